@@ -1,0 +1,64 @@
+"""Every error that treeaudit raises on purpose.
+
+::
+
+    TreeauditError(Exception)
+    ├── ReadError                    the file could not be read as a model
+    │   ├── UnsafeModelError         loading it would run code; names the call
+    │   ├── UnsupportedModelError    readable, but no tree we know; names what it is
+    │   └── ModelTooLargeError       over a stated limit
+    ├── DataError(ValueError)        the data does not fit the model
+    ├── PolicyError(ValueError)      a policy is not well formed
+    └── PrivacyError(ValueError)     a private fit would leak
+
+Each message is one sentence that says what, where and what to do next. The
+command line prints it and exits with 2; anything else is a bug of ours.
+"""
+
+__all__ = [
+    "DataError",
+    "ModelTooLargeError",
+    "PolicyError",
+    "PrivacyError",
+    "PrivacyWarning",
+    "ReadError",
+    "TreeauditError",
+    "UnsafeModelError",
+    "UnsupportedModelError",
+]
+
+
+class TreeauditError(Exception):
+    """Root of every error that treeaudit raises on purpose."""
+
+
+class ReadError(TreeauditError):
+    """The file could not be read as a model."""
+
+
+class UnsafeModelError(ReadError):
+    """Loading the file the usual way would run code that it carries or names."""
+
+
+class UnsupportedModelError(ReadError):
+    """The file was understood, but holds no tree model that treeaudit reads."""
+
+
+class ModelTooLargeError(ReadError):
+    """The file goes over a stated limit of size, memory or instructions."""
+
+
+class DataError(TreeauditError, ValueError):
+    """The data does not fit the model."""
+
+
+class PolicyError(TreeauditError, ValueError):
+    """A policy is not well formed."""
+
+
+class PrivacyError(TreeauditError, ValueError):
+    """A differentially private fit would leak, or its budget is spent."""
+
+
+class PrivacyWarning(UserWarning):
+    """A model is less private than its name suggests."""

@@ -1,0 +1,208 @@
+"""Rebuild numpy arrays from their description, checking every number first.
+
+numpy is handed only dtypes that are put together here: a stored dtype whose
+field lies outside its record makes numpy itself read out of bounds.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.inert import show
+
+__all__ = ["DType", "LateArray", "array_from", "arrived", "object_array", "scalar_from"]
+
+Array = npt.NDArray[np.generic]
+Buffer = bytes | bytearray | memoryview
+
+_CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](\d{1,8})|[?OV])")
+_MAX_RECORD = 1 << 16
+_MAX_ITEMS = 1 << 33
+
+
+@dataclass(slots=True, eq=False)
+class DType:
+    """A dtype as the file describes it; `build` makes the real one."""
+
+    code: str
+    state: object = None
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the elements are Python objects."""
+        return self.code.lstrip("<>|=").startswith("O")
+
+    def build(self, depth: int = 4) -> np.dtype[np.generic]:
+        """Return the numpy dtype.
+
+        Raises
+        ------
+        ReadError
+            If the description is not one that numpy can be trusted with.
+        """
+        match = _CODE.fullmatch(self.code)
+        if match is None or depth == 0:
+            raise ReadError(
+                f"an array has a type that cannot be read: {show(self.code)}"
+            )
+        if int(match[1] or 0) > _MAX_RECORD:
+            raise ReadError(f"an array element of {match[1]} bytes is too large")
+        state = self.state if isinstance(self.state, tuple) else ()
+        order = state[1] if len(state) > 1 else "="
+        order = order.decode("latin1") if isinstance(order, bytes) else order
+        if order not in ("<", ">", "|", "="):
+            raise ReadError("an array has an unknown byte order")
+        if len(state) > 4 and state[3] is not None:
+            return self._record(state, depth)
+        if len(state) > 2 and state[2] is not None:
+            raise UnsupportedModelError("an array of sub-arrays cannot be read")
+        code = self.code.lstrip("<>|=")
+        if (
+            code[0] in "SUV"
+            and len(state) > 5
+            and isinstance(state[5], int)
+            and state[5] >= 0
+        ):
+            if state[5] > _MAX_RECORD:
+                raise ReadError(f"an array element of {state[5]} bytes is too large")
+            size = state[5] // 4 if code[0] == "U" else state[5]
+            code = f"{code[0]}{size}"
+        if code[0] in "mM":
+            code = "i8"
+        try:
+            return np.dtype(code).newbyteorder(order if order in "<>" else "=")
+        except (TypeError, ValueError):
+            raise ReadError(
+                f"an array has an unknown type: {show(self.code)}"
+            ) from None
+
+    def _record(self, state: tuple[object, ...], depth: int) -> np.dtype[np.generic]:
+        names, fields = state[3], state[4]
+        size = state[5] if len(state) > 5 else None
+        if not (
+            isinstance(names, tuple)
+            and isinstance(fields, dict)
+            and isinstance(size, int)
+        ):
+            raise ReadError("a record type is damaged")
+        if not 0 < size <= _MAX_RECORD or not 0 < len(names) <= 256:
+            raise ReadError("a record type is too large")
+        plain: list[str] = []
+        formats: list[np.dtype[np.generic]] = []
+        offsets: list[int] = []
+        for name in names:
+            entry = fields.get(name)
+            if not (
+                isinstance(entry, tuple)
+                and len(entry) >= 2
+                and isinstance(entry[0], DType)
+            ):
+                raise ReadError("a record type is damaged")
+            form = entry[0].build(depth - 1)
+            offset = entry[1]
+            inside = isinstance(offset, int) and 0 <= offset <= size - form.itemsize
+            if not inside or form.hasobject:
+                raise ReadError(f"field {show(name)} lies outside its record")
+            plain.append(
+                name.decode("latin1") if isinstance(name, bytes) else str(name)
+            )
+            formats.append(form)
+            offsets.append(int(offset))
+        try:
+            return np.dtype(
+                {
+                    "names": plain,
+                    "formats": formats,
+                    "offsets": offsets,
+                    "itemsize": size,
+                }
+            )
+        except (TypeError, ValueError):
+            raise ReadError("a record type is damaged") from None
+
+
+@dataclass(slots=True, eq=False)
+class LateArray:
+    """An array that is announced first and filled by a later instruction."""
+
+    content: Array | None = None
+
+
+def arrived(value: object) -> object:
+    """Return the content of a late array, anything else as it is."""
+    return value.content if isinstance(value, LateArray) else value
+
+
+def _shape(shape: object) -> tuple[int, ...]:
+    sizes = (shape,) if isinstance(shape, int) else shape
+    if not isinstance(sizes, tuple | list) or len(sizes) > 32:
+        raise ReadError("an array has no usable shape")
+    checked = tuple(int(s) if isinstance(s, int) else -1 for s in sizes)
+    if any(s < 0 for s in checked) or math.prod(checked) > _MAX_ITEMS:
+        raise ReadError(f"an array has an impossible shape: {show(tuple(sizes))}")
+    return checked
+
+
+def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Array:
+    """Return a read-only array on the bytes of the file, without copying.
+
+    Raises
+    ------
+    ReadError
+        If bytes, type and shape do not belong together.
+    UnsafeModelError
+        If the bytes would be taken for Python objects.
+    """
+    if not isinstance(dtype, DType):
+        raise ReadError("an array has no type")
+    sizes = _shape(shape)
+    if isinstance(data, str):
+        try:
+            data = data.encode("latin1")
+        except UnicodeEncodeError:
+            raise ReadError("the bytes of an array are damaged") from None
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise ReadError("an array has no bytes")
+    real = dtype.build()
+    if real.hasobject:
+        raise UnsafeModelError(
+            "the file forges Python objects from raw bytes; treat it as hostile"
+        )
+    if real.itemsize == 0 and math.prod(sizes):
+        raise ReadError("an array has elements of zero bytes")
+    if math.prod(sizes) * real.itemsize != len(data):
+        raise ReadError(
+            f"an array of shape {sizes} needs {math.prod(sizes) * real.itemsize:,} bytes, "
+            f"the file holds {len(data):,}"
+        )
+    flat = np.frombuffer(data, dtype=real) if len(data) else np.empty(0, dtype=real)
+    array = flat.reshape(sizes, order="F" if fortran else "C")
+    array.flags.writeable = False
+    return array
+
+
+def object_array(items: object, shape: object, fortran: bool) -> Array:
+    """Return an array of inert objects."""
+    sizes = _shape(shape)
+    if not isinstance(items, list) or len(items) != math.prod(sizes):
+        raise ReadError("an array of objects is damaged")
+    flat = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        flat[i] = item
+    return flat.reshape(sizes, order="F" if fortran else "C")
+
+
+def scalar_from(dtype: object, data: object) -> object:
+    """Return a numpy scalar as a Python value."""
+    if isinstance(dtype, DType) and dtype.is_object:
+        if isinstance(data, bytes | bytearray | memoryview):
+            raise UnsafeModelError(
+                "the file forges a Python object from raw bytes; treat it as hostile"
+            )
+        return data
+    value: object = array_from(data, dtype, (1,), False)[0].item()
+    return value

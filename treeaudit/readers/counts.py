@@ -1,0 +1,158 @@
+"""Decide what the class numbers of a scikit-learn tree mean, and prove it.
+
+Let ``n`` be the distinct training rows of a node (``n_node_samples``), ``w``
+their weight (``weighted_n_node_samples``) and ``V`` the stored ``value``.
+
+1. scikit-learn 1.4 changed ``V`` from class weights to class fractions. The
+   numbers decide: rows that sum to ``w`` are weights, rows that sum to 1 are
+   fractions and are multiplied by ``w``. (Where both hold, ``w`` is 1 and they
+   mean the same.) Call the result ``C``: weight per class.
+2. Without bootstrap, ``w = n`` in every node and whole ``C`` mean that every
+   row weighed 1: ``C`` is people. *Exact.*
+3. Without bootstrap and with one weight per class, ``C[:, c] = weight_c *
+   people_c`` and the people of a node sum to ``n``. So ``C @ u = n`` with
+   ``u_c = 1 / weight_c``. If this overdetermined system has one solution that
+   is positive, holds in every node and turns all ``C * u`` into whole numbers,
+   these are the people. *Exact* (no weight needs to be known); *likely* where
+   the system has no equation to spare; a class of weight 0 leaves no trace.
+4. With bootstrap, ``w`` counts draws. If ``C`` is whole and every tree has the
+   same total, ``C`` is draws per class: *exact*, but draws and not people.
+5. Anything else stays *weighted*. A leaf with one class still holds exactly
+   ``n`` people of it, whatever they weigh.
+
+Checked on 749 trees of 13 versions: never wrong (notes on formats, section 4).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ReadError
+from treeaudit.tree import CountsAre
+
+__all__ = ["Meaning", "class_weights", "people_per_class"]
+
+Float = npt.NDArray[np.float64]
+_SLACK = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Meaning:
+    """What class numbers are, why, and the factor that turns them into people.
+
+    Attributes
+    ----------
+    counts_are, reason
+        As in `treeaudit.Forest`.
+    per_weight
+        Shape ``(n_classes,)``: people per unit of weight, where known.
+    """
+
+    counts_are: CountsAre
+    reason: str
+    per_weight: Float | None = None
+
+
+def class_weights(value: Float, weight: Float) -> Float:
+    """Return weight per class from ``value`` as stored before or since 1.4.
+
+    Parameters
+    ----------
+    value
+        Shape ``(n_nodes, n_classes)``, as stored.
+    weight
+        Shape ``(n_nodes,)``: ``weighted_n_node_samples``.
+
+    Raises
+    ------
+    ReadError
+        If the rows are neither weights nor fractions.
+
+    Examples
+    --------
+    >>> class_weights(np.array([[0.25, 0.75]]), np.array([8.0])).tolist()
+    [[2.0, 6.0]]
+    >>> class_weights(np.array([[2.0, 6.0]]), np.array([8.0])).tolist()
+    [[2.0, 6.0]]
+    """
+    total = value.sum(axis=1)
+    if np.allclose(total, weight, rtol=_SLACK, atol=_SLACK):
+        return value
+    if np.allclose(total, 1.0, rtol=0, atol=_SLACK):
+        weights: Float = value * weight[:, None]
+        near = np.rint(weights)
+        # A fraction times its weight misses the whole number by rounding only.
+        return np.where(
+            np.abs(weights - near) <= 1e-9 * np.maximum(near, 1), near, weights
+        )
+    raise ReadError(
+        "the class numbers of the tree are neither counts nor fractions: the file is inconsistent"
+    )
+
+
+def people_per_class(
+    weights: Float, n: npt.NDArray[np.int64], weight: Float
+) -> Meaning:
+    """Decide for a tree that saw every training row once (rules 2, 3 and 5).
+
+    Parameters
+    ----------
+    weights
+        Shape ``(n_nodes, n_classes)``, from `class_weights`.
+    n
+        Shape ``(n_nodes,)``: people per node.
+    weight
+        Shape ``(n_nodes,)``: total weight per node.
+
+    Examples
+    --------
+    One person of a class that weighs 3, two of a class that weighs 1:
+
+    >>> nodes = np.array([[3.0, 2.0], [3.0, 0.0], [0.0, 2.0]])
+    >>> found = people_per_class(nodes, np.array([3, 1, 2]), nodes.sum(axis=1))
+    >>> found.counts_are, (nodes * found.per_weight).tolist()
+    ('exact', [[1.0, 2.0], [1.0, 0.0], [0.0, 2.0]])
+    """
+    classes = weights.shape[1]
+    if np.array_equal(weight, n) and _whole(weights):
+        return Meaning(
+            counts_are="exact",
+            reason="every training row weighs 1",
+            per_weight=np.ones(classes),
+        )
+    used = np.flatnonzero(weights.max(axis=0) > 0)
+    system = weights[:, used]
+    solution, _, rank, _ = np.linalg.lstsq(system, n.astype(np.float64), rcond=None)
+    people = system * solution
+    fits = bool(np.all(solution > 0)) and np.allclose(
+        people.sum(axis=1), n, rtol=0, atol=1e-4
+    )
+    if rank < len(used) or not fits or not _whole(people, 1e-4):
+        return Meaning(
+            counts_are="weighted",
+            reason="rows have weights of their own (sample_weight or class_weight), and the file "
+            "does not tell them apart",
+        )
+    per_weight = np.zeros(classes)
+    per_weight[used] = solution
+    spare = len(np.unique(system, axis=0)) > rank + 1 or _all_pure(system)
+    return Meaning(
+        counts_are="exact" if spare else "likely",
+        reason="each class has one weight, which the totals of the nodes give away",
+        per_weight=per_weight,
+    )
+
+
+def _all_pure(system: Float) -> bool:
+    """Whether all rows but sums of others hold one class (then n is the count)."""
+    pure = (system > 0).sum(axis=1) == 1
+    return bool(
+        np.isin(
+            np.arange(system.shape[1]), np.flatnonzero(system[pure].any(axis=0))
+        ).all()
+    )
+
+
+def _whole(array: Float, slack: float = _SLACK) -> bool:
+    return bool(np.all(np.abs(array - np.rint(array)) <= slack))

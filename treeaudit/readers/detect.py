@@ -1,0 +1,79 @@
+"""Say what a file is when it is not a model that treeaudit reads."""
+
+from mmap import mmap
+
+__all__ = ["looks_like_pickle", "name_of"]
+
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (
+        b"version https://git-lfs",
+        "a Git LFS pointer: run 'git lfs pull' to fetch the model",
+    ),
+    (b"\x93NUMPY", "a bare numpy array (.npy)"),
+    (
+        b"PK\x03\x04",
+        "a zip archive (skops, PyTorch, Keras or a folder): unpack it, or export",
+    ),
+    (b"PAR1", "a Parquet table"),
+    (b"\x89HDF", "an HDF5 file (Keras or a table)"),
+    (b"SQLite", "an SQLite database"),
+    (b"%PDF", "a PDF document"),
+    (b"\x7fELF", "a program"),
+    (b"MZ", "a program"),
+    (b"#!", "a script"),
+    (b"tree\n", "a LightGBM text model"),
+    (b"CBM1", "a CatBoost binary model"),
+    (b"ARROW1", "an Arrow table"),
+    (b"treelite", "a treelite model"),
+)
+
+
+def looks_like_pickle(data: bytes | mmap) -> bool:
+    """Tell whether the bytes can be the beginning of a pickle.
+
+    Examples
+    --------
+    >>> looks_like_pickle(b"\\x80\\x05K\\x01.")
+    True
+    >>> looks_like_pickle(b"age,income")
+    False
+    """
+    head = bytes(data[:512])
+    if head[:1] == b"\x80":
+        return True
+    if head[:1] not in (b"(", b"c", b"]", b"}", b"i", b")"):
+        return False
+    return not _is_text(head) or b"\n" in head and _protocol_zero(head)
+
+
+def _protocol_zero(head: bytes) -> bool:
+    """Protocol 0 is text too: its first lines are short and hold no blanks."""
+    first = head.split(b"\n", 1)[0]
+    return b" " not in first and b"," not in first and b'"' not in first
+
+
+def _is_text(head: bytes) -> bool:
+    return (
+        bool(head)
+        and b"\0" not in head
+        and all(c >= 32 or c in b"\t\r\n\f" for c in head)
+    )
+
+
+def name_of(data: bytes | mmap) -> str:
+    """Name the kind of file that begins with these bytes."""
+    head = bytes(data[:512])
+    for magic, name in _MAGIC:
+        if head.startswith(magic):
+            return name
+    if head[257:262] == b"ustar":
+        return "a tar archive: unpack it and name the model inside"
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    lower = text[:64].lower()
+    if lower.startswith((b"<!doctype html", b"<html")):
+        return "an HTML page (often an error page saved in place of the model)"
+    if lower.startswith(b"<?xml") or lower.startswith(b"<pmml"):
+        return "an XML file (PMML?)"
+    if text[:1] in (b"{", b"["):
+        return "a JSON file, but not treeaudit's form of a model"
+    return "a text file" if _is_text(head) else "no kind of file that treeaudit knows"

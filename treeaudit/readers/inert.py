@@ -1,0 +1,136 @@
+"""What a pickle becomes here: inert data, never an instance of its class."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+__all__ = ["Global", "Inert", "LIMITS", "Limits", "Text", "show"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What reading one file may cost.
+
+    Attributes
+    ----------
+    max_bytes
+        Size of the file, and of what it unpacks to.
+    ratio, floor
+        A file may unpack to ``max(floor, ratio * packed size)`` bytes; deflate
+        cannot exceed 1,032 to one.
+    instructions
+        Pickle instructions. A forest of 3,000 trees needs 0.4 million.
+    containers
+        Bytes of Python containers that the instructions may create, beyond
+        four times the size of the stream.
+    nested
+        Pickles inside pickles (object arrays of joblib).
+    """
+
+    max_bytes: int = 8 << 30
+    ratio: int = 1100
+    floor: int = 256 << 20
+    instructions: int = 5_000_000
+    containers: int = 192 << 20
+    nested: int = 4
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """A name in the file. Whatever it names is never looked up."""
+
+    module: str
+    name: str
+    offset: int
+    allowed: bool
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.name}"
+
+
+@dataclass(slots=True, eq=False)
+class Inert:
+    """What would have been an object: its class by name, and its parts.
+
+    Attributes
+    ----------
+    cls
+        The class or function that the file names.
+    args
+        Arguments of its construction.
+    state
+        What the file would have put into it: usually the attributes.
+    items, pairs
+        Elements of list-like and dict-like objects.
+    """
+
+    cls: Global
+    args: tuple[object, ...] = ()
+    state: object = None
+    items: list[object] = field(default_factory=list)
+    pairs: dict[object, object] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """The last part of the class name."""
+        return self.cls.name
+
+    @property
+    def attributes(self) -> dict[str, object]:
+        """The stored attributes; empty where the state is not a plain mapping."""
+        state = self.state
+        if isinstance(state, tuple) and len(state) == 2:
+            parts = [part for part in state if isinstance(part, dict)]
+        else:
+            parts = [state] if isinstance(state, dict) else []
+        return {
+            name: v
+            for part in parts
+            for name, v in part.items()
+            if isinstance(name, str)
+        }
+
+
+class Text(str):
+    """An 8-bit string of Python 2 whose encoding the file does not tell."""
+
+    __slots__ = ()
+
+
+def show(value: object, length: int = 60) -> str:
+    """Describe a value of the file in one short line, without trusting it.
+
+    Examples
+    --------
+    >>> show("touch /tmp/x")
+    "'touch /tmp/x'"
+    """
+    text = "".join(_pieces(value, 3))
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _pieces(value: object, depth: int) -> Iterator[str]:
+    match value:
+        case Global():
+            yield ascii(str(value))[1:-1]
+        case Inert():
+            yield ascii(str(value.cls))[1:-1] + "(…)"
+        case str():
+            yield ascii(str(value[:60]))
+        case bytes() | memoryview():
+            yield repr(bytes(value[:60]))
+        case None | bool() | float():
+            yield repr(value)
+        case int():
+            yield repr(value) if value.bit_length() < 200 else "a huge integer"
+        case tuple() | list() if depth:
+            yield "(" if isinstance(value, tuple) else "["
+            for i, element in enumerate(value[:4]):
+                yield ", " if i else ""
+                yield from _pieces(element, depth - 1)
+            yield ", …" if len(value) > 4 else ""
+            yield ")" if isinstance(value, tuple) else "]"
+        case _:
+            yield f"a {type(value).__name__}"

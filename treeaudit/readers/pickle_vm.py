@@ -1,0 +1,327 @@
+"""Read a pickle as data. Nothing here can run code from the file.
+
+The argument, for a reviewer:
+
+1. The interpreter below knows the pickle opcodes, and none of them calls
+   anything: GLOBAL makes a `Global` (two strings), REDUCE, NEWOBJ, INST and OBJ
+   make an `Inert` (a record of name and arguments), BUILD stores a state in it.
+2. The few constructors that are carried out (`names.DATA_CALLS`) are written
+   out in `construct`: numpy arrays from checked shapes and types, and plain
+   containers. They reach no other code.
+3. There is no `import`, `getattr` on a name of the file, `eval`, `exec`,
+   `compile`, `pickle` or `open` in this module or in those it imports.
+4. Every name goes through one gate (`names`). What the gate refuses is
+   reported as unsafe even though it could not have run here.
+5. Costs are bounded: instructions, container bytes, text lengths, integers,
+   key depth, array sizes, pickles within pickles (`inert.Limits`).
+
+Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
+"""
+
+import struct
+from mmap import mmap
+
+import numpy as np
+
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
+from treeaudit.readers.arrays import DType, LateArray, array_from, arrived, object_array
+from treeaudit.readers.construct import ADVICE, call, create, hashable
+from treeaudit.readers.inert import LIMITS, Global, Inert, Limits, show
+from treeaudit.readers.joblib_arrays import is_wrapper, read_array
+from treeaudit.readers.names import may_mention
+from treeaudit.readers.opcodes import MARK, STEPS
+
+__all__ = ["Unpickled", "read_pickle"]
+
+_LINE = 4096
+
+
+class Unpickled:
+    """What a pickle held.
+
+    Attributes
+    ----------
+    root
+        The object, as inert data.
+    end
+        Offset behind the last instruction.
+    mentioned
+        Every name in the file, in order.
+    """
+
+    def __init__(self, root: object, end: int, mentioned: list[Global]) -> None:
+        self.root = root
+        self.end = end
+        self.mentioned = mentioned
+
+
+def read_pickle(
+    data: bytes | mmap,
+    *,
+    offset: int = 0,
+    limits: Limits = LIMITS,
+) -> Unpickled:
+    """Read one pickle as inert data.
+
+    Parameters
+    ----------
+    data
+        The unpacked file.
+    offset
+        Where the pickle begins.
+    limits
+        What reading may cost.
+
+    Raises
+    ------
+    UnsafeModelError
+        If loading it the usual way would run code.
+    ModelTooLargeError
+        If it goes over a limit.
+    ReadError
+        If it is damaged.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> read_pickle(pickle.dumps({"a": [1, 2.5, "x"]})).root
+    {'a': [1, 2.5, 'x']}
+    """
+    vm = Machine(data, offset, limits, limits.nested)
+    try:
+        root = vm.run()
+    except UnsafeModelError:
+        raise
+    except ReadError:
+        vm.refuse_mentions()
+        raise
+    vm.refuse_mentions()
+    return Unpickled(arrived(root), vm.at, vm.mentioned)
+
+
+class Machine:
+    def __init__(
+        self, data: bytes | mmap, offset: int, limits: Limits, nested: int
+    ) -> None:
+        self.data = data
+        self.view = memoryview(data)
+        self.size = len(data)
+        self.at = offset
+        self.limits = limits
+        self.nested = nested
+        self.stack: list[object] = []
+        self.memo: dict[int, object] = {}
+        self.mentioned: list[Global] = []
+        self.frame_end: int | None = None
+        self.budget = limits.containers + 4 * self.size
+        self.instructions = 0
+
+    def run(self) -> object:
+        while True:
+            if self.at >= self.size:
+                raise ReadError(
+                    f"the file ends in the middle of the model (byte {self.at:,})"
+                )
+            opcode = self.data[self.at]
+            self.at += 1
+            self.instructions += 1
+            if self.instructions > self.limits.instructions:
+                raise ModelTooLargeError(
+                    f"the file has more than {self.limits.instructions:,} instructions"
+                )
+            if opcode == 0x2E:
+                return self.pop()
+            action = STEPS[opcode]
+            if action is None:
+                raise ReadError(
+                    f"byte {self.at - 1:,} ({opcode:#04x}) is not a pickle instruction: "
+                    "the file is damaged or is not a pickle"
+                )
+            action(self)
+
+    def spend(self, n: int) -> None:
+        self.budget -= n
+        if self.budget < 0:
+            raise ModelTooLargeError(
+                "the file would unpack to more objects than its size allows"
+            )
+
+    def refuse_mentions(self) -> None:
+        for name in self.mentioned:
+            if not name.allowed:
+                raise UnsafeModelError(
+                    f"the file names {show(name)} (byte {name.offset:,}), which no tree model "
+                    f"needs and which can run code: {ADVICE}"
+                )
+
+    # -- bytes ---------------------------------------------------------------
+
+    def take(self, n: int) -> memoryview:
+        end = self.at + n
+        if n < 0 or end > self.size:
+            raise ReadError(
+                f"byte {self.at:,} announces {n:,} bytes, the file has {self.size - self.at:,} left"
+            )
+        piece = self.view[self.at : end]
+        self.at = end
+        return piece
+
+    def number(self, form: str) -> int:
+        value: int = struct.unpack(form, self.take(struct.calcsize(form)))[0]
+        return value
+
+    def line(self) -> str:
+        end = self.data.find(b"\n", self.at, self.at + _LINE)
+        if end < 0:
+            raise ReadError(f"a line of text at byte {self.at:,} does not end")
+        line = bytes(self.view[self.at : end])
+        self.at = end + 1
+        return line.decode("utf-8", "surrogateescape")
+
+    def text(self, n: int) -> str:
+        try:
+            return str(self.take(n), "utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise ReadError(f"the text at byte {self.at - n:,} is damaged") from None
+
+    # -- stack ---------------------------------------------------------------
+
+    def push(self, value: object) -> None:
+        self.stack.append(value)
+
+    def pop(self) -> object:
+        if not self.stack or self.stack[-1] is MARK:
+            raise ReadError(
+                f"instruction at byte {self.at - 1:,} finds nothing to work on"
+            )
+        return self.stack.pop()
+
+    def top(self) -> object:
+        if not self.stack or self.stack[-1] is MARK:
+            raise ReadError(
+                f"instruction at byte {self.at - 1:,} finds nothing to work on"
+            )
+        return self.stack[-1]
+
+    def pop_mark(self) -> list[object]:
+        stack = self.stack
+        for i in range(len(stack) - 1, -1, -1):
+            if stack[i] is MARK:
+                items = stack[i + 1 :]
+                del stack[i:]
+                return items
+        raise ReadError(f"instruction at byte {self.at - 1:,} finds no mark")
+
+    # -- names and calls -----------------------------------------------------
+
+    def mention(self, module: object, name: object) -> Global:
+        if not isinstance(module, str) or not isinstance(name, str):
+            raise UnsafeModelError(
+                f"the file computes a name at byte {self.at - 1:,} instead of spelling it: {ADVICE}"
+            )
+        found = Global(module, name, self.at - 1, may_mention(module, name))
+        self.mentioned.append(found)
+        self.spend(120)
+        return found
+
+    def call(self, target: object, args: object) -> object:
+        return call(target, args, self.at - 1, self.spend)
+
+    def create(self, target: object, args: object) -> object:
+        return create(target, args, self.at - 1, self.spend)
+
+    def build(self) -> None:
+        state = self.pop()
+        target = self.top()
+        match target:
+            case Inert():
+                if isinstance(state, dict) and isinstance(target.state, dict):
+                    state = {**target.state, **state}
+                target.state = state
+                if is_wrapper(target):
+                    self.stack[-1] = read_array(self, target)
+            case DType():
+                target.state = state
+            case LateArray():
+                target.content = self.fill(state)
+            case Global():
+                raise UnsafeModelError(
+                    f"the file changes {show(target)} itself (byte {self.at - 1:,}): {ADVICE}"
+                )
+            case np.ndarray():
+                pass
+            case _:
+                raise ReadError(f"the state at byte {self.at - 1:,} belongs to nothing")
+
+    def fill(
+        self, state: object
+    ) -> "np.ndarray[tuple[int, ...], np.dtype[np.generic]]":
+        if not isinstance(state, tuple) or len(state) < 5:
+            raise ReadError(f"the array at byte {self.at - 1:,} is damaged")
+        _, shape, dtype, fortran, data = state[:5]
+        if isinstance(dtype, DType) and dtype.is_object:
+            return object_array(data, shape, bool(fortran))
+        return array_from(data, dtype, shape, bool(fortran))
+
+    def leave_frame(self) -> None:
+        if self.frame_end not in (None, self.at):
+            raise ReadError(f"an array begins inside a frame (byte {self.at:,})")
+        self.frame_end = None
+
+    def read_nested(self) -> object:
+        if self.nested == 0:
+            raise ModelTooLargeError(
+                "the file has pickles within pickles within pickles"
+            )
+        inner = Machine(self.data, self.at, self.limits, self.nested - 1)
+        inner.budget, inner.instructions = self.budget, self.instructions
+        inner.mentioned = self.mentioned
+        root = inner.run()
+        self.at, self.budget, self.instructions = (
+            inner.at,
+            inner.budget,
+            inner.instructions,
+        )
+        return root
+
+    def extend(self, items: list[object]) -> None:
+        target = self.top()
+        if isinstance(target, list):
+            target.extend(items)
+        elif isinstance(target, Inert):
+            target.items.extend(items)
+        elif isinstance(target, set):
+            target.update(hashable(item) for item in items)
+        else:
+            raise self.misplaced(target)
+
+    def update(self, items: list[object]) -> None:
+        target = self.top()
+        if len(items) % 2:
+            raise ReadError(f"a key at byte {self.at - 1:,} has no value")
+        if isinstance(target, Inert):
+            target = target.pairs
+        if not isinstance(target, dict):
+            raise self.misplaced(target)
+        self.spend(64 * len(items))
+        for i in range(0, len(items), 2):
+            target[hashable(items[i])] = items[i + 1]
+
+    def misplaced(self, target: object) -> ReadError:
+        message = f"the file puts elements into {show(target)} (byte {self.at - 1:,})"
+        return (
+            UnsafeModelError(message)
+            if isinstance(target, Global)
+            else ReadError(message)
+        )
+
+    def remember(self, index: int) -> None:
+        self.memo[index] = self.top()
+
+    def recall(self, index: int) -> None:
+        try:
+            self.push(self.memo[index])
+        except KeyError:
+            raise ReadError(
+                f"byte {self.at - 1:,} recalls what was never stored"
+            ) from None

@@ -1,0 +1,271 @@
+"""Turn the inert record of a scikit-learn model into a `Forest`.
+
+Reads what `sklearn.tree._tree.Tree` stores (node table and values), in every
+layout from 0.18 to 1.9: fields are taken by name and unknown ones ignored.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.arrays import arrived
+from treeaudit.readers.counts import Meaning, class_weights, people_per_class
+from treeaudit.readers.inert import Inert, Text, show
+from treeaudit.readers.models import FORESTS, Found
+from treeaudit.readers.node_table import NodeTable, read_nodes
+from treeaudit.schema import Label, Schema
+from treeaudit.tree import Forest, LazyTrees, Source, Tree
+
+__all__ = ["to_forest"]
+
+Float = npt.NDArray[np.float64]
+
+# Steps that give back the columns they were given, in order.
+_SAME_COLUMNS = frozenset(
+    "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer PowerTransformer "
+    "QuantileTransformer SimpleImputer OrdinalEncoder".split()
+)
+_SAME_UNITS = frozenset({"SimpleImputer"})
+
+
+def to_forest(found: Found, source: Source) -> Forest:
+    """Return the forest that a stored scikit-learn model describes.
+
+    Parameters
+    ----------
+    found
+        The model inside the file.
+    source
+        What is known of the file; estimator, version and parameters are added.
+
+    Raises
+    ------
+    ReadError
+        If the stored tree contradicts itself.
+    UnsupportedModelError
+        If it was never fitted.
+    """
+    estimator = found.estimator
+    attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
+    members = _members(estimator, attributes)
+    records = [read_nodes(arrived(m.attributes.get("tree_"))) for m in members]
+    classes = _classes(attributes, estimator.kind)
+    bootstrap = estimator.kind in FORESTS and attributes.get("bootstrap") is True
+    warnings: list[str] = []
+    schema = _schema(found, attributes, records[0], classes, warnings)
+    meaning = _meaning(records, attributes, classes is not None, bootstrap)
+    n_records = _n_records(records, attributes, bootstrap)
+    _note_code(estimator, warnings)
+    orphans = sum(record.cut_off for record in records)
+    if orphans:
+        warnings.append(
+            f"{orphans:,} nodes are cut off from the root but still in the file, with their "
+            "counts: whoever pruned this model left the people in"
+        )
+    version = attributes.get("_sklearn_version")
+    return Forest(
+        trees=LazyTrees(lambda i: _tree(records[i], meaning[i]), len(records)),
+        schema=schema,
+        counts_are=_weakest(meaning).counts_are,
+        counts_reason=_weakest(meaning).reason,
+        records_are="bootstrap" if bootstrap else "all",
+        n_records=n_records,
+        single_precision=True,
+        source=replace(
+            source,
+            estimator=estimator.kind,
+            inside=found.inside,
+            library_version=str(version) if isinstance(version, str) else None,
+            parameters=_parameters(attributes),
+        ),
+        warnings=tuple(warnings),
+    )
+
+
+def _members(estimator: Inert, attributes: Mapping[str, object]) -> list[Inert]:
+    """Return the fitted trees."""
+    if estimator.kind not in FORESTS:
+        return [estimator]
+    stored = attributes.get("estimators_")
+    members = (
+        [m for m in stored if isinstance(m, Inert)] if isinstance(stored, list) else []
+    )
+    if not members:
+        raise UnsupportedModelError(
+            f"the {estimator.kind} was never fitted: call fit before saving it"
+        )
+    if any("tree_" not in m.attributes for m in members):
+        raise ReadError(f"a tree of the {estimator.kind} is missing")
+    return members
+
+
+def _classes(attributes: Mapping[str, object], kind: str) -> tuple[Label, ...] | None:
+    if attributes.get("n_outputs_", 1) != 1:
+        return None
+    stored = attributes.get("classes_")
+    if not isinstance(stored, np.ndarray) or stored.ndim != 1:
+        return None
+    return tuple(_label(value) for value in stored.tolist())
+
+
+def _label(value: object) -> Label:
+    match value:
+        case bool() | int() | float():
+            return value
+        case Text() | str():
+            return str(value)
+        case bytes():
+            return value.decode("utf-8", "replace")
+        case _:
+            return show(value)
+
+
+def _schema(
+    found: Found,
+    attributes: Mapping[str, object],
+    record: NodeTable,
+    classes: tuple[Label, ...] | None,
+    warnings: list[str],
+) -> Schema:
+    names = _names(attributes)
+    steps = [step for step in found.before if step not in (None, "passthrough")]
+    kinds = [step.kind if isinstance(step, Inert) else show(step) for step in steps]
+    if steps and names is None and all(kind in _SAME_COLUMNS for kind in kinds):
+        first = steps[0]
+        names = _names(first.attributes) if isinstance(first, Inert) else None
+    if any(kind not in _SAME_UNITS for kind in kinds):
+        warnings.append(
+            f"the pipeline transforms the columns first ({', '.join(kinds)}): "
+            "conditions are in transformed units"
+        )
+    if names is not None and len(names) != record.n_features:
+        names = None
+    return Schema.numeric(record.n_features if names is None else names, classes)
+
+
+def _names(attributes: Mapping[str, object]) -> list[str] | None:
+    stored = arrived(attributes.get("feature_names_in_"))
+    if not isinstance(stored, np.ndarray) or stored.ndim != 1:
+        return None
+    names = [_label(name) for name in stored.tolist()]
+    return [str(name) for name in names]
+
+
+def _meaning(
+    records: list[NodeTable],
+    attributes: Mapping[str, object],
+    classifier: bool,
+    bootstrap: bool,
+) -> list[Meaning]:
+    """Return what the class numbers of each tree are; see `counts`."""
+    if attributes.get("n_outputs_", 1) != 1:
+        return [_absent("the model predicts several outputs")] * len(records)
+    if not classifier:
+        return [_absent("the model predicts a number, not a class")] * len(records)
+    if attributes.get("monotonic_cst") is not None:
+        return [_absent("monotonicity constraints clip the class fractions")] * len(
+            records
+        )
+    if not bootstrap:
+        return [
+            people_per_class(class_weights(r.value, r.weight), r.n_records, r.weight)
+            for r in records
+        ]
+    return _bootstrap_meaning(records, attributes)
+
+
+def _bootstrap_meaning(
+    records: list[NodeTable], attributes: Mapping[str, object]
+) -> list[Meaning]:
+    totals = {float(record.weight[0]) for record in records}
+    stated = attributes.get("_n_samples_bootstrap")
+    draws = (
+        len(totals) == 1
+        and (not isinstance(stated, int) or totals == {float(stated)})
+        and (isinstance(stated, int) or attributes.get("class_weight") is None)
+        and all(_is_whole(class_weights(r.value, r.weight)) for r in records)
+    )
+    if draws:
+        found = Meaning(
+            counts_are="exact",
+            reason="class counts are bootstrap draws: a person drawn twice counts twice",
+            per_weight=np.ones(records[0].value.shape[1]),
+        )
+    else:
+        found = Meaning(
+            counts_are="weighted",
+            reason="bootstrap draws with weights (class_weight or sample_weight)",
+        )
+    return [found] * len(records)
+
+
+def _is_whole(weights: Float) -> bool:
+    return bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
+
+
+def _absent(reason: str) -> Meaning:
+    return Meaning(counts_are="absent", reason=reason)
+
+
+def _weakest(meaning: list[Meaning]) -> Meaning:
+    order = ("exact", "likely", "weighted", "absent")
+    return max(meaning, key=lambda m: order.index(m.counts_are))
+
+
+def _n_records(
+    records: list[NodeTable], attributes: Mapping[str, object], bootstrap: bool
+) -> int | None:
+    stated = attributes.get("_n_samples")
+    if isinstance(stated, int) and stated >= max(int(r.n_records[0]) for r in records):
+        return stated
+    if not bootstrap:
+        return int(records[0].n_records[0])
+    if attributes.get("max_samples") is None and attributes.get("class_weight") is None:
+        total = records[0].weight[0]
+        return int(total) if float(total).is_integer() else None
+    return None
+
+
+def _tree(record: NodeTable, meaning: Meaning) -> Tree:
+    counts = value = None
+    if meaning.counts_are == "absent":
+        if record.n_outputs == 1 and record.value.shape[1] == 1:
+            value = record.value[:, 0]
+    else:
+        counts = class_weights(record.value, record.weight)
+        if meaning.per_weight is not None:
+            counts = np.rint(counts * meaning.per_weight)
+    edges = record.edges()
+    return Tree(
+        parent=edges.parent,
+        feature=edges.feature,
+        low=edges.low,
+        high=edges.high,
+        missing=edges.missing,
+        n_records=record.n_records,
+        counts=counts,
+        value=value,
+    )
+
+
+def _parameters(attributes: Mapping[str, object]) -> dict[str, Any]:
+    """Return the hyper-parameters that are plain values."""
+    return {
+        name: str(value) if isinstance(value, str) else value
+        for name, value in attributes.items()
+        if not name.startswith("_")
+        and not name.endswith("_")
+        and (value is None or isinstance(value, bool | int | float | str))
+    }
+
+
+def _note_code(estimator: Inert, warnings: list[str]) -> None:
+    if estimator.cls.module.partition(".")[0] != "sklearn":
+        warnings.append(
+            f"{show(estimator.cls)} is a class outside scikit-learn: when it is loaded for real, "
+            "its own code may change the model that was audited"
+        )

@@ -1,0 +1,241 @@
+"""Open a model file and undo its compression, within bounds.
+
+Only the named file is opened. A plain file is mapped, not copied; a compressed
+one is unpacked into memory, or into an unnamed temporary file where it is
+large.
+"""
+
+import bz2
+import hashlib
+import lzma
+import mmap
+import os
+import stat
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers.inert import LIMITS, Limits
+
+__all__ = ["Content", "open_file", "unpack"]
+
+_CHUNK = 1 << 20
+_SPOOL = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Content:
+    """The bytes of a model file.
+
+    Attributes
+    ----------
+    data
+        The unpacked bytes.
+    compression
+        ``zlib``, ``gzip``, ``bz2``, ``xz``, ``lzma``, ``lz4``, or empty.
+    sha256, n_bytes
+        Of the file as stored.
+    """
+
+    data: bytes | mmap.mmap
+    compression: str
+    sha256: str
+    n_bytes: int
+
+
+class _Decompressor(Protocol):
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+
+
+class _Zlib:
+    """Give zlib the interface that bz2 and lzma have."""
+
+    def __init__(self, wbits: int) -> None:
+        self._inner = zlib.decompressobj(wbits)
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._inner.decompress(
+            self._inner.unconsumed_tail + data, max(max_length, 0)
+        )
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+
+def _new(compression: str) -> _Decompressor:
+    match compression:
+        case "zlib":
+            return _Zlib(zlib.MAX_WBITS)
+        case "gzip":
+            return _Zlib(zlib.MAX_WBITS | 16)
+        case "bz2":
+            return bz2.BZ2Decompressor()
+        case "xz" | "lzma":
+            return lzma.LZMADecompressor(memlimit=256 << 20)
+        case _:
+            try:
+                import lz4.frame
+            except ModuleNotFoundError:
+                raise UnsupportedModelError(
+                    "the file is compressed with lz4; run 'pip install treeaudit[lz4]', "
+                    "or save it again with joblib.dump(model, path, compress=3)"
+                ) from None
+            made: _Decompressor = lz4.frame.LZ4FrameDecompressor()
+            return made
+
+
+def _compression(head: bytes) -> str:
+    if (
+        head[:1] == b"\x78"
+        and len(head) > 1
+        and int.from_bytes(head[:2], "big") % 31 == 0
+    ):
+        return "zlib"
+    for magic, name in (
+        (b"\x1f\x8b", "gzip"),
+        (b"BZh", "bz2"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"\x5d\0\0", "lzma"),
+        (b"\x04\x22\x4d\x18", "lz4"),
+    ):
+        if head.startswith(magic):
+            return name
+    return ""
+
+
+def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
+    """Map a file and undo its compression.
+
+    Parameters
+    ----------
+    path
+        The model file.
+    limits
+        How large it may be, packed and unpacked.
+
+    Raises
+    ------
+    ReadError
+        If it cannot be opened, is empty or damaged.
+    ModelTooLargeError
+        If it goes over a limit.
+
+    Examples
+    --------
+    >>> import tempfile, zlib
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(zlib.compress(b"a model")); file.flush()
+    ...     content = open_file(file.name)
+    >>> content.compression, bytes(content.data)
+    ('zlib', b'a model')
+    """
+    name = Path(path).name
+    try:
+        # O_NONBLOCK: a named pipe must not make the audit wait forever.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        raise ReadError(f"there is no file {os.fspath(path)}") from None
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise ReadError(f"{name} cannot be opened: {reason}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+            raise ReadError(f"{name} is {what}; name the model file itself")
+        if status.st_size == 0:
+            raise ReadError(f"{name} is empty")
+        if status.st_size > limits.max_bytes:
+            raise ModelTooLargeError(
+                f"{name} has {status.st_size:,} bytes, more than the limit of "
+                f"{limits.max_bytes:,}; raise it with --max-bytes"
+            )
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return unpack(mapped, limits)
+
+
+def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
+    """Undo the compression of bytes that were read already."""
+    compression = _compression(packed[:16])
+    data = _inflate(packed, compression, limits) if compression else packed
+    return Content(
+        data=data,
+        compression=compression,
+        sha256=hashlib.sha256(packed).hexdigest(),
+        n_bytes=len(packed),
+    )
+
+
+def _inflate(
+    packed: bytes | mmap.mmap, compression: str, limits: Limits
+) -> bytes | mmap.mmap:
+    most = min(limits.max_bytes, max(limits.floor, limits.ratio * len(packed)))
+    with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
+        size = 0
+        try:
+            for piece in _pieces(packed, compression):
+                size += len(piece)
+                if size > most:
+                    raise ModelTooLargeError(
+                        f"{len(packed):,} bytes unpack to more than {most:,}: "
+                        "this looks like a decompression bomb"
+                    )
+                spool.write(piece)
+        except (
+            zlib.error,
+            lzma.LZMAError,
+            OSError,
+            EOFError,
+            ValueError,
+            RuntimeError,
+        ) as error:
+            raise ReadError(
+                f"the {compression} compression is damaged ({error})"
+            ) from None
+        if size == 0:
+            raise ReadError(f"the {compression} file is empty inside")
+        if size > _SPOOL:
+            spool.rollover()
+            spool.flush()
+            return mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ)
+        spool.seek(0)
+        return spool.read()
+
+
+def _pieces(packed: bytes | mmap.mmap, compression: str) -> Iterator[bytes]:
+    """Yield the unpacked bytes, a bounded piece at a time."""
+    at = 0
+    while at < len(packed):
+        unpacker = _new(compression)
+        given, last = b"", False
+        while not unpacker.eof:
+            piece = unpacker.decompress(given, _CHUNK)
+            given = b""
+            if piece:
+                yield piece
+            elif last:
+                raise EOFError("the file ends too early")
+            elif not unpacker.eof:
+                given = packed[at : at + _CHUNK]
+                at += len(given)
+                last = not given
+        at -= len(unpacker.unused_data or b"")
+        # joblib's zlib holds one stream; the others may be concatenated.
+        if (
+            compression == "zlib"
+            or not _compression(packed[at : at + 16]) == compression
+        ):
+            return

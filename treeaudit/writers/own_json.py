@@ -1,0 +1,100 @@
+"""Write a model in the version-free JSON form; `treeaudit.readers.own_json` reads it."""
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from treeaudit.output import write_file
+from treeaudit.readers.own_json import FORMAT, VERSION
+from treeaudit.schema import Schema
+from treeaudit.tree import Forest, Tree
+
+__all__ = ["save", "to_dict"]
+
+
+def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write a model as version-free JSON.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    path
+        Where to write.
+    force
+        Replace a file that exists.
+
+    Raises
+    ------
+    DataError
+        If the file exists already or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, treeaudit as ta
+    >>> from treeaudit.schema import Schema
+    >>> tree = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-math.inf, -math.inf, 1.5],
+    ...                high=[math.inf, 1.5, math.inf], n_records=[3, 1, 2])
+    >>> model = ta.Forest(trees=(tree,), schema=Schema.numeric(["age"]), counts_are="absent")
+    >>> path = save(model, tempfile.mkdtemp() + "/model.json")
+    >>> ta.load(path).trees[0].n_records.tolist()
+    [3, 1, 2]
+    """
+    text = json.dumps(to_dict(forest), separators=(",", ":"), allow_nan=False)
+    return write_file(path, text + "\n", force=force)
+
+
+def to_dict(forest: Forest) -> dict[str, Any]:
+    """Return the JSON form of a model as plain data."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "schema": _schema(forest.schema),
+        "counts_are": forest.counts_are,
+        "counts_reason": forest.counts_reason,
+        "records_are": forest.records_are,
+        "n_records": forest.n_records,
+        "single_precision": forest.single_precision,
+        "privacy": forest.privacy,
+        "source": {
+            "estimator": forest.source.estimator,
+            "library_version": forest.source.library_version,
+            "parameters": dict(forest.source.parameters),
+        },
+        "trees": [_tree(tree) for tree in forest.trees],
+    }
+
+
+def _schema(schema: Schema) -> dict[str, Any]:
+    features: list[dict[str, Any]] = []
+    for feature in schema.features:
+        entry: dict[str, Any] = {"name": feature.name}
+        if feature.categories is not None:
+            entry["categories"] = list(feature.categories)
+        features.append(entry)
+    return {
+        "features": features,
+        "classes": None if schema.classes is None else list(schema.classes),
+        "target": schema.target,
+        "named": schema.named,
+    }
+
+
+def _tree(tree: Tree) -> dict[str, Any]:
+    form: dict[str, Any] = {
+        "parent": tree.parent.tolist(),
+        "feature": tree.feature.tolist(),
+        "low": [v if math.isfinite(v) else None for v in tree.low.tolist()],
+        "high": [v if math.isfinite(v) else None for v in tree.high.tolist()],
+    }
+    if tree.categories is not None:
+        form["categories"] = [
+            tree.categories.of(i) or None for i in range(tree.n_nodes)
+        ]
+    for name in ("missing", "n_records", "counts", "label", "value"):
+        array = getattr(tree, name)
+        if array is not None:
+            form[name] = array.tolist()
+    return form
