@@ -7,7 +7,7 @@ their weight (``weighted_n_node_samples``) and ``V`` the stored ``value``.
    numbers decide: rows that sum to ``w`` are weights, rows that sum to 1 are
    fractions and are multiplied by ``w``. (Where both hold, ``w`` is 1 and they
    mean the same.) Call the result ``C``: weight per class.
-2. Without bootstrap, ``w = n`` in every node and whole ``C`` mean that every
+2. Without bootstrap, ``w = n`` in every leaf and whole ``C`` mean that every
    row weighed 1: ``C`` is people. *Exact.*
 3. Without bootstrap and with one weight per class, ``C[:, c] = weight_c *
    people_c`` and the people of a node sum to ``n``. So ``C @ u = n`` with
@@ -99,20 +99,21 @@ def people_per_class(
     Parameters
     ----------
     weights
-        Shape ``(n_nodes, n_classes)``, from `class_weights`.
+        Shape ``(n_leaves, n_classes)``, from `class_weights`. Inner nodes are
+        sums of leaves and would prove nothing more.
     n
-        Shape ``(n_nodes,)``: people per node.
+        Shape ``(n_leaves,)``: people per leaf.
     weight
-        Shape ``(n_nodes,)``: total weight per node.
+        Shape ``(n_leaves,)``: total weight per leaf.
 
     Examples
     --------
     One person of a class that weighs 3, two of a class that weighs 1:
 
-    >>> nodes = np.array([[3.0, 2.0], [3.0, 0.0], [0.0, 2.0]])
-    >>> found = people_per_class(nodes, np.array([3, 1, 2]), nodes.sum(axis=1))
-    >>> found.counts_are, (nodes * found.per_weight).tolist()
-    ('exact', [[1.0, 2.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> leaves = np.array([[3.0, 0.0], [0.0, 2.0]])
+    >>> found = people_per_class(leaves, np.array([1, 2]), leaves.sum(axis=1))
+    >>> found.counts_are, np.rint(leaves * found.per_weight).tolist()
+    ('exact', [[1.0, 0.0], [0.0, 2.0]])
     """
     classes = weights.shape[1]
     if np.array_equal(weight, n) and _whole(weights):
@@ -136,7 +137,7 @@ def people_per_class(
         )
     per_weight = np.zeros(classes)
     per_weight[used] = solution
-    spare = len(np.unique(system, axis=0)) > rank + 1 or _all_pure(system)
+    spare = len(np.unique(system, axis=0)) > rank or _each_class_alone(system)
     return Meaning(
         counts_are="exact" if spare else "likely",
         reason="each class has one weight, which the totals of the nodes give away",
@@ -144,14 +145,10 @@ def people_per_class(
     )
 
 
-def _all_pure(system: Float) -> bool:
-    """Whether all rows but sums of others hold one class (then n is the count)."""
-    pure = (system > 0).sum(axis=1) == 1
-    return bool(
-        np.isin(
-            np.arange(system.shape[1]), np.flatnonzero(system[pure].any(axis=0))
-        ).all()
-    )
+def _each_class_alone(system: Float) -> bool:
+    """Whether every class has a leaf of its own, whose people are then its count."""
+    alone = (system > 0).sum(axis=1) == 1
+    return bool((system[alone] > 0).any(axis=0).all())
 
 
 def _whole(array: Float, slack: float = _SLACK) -> bool:

@@ -54,6 +54,11 @@ class NodeTable:
         )
 
     @property
+    def leaves(self) -> Wide:
+        """Node numbers of the leaves."""
+        return np.flatnonzero(self._column("left_child").astype(np.int64) < 0)
+
+    @property
     def n_outputs(self) -> int:
         """How many targets the tree predicts at once."""
         return int(self._values.shape[1])

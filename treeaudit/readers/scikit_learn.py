@@ -171,11 +171,14 @@ def _meaning(
             records
         )
     if not bootstrap:
-        return [
-            people_per_class(class_weights(r.value, r.weight), r.n_records, r.weight)
-            for r in records
-        ]
+        return [_leaf_meaning(record) for record in records]
     return _bootstrap_meaning(records, attributes)
+
+
+def _leaf_meaning(record: NodeTable) -> Meaning:
+    leaves, weight = record.leaves, record.weight
+    weights = class_weights(record.value, weight)
+    return people_per_class(weights[leaves], record.n_records[leaves], weight[leaves])
 
 
 def _bootstrap_meaning(

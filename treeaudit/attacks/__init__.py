@@ -1,0 +1,30 @@
+"""The attacks. Adding one: its module, its name in `ATTACKS`, its test file.
+
+Ids: ``TA1xx`` attacks on the table, ``TA2xx`` what else the file gives away,
+``TA3xx`` claims of differential privacy. Other packages add attacks through the
+entry-point group ``treeaudit.attacks``.
+"""
+
+from importlib.metadata import entry_points
+
+from treeaudit.attacks.background import Background
+from treeaudit.attacks.case import Attack, Case
+from treeaudit.attacks.homogeneity import Homogeneity
+from treeaudit.attacks.identifiers import Identifiers
+from treeaudit.attacks.uniqueness import Uniqueness
+
+__all__ = ["ATTACKS", "Attack", "Case", "all_attacks"]
+
+ATTACKS: tuple[type[Attack], ...] = (Uniqueness, Homogeneity, Background, Identifiers)
+
+
+def all_attacks() -> tuple[type[Attack], ...]:
+    """Return the built-in attacks and those that other packages offer.
+
+    Examples
+    --------
+    >>> [attack.id for attack in all_attacks()][:3]
+    ['TA101', 'TA102', 'TA103']
+    """
+    offered = [entry.load() for entry in entry_points(group="treeaudit.attacks")]
+    return (*ATTACKS, *offered)

@@ -1,0 +1,107 @@
+"""What an attack is given, and what it must offer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.findings import Evidence, Finding, Severity, Skipped, Words
+from treeaudit.groups import Groups
+from treeaudit.rules import rules_of
+from treeaudit.tree import Forest
+from treeaudit.words import label_text, sentence
+
+__all__ = ["Attack", "Case", "evidence", "severity_of_share"]
+
+Index = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Case:
+    """One model under audit.
+
+    Attributes
+    ----------
+    forest
+        The model.
+    groups
+        The leaves that hold people, measured once for all attacks.
+    k
+        The smallest acceptable group of the policy.
+    seed
+        Attacks that draw use ``default_rng([seed, crc32(id)])``, so that
+        neither order nor selection changes a result.
+    """
+
+    forest: Forest
+    groups: Groups
+    k: int = 5
+    seed: int = 0
+
+
+class Attack(Protocol):
+    """What `treeaudit.attacks.ATTACKS` holds: a frozen dataclass of this form."""
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    words: ClassVar[Words]
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return what the attack found; never raise for a model it cannot attack."""
+
+
+def evidence(case: Case, worst: Index, most: int = 5) -> tuple[Evidence, ...]:
+    """Describe some leaves, given their positions in ``case.groups``, worst first."""
+    forest, groups = case.forest, case.groups
+    if groups.size is None:
+        return ()
+    chosen = worst[:most]
+    found = []
+    for position, index in zip(
+        chosen.tolist(), groups.tree_of(chosen).tolist(), strict=True
+    ):
+        tree = forest.trees[index]
+        leaf = int(groups.leaf[position])
+        found.append(
+            Evidence(
+                tree=index,
+                leaf=leaf,
+                people=int(groups.size[position]),
+                says=_says(forest, None if tree.counts is None else tree.counts[leaf]),
+                rule=sentence(rules_of(tree, [leaf]), forest.schema),
+            )
+        )
+    return tuple(found)
+
+
+def _says(forest: Forest, counts: npt.NDArray[np.float64] | None) -> str:
+    classes: Sequence[object] = forest.schema.classes or ()
+    if counts is None or not classes:
+        return ""
+    present = np.flatnonzero(counts > 0)
+    names = (
+        [label_text(forest.schema.classes[i]) for i in present]
+        if forest.schema.classes
+        else []
+    )
+    if len(present) == 1:
+        return f"{forest.schema.target} = {names[0]}"
+    exact = forest.counts_are in ("exact", "likely")
+    shown = [
+        f"{counts[i]:,.0f} {n}" if exact else n
+        for i, n in zip(present, names, strict=True)
+    ]
+    return ", ".join(shown[:4]) + (", …" if len(shown) > 4 else "")
+
+
+def severity_of_share(share: float) -> Severity:
+    """Grade the share of people that an attack reaches, from the file alone.
+
+    Up to 1 % is low, up to 20 % medium, above that high. The file alone cannot
+    tell memory from a fact of the population; a control can.
+    """
+    if share <= 0:
+        return "none"
+    return "low" if share <= 0.01 else "medium" if share <= 0.2 else "high"

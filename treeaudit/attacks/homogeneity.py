@@ -1,0 +1,142 @@
+"""Homogeneity: leaves whose people all have the same label (TA102).
+
+Size does not protect a group whose members are all alike: knowing the leaf is
+knowing the label. With it, the usual measures of how different the labels of a
+group are.
+
+References
+----------
+Wakabayashi et al. (2024), section 3.1, homogeneity attack, and Table 6.
+Machanavajjhala et al. (2006), l-diversity. Li et al. (2007), t-closeness.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case, evidence, severity_of_share
+from treeaudit.findings import Finding, Skipped, Words
+from treeaudit.groups import Labels
+
+__all__ = ["Homogeneity"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Homogeneity:
+    """Count people whose label follows from their leaf.
+
+    Attributes
+    ----------
+    dominant
+        A class with at least this share of a leaf dominates it.
+    """
+
+    id: ClassVar[str] = "TA102"
+    title: ClassVar[str] = "Homogeneity"
+    words: ClassVar[Words] = Words(
+        attacker="When everybody in a leaf has the same label, size does not protect them: knowing "
+        "the leaf is knowing the label. A class that is absent from a leaf is ruled out for "
+        "everybody in it.",
+        assumes="the attacker has the file and knows the features on the path",
+        remedy="merge leaves until each holds at least two labels (l-diversity)",
+        limit="in large leaves this is often a fact of the population that the tree would state "
+        "about anybody; only a control on unseen people can tell",
+        reference="Wakabayashi et al. (2024), section 3.1; Machanavajjhala et al. (2006)",
+    )
+    dominant: float = 0.9
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return how far the labels of each group differ.
+
+        Skipped where the model holds no class counts.
+        """
+        groups, forest = case.groups, case.forest
+        if groups.size is None or groups.labels is None:
+            reason = forest.counts_reason or "the model holds no class counts"
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        size, labels = groups.size, groups.labels
+        pure = labels.distinct == 1
+        people = int(size[pure].sum())
+        totals = groups.per_tree(size)
+        certain = groups.per_tree(np.where(pure, size, 0))
+        share = float((certain / np.maximum(totals, 1)).max())
+        dominated = labels.share >= self.dominant
+        ruled_out = labels.absent > 0
+        many = forest.n_trees > 1
+        details = {
+            "homogeneous_leaves": int(pure.sum()),
+            "homogeneous_people": people,
+            "certain_share": share,
+            **_worst(labels),
+            "dominant_share": self.dominant,
+            "dominant_leaves": int(dominated.sum()),
+            "dominant_people": int(size[dominated].sum()),
+            "absent_class_leaves": int(ruled_out.sum()),
+            "absent_class_people": int(size[ruled_out].sum()),
+            "measured_on": _measured_on(case),
+        }
+        largest = np.flatnonzero(pure)
+        worst = largest[np.argsort(-size[largest], kind="stable")]
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=severity_of_share(share),
+            leaves=int(pure.sum()),
+            people=people,
+            summary=_summary(people, int(pure.sum()), share, many),
+            details=details,
+            evidence=evidence(case, worst),
+            per_tree=_per_tree(groups.per_tree(pure), certain, labels)
+            if many
+            else None,
+        )
+
+
+def _worst(labels: Labels) -> dict[str, Any]:
+    recursive = max(tree.recursive_c for tree in labels.trees)
+    return {
+        "distinct_l": min(tree.distinct_l for tree in labels.trees),
+        "entropy_l": min(tree.entropy_l for tree in labels.trees),
+        "recursive_c_for_l_2": recursive if math.isfinite(recursive) else None,
+        "t_closeness": max(tree.t_closeness for tree in labels.trees),
+    }
+
+
+def _measured_on(case: Case) -> str:
+    """Say what the class shares are shares of."""
+    if case.forest.counts_are not in ("exact", "likely"):
+        return "weight"
+    return "draws" if case.forest.records_are == "bootstrap" else "people"
+
+
+def _summary(people: int, leaves: int, share: float, many: bool) -> str:
+    if not leaves:
+        return "Every leaf holds people with different labels."
+    if many:
+        return (
+            f"In {leaves:,} leaves everybody has the same label; "
+            f"in the worst tree that is {share:.1%} of the people."
+        )
+    one = "leaf" if leaves == 1 else "leaves"
+    return f"The label of {people:,} people ({share:.1%}) is certain: {leaves:,} {one} of one label."
+
+
+def _per_tree(
+    leaves: npt.NDArray[np.int64], people: npt.NDArray[np.int64], labels: Labels
+) -> tuple[Mapping[str, Any], ...]:
+    rows = zip(leaves.tolist(), people.tolist(), labels.trees, strict=True)
+    return tuple(
+        {
+            "tree": i,
+            "homogeneous_leaves": n,
+            "homogeneous_people": p,
+            "distinct_l": worst.distinct_l,
+            "entropy_l": worst.entropy_l,
+            "t_closeness": worst.t_closeness,
+        }
+        for i, (n, p, worst) in enumerate(rows)
+    )

@@ -1,0 +1,154 @@
+"""Identifying features: a column that should not be in the model (TA201).
+
+A row number or a customer ID among the features lets a tree cut the people
+apart one by one. A column with nearly as many thresholds as there are people
+is listed, value by value, in the file itself.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case
+from treeaudit.findings import Finding, Skipped, Words
+from treeaudit.tree import Forest
+
+__all__ = ["Identifiers", "named_like_identifier"]
+
+_WORDS = frozenset(
+    "id ids uid uuid guid pid ssn iban email mail passport phone telephone surname "
+    "lastname firstname fullname index rowid rownum rownumber username userid customerid "
+    "patientid personid recordid nhsnumber".split()
+)
+_PAIRS = re.compile(
+    r"\b(row|record|case|customer|patient|person|client|account|member|user|social security|"
+    r"nhs|personal|full|first|last)\s?(id|no|nr|num|number|name|index|key)\b"
+)
+_SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
+
+
+def named_like_identifier(name: str) -> bool:
+    """Tell whether a column is named like something that identifies people.
+
+    Examples
+    --------
+    >>> [named_like_identifier(n) for n in ("customerID", "Unnamed: 0", "row_number")]
+    [True, True, True]
+    >>> [named_like_identifier(n) for n in ("hours-per-week", "idle", "humid", "education")]
+    [False, False, False, False]
+    """
+    words = [word.lower() for word in _SPLIT.split(name) if word]
+    text = " ".join(words)
+    return bool(
+        _WORDS & set(words) or _PAIRS.search(text) or text.startswith("unnamed 0")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identifiers:
+    """Find features that identify people by themselves.
+
+    Attributes
+    ----------
+    share
+        A feature with at least this many distinct thresholds per person is
+        given away value by value.
+    fewest
+        Thresholds below which the share says nothing.
+    """
+
+    id: ClassVar[str] = "TA201"
+    title: ClassVar[str] = "Identifying features"
+    words: ClassVar[Words] = Words(
+        attacker="A row number, an ID or a finely measured column among the features cuts the "
+        "people apart one by one. Its thresholds lie halfway between the values of two people, "
+        "so that nearly every value can be read from the file.",
+        assumes="the attacker has the file",
+        remedy="train again without the column, or with its values rounded to a public grid",
+        limit="names are only a hint, and a column can identify people without many thresholds",
+        reference="a threshold of CART is the midpoint of two neighbouring training values",
+    )
+    share: float = 0.5
+    fewest: int = 20
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return the features that are named or cut like identifiers."""
+        forest = case.forest
+        used, many = _thresholds(forest, self._bar(case))
+        names = forest.schema.names
+        hints = forest.schema.named
+        listed = [
+            {
+                "feature": names[i],
+                "thresholds": int(many[i]) if i in many else int(used[i]),
+                "named_like_identifier": bool(
+                    hints and named_like_identifier(names[i])
+                ),
+                "nearly_every_value": i in many,
+            }
+            for i in np.flatnonzero(used).tolist()
+            if i in many or (hints and named_like_identifier(names[i]))
+        ]
+        worst = any(entry["nearly_every_value"] for entry in listed)
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity="none" if not listed else "high" if worst else "medium",
+            leaves=0,
+            people=0,
+            summary=_summary([str(entry["feature"]) for entry in listed]),
+            details={"features": listed, "people": _people(case)},
+        )
+
+    def _bar(self, case: Case) -> int:
+        return max(self.fewest, int(self.share * _people(case)))
+
+
+def _people(case: Case) -> int:
+    if case.forest.n_records is not None:
+        return case.forest.n_records
+    size = case.groups.size
+    if size is None or not len(size):
+        return 0
+    return int(case.groups.per_tree(size).max())
+
+
+def _thresholds(
+    forest: Forest, bar: int
+) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
+    """Return uses per feature, and distinct thresholds of those at the bar.
+
+    Distinct values are only counted where there are enough uses to matter.
+    """
+    width = len(forest.schema.features)
+    used = np.zeros(width, dtype=np.int64)
+    kept: list[list[npt.NDArray[np.float64]]] = [[] for _ in range(width)]
+    # A feature must show this many cuts per tree on average to reach the bar.
+    least = max(1, bar // max(forest.n_trees, 1) // 2)
+    for tree in forest.trees:
+        edges = np.flatnonzero((tree.feature >= 0) & np.isfinite(tree.high))
+        feature = tree.feature[edges]
+        here = np.bincount(feature, minlength=width)
+        used += np.bincount(tree.feature[1:], minlength=width)
+        for i in np.flatnonzero(here >= least).tolist():
+            kept[i].append(np.unique(tree.high[edges[feature == i]]))
+    many = {}
+    for i in np.flatnonzero([len(parts) for parts in kept]).tolist():
+        if sum(len(part) for part in kept[i]) >= bar:
+            distinct = len(np.unique(np.concatenate(kept[i])))
+            if distinct >= bar:
+                many[i] = distinct
+    return used, many
+
+
+def _summary(features: list[str]) -> str:
+    if not features:
+        return "No feature is named like an identifier or cut once per person."
+    quoted = ", ".join(repr(name) for name in features[:3]) + (
+        ", …" if len(features) > 3 else ""
+    )
+    verb = "identifies" if len(features) == 1 else "identify"
+    return f"{quoted} {verb} people: an ID, a row number or a column given away value by value."

@@ -1,0 +1,134 @@
+"""Singling out: leaves that hold one person (TA101).
+
+A leaf with one training record describes one person: whoever knows somebody
+who fits the rule knows which record is theirs. Leaves below k are reported
+with them, and the re-identification risks that disclosure control uses.
+
+References
+----------
+Wakabayashi et al. (2024), section 3.1, uniqueness attack.
+Sweeney (2002), k-anonymity.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case, evidence
+from treeaudit.findings import Finding, Severity, Skipped, Words
+
+__all__ = ["Uniqueness", "group_sizes"]
+
+_BINS = ((1, 1), (2, 4), (5, 9), (10, 49), (50, None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uniqueness:
+    """Count people in leaves of one person and in leaves below ``k``."""
+
+    id: ClassVar[str] = "TA101"
+    title: ClassVar[str] = "Singling out"
+    words: ClassVar[Words] = Words(
+        attacker="A leaf that holds one training record describes one person. Whoever knows "
+        "somebody who fits the description has found their record, and reads the label off it.",
+        assumes="the attacker has the file and knows the features on the path",
+        remedy="merge leaves until each holds at least k people, or publish the tree without "
+        "its counts",
+        limit="counts people in the training data; it does not say whether the same description "
+        "fits others outside it",
+        reference="Wakabayashi et al. (2024), section 3.1; Sweeney (2002), k-anonymity",
+    )
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return what the leaf sizes alone reveal.
+
+        Skipped where the model does not tell how many people are in a leaf.
+        """
+        size = case.groups.size
+        if size is None or not len(size):
+            reason = "the model does not tell how many people are in a leaf"
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        k = case.k
+        alone, small = size == 1, size < k
+        unique, below = int(alone.sum()), int(small.sum())
+        below_people, total = int(size[small].sum()), int(size.sum())
+        severity: Severity = "high" if unique else "medium" if below else "none"
+        smallest = int(size.min())
+        worst = np.argsort(size, kind="stable")
+        details = {
+            "unique_leaves": unique,
+            "unique_people": unique,
+            "below_k_leaves": below,
+            "below_k_people": below_people,
+            "k": k,
+            "min_leaf": smallest,
+            "group_sizes": group_sizes(size),
+            "prosecutor_risk": 1 / smallest,
+            "marketer_risk": len(size) / total,
+        }
+        many = case.forest.n_trees > 1
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=severity,
+            leaves=below,
+            people=below_people,
+            summary=_summary(unique, below_people, below, k, many),
+            details=details,
+            evidence=evidence(case, worst[: int(small.sum())]),
+            per_tree=_per_tree(case, alone, small) if many else None,
+        )
+
+
+def group_sizes(size: npt.NDArray[np.int64]) -> list[dict[str, int | None]]:
+    """Return leaves and people by size of the group.
+
+    Examples
+    --------
+    >>> group_sizes(np.array([1, 1, 3, 60]))[0]
+    {'from': 1, 'to': 1, 'leaves': 2, 'people': 2}
+    """
+    bins = []
+    for low, high in _BINS:
+        inside = (size >= low) & (size <= high) if high is not None else size >= low
+        leaves, people = int(inside.sum()), int(size[inside].sum())
+        bins.append({"from": low, "to": high, "leaves": leaves, "people": people})
+    return bins
+
+
+def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:
+    where = "in their leaf of some tree" if many else "in their leaf"
+    if not leaves:
+        return f"Every leaf holds at least {k} people."
+    records = "records are" if unique != 1 else "record is"
+    return f"{unique:,} {records} alone {where}; {people:,} are in leaves below {k}."
+
+
+def _per_tree(
+    case: Case, alone: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
+) -> tuple[Mapping[str, Any], ...]:
+    groups = case.groups
+    size = groups.size if groups.size is not None else np.empty(0, np.int64)
+    unique, leaves = groups.per_tree(alone), groups.per_tree(small)
+    people = groups.per_tree(np.where(small, size, 0))
+    smallest = np.minimum.reduceat(size, groups.start[:-1])
+    rows = zip(
+        unique.tolist(),
+        leaves.tolist(),
+        people.tolist(),
+        smallest.tolist(),
+        strict=True,
+    )
+    return tuple(
+        {
+            "tree": i,
+            "unique_leaves": u,
+            "below_k_leaves": n,
+            "below_k_people": p,
+            "min_leaf": m,
+        }
+        for i, (u, n, p, m) in enumerate(rows)
+    )

@@ -1,0 +1,225 @@
+"""What an audit found: data only, no rendering, no computing."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from treeaudit.groups import Groups
+from treeaudit.tree import Forest
+
+if TYPE_CHECKING:
+    from treeaudit.policy import Policy
+
+__all__ = ["Check", "Evidence", "Finding", "Report", "Severity", "Skipped", "Words"]
+
+Severity = Literal["none", "low", "medium", "high"]
+CheckStatus = Literal["pass", "fail", "skipped"]
+Verdict = Literal["pass", "fail", "review"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What there is to say about an attack, once, for every renderer.
+
+    Attributes
+    ----------
+    attacker
+        What an attacker does, in two sentences.
+    assumes
+        What the attacker needs to have or to know.
+    remedy
+        What removes the finding.
+    limit
+        What the finding does not say.
+    reference
+        Where the attack comes from.
+    """
+
+    attacker: str
+    assumes: str
+    remedy: str
+    limit: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One leaf that shows a finding.
+
+    Attributes
+    ----------
+    tree, leaf
+        Where it is.
+    people
+        How many people it holds.
+    says
+        What the attacker learns, such as ``income = >50K``.
+    rule
+        Who they are, in words.
+    """
+
+    tree: int
+    leaf: int
+    people: int
+    says: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one attack found.
+
+    Attributes
+    ----------
+    id, title
+        Of the attack.
+    severity
+        ``none`` where the attack found nothing.
+    leaves, people
+        How many are affected, summed over all trees: a person counts once in
+        every tree that exposes them.
+    summary
+        One sentence with the numbers.
+    details
+        Further numbers by name, JSON-ready.
+    evidence
+        The worst leaves.
+    per_tree
+        The main numbers tree by tree, for forests.
+    """
+
+    id: str
+    title: str
+    severity: Severity
+    leaves: int
+    people: int
+    summary: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
+    per_tree: tuple[Mapping[str, Any], ...] | None = None
+
+    @property
+    def status(self) -> Literal["found", "clear"]:
+        """Whether the attack found anything."""
+        return "clear" if self.severity == "none" else "found"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """An attack that could not be run, and why. Never a pass."""
+
+    id: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One threshold of the policy against what was measured.
+
+    Attributes
+    ----------
+    name
+        As in the policy file.
+    threshold, measured
+        The bound and the number; ``measured`` is None where the check was
+        skipped.
+    status
+        ``pass``, ``fail`` or ``skipped``.
+    title, bound
+        What is measured and its bound, in words.
+    reason
+        Why it was skipped.
+    """
+
+    name: str
+    threshold: float
+    measured: float | None
+    status: CheckStatus
+    title: str
+    bound: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Report:
+    """The result of an audit.
+
+    Attributes
+    ----------
+    forest
+        The model, for renderers that show its leaves.
+    groups
+        The leaves with people in them.
+    results
+        One `Finding` or `Skipped` per attack, in the order of their ids.
+    checks, verdict, policy
+        What the policy says of them.
+    warnings
+        What else the reader should know, one sentence each.
+    words
+        The words of each attack, by id.
+    seed
+        Of every random choice.
+    """
+
+    forest: Forest
+    groups: Groups
+    results: tuple[Finding | Skipped, ...]
+    checks: tuple[Check, ...]
+    verdict: Verdict
+    policy: "Policy"
+    warnings: tuple[str, ...] = ()
+    words: Mapping[str, Words] = field(default_factory=dict)
+    seed: int = 0
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The attacks that ran."""
+        return tuple(result for result in self.results if isinstance(result, Finding))
+
+    def __getitem__(self, attack_id: str) -> Finding:
+        """Return the finding of an attack.
+
+        Raises
+        ------
+        KeyError
+            If the attack was not asked for or was skipped; says why.
+        """
+        for result in self.results:
+            if result.id == attack_id:
+                if isinstance(result, Skipped):
+                    raise KeyError(f"{attack_id} was skipped: {result.reason}")
+                return result
+        raise KeyError(f"{attack_id} was not run")
+
+    @property
+    def exit_code(self) -> int:
+        """0 for pass, 1 for fail, 3 for review."""
+        return {"pass": 0, "fail": 1, "review": 3}[self.verdict]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON report as plain data."""
+        from treeaudit.reports import to_dict
+
+        return to_dict(self)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the report; ``.html``, ``.json`` or ``.txt`` by suffix.
+
+        Raises
+        ------
+        DataError
+            If the suffix is unknown or the file exists already.
+        """
+        from treeaudit.reports import save
+
+        return save(self, path, force=force)
+
+    def __str__(self) -> str:
+        """The terminal report without colours."""
+        from treeaudit.reports import to_text
+
+        return to_text(self)
