@@ -1,25 +1,34 @@
-"""treeaudit: what a decision tree gives away about the people it was trained on."""
+"""treeaudit: what a decision tree gives away about the people it was trained on.
 
-from treeaudit.audit import scan
-from treeaudit.errors import (
-    DataError,
-    ModelTooLargeError,
-    PolicyError,
-    PrivacyError,
-    PrivacyWarning,
-    ReadError,
-    TreeauditError,
-    UnsafeModelError,
-    UnsupportedModelError,
-)
-from treeaudit.findings import Check, Evidence, Finding, Report, Skipped
-from treeaudit.policy import Policy
-from treeaudit.readers import load
-from treeaudit.schema import Feature, Schema
-from treeaudit.table import Table, reconstruct
-from treeaudit.tree import Forest, Source, Tree
+The public names load on first use, so that ``treeaudit --help`` need not wait
+for numpy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from treeaudit.version import __version__
-from treeaudit.writers import save
+
+if TYPE_CHECKING:
+    from treeaudit.audit import scan
+    from treeaudit.errors import (
+        DataError,
+        ModelTooLargeError,
+        PolicyError,
+        PrivacyError,
+        PrivacyWarning,
+        ReadError,
+        TreeauditError,
+        UnsafeModelError,
+        UnsupportedModelError,
+    )
+    from treeaudit.findings import Check, Evidence, Finding, Report, Skipped
+    from treeaudit.policy import Policy
+    from treeaudit.readers import load
+    from treeaudit.schema import Feature, Schema
+    from treeaudit.table import Table, reconstruct
+    from treeaudit.tree import Forest, Source, Tree
+    from treeaudit.writers import save
 
 __all__ = [
     "Check",
@@ -49,3 +58,27 @@ __all__ = [
     "save",
     "scan",
 ]
+
+_HOME = {
+    "audit": "scan",
+    "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
+    "TreeauditError UnsafeModelError UnsupportedModelError",
+    "findings": "Check Evidence Finding Report Skipped",
+    "policy": "Policy",
+    "readers": "load",
+    "schema": "Feature Schema",
+    "table": "Table reconstruct",
+    "tree": "Forest Source Tree",
+    "writers": "save",
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants Any
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'treeaudit' has no attribute {name!r}")
+    return getattr(import_module(f"treeaudit.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

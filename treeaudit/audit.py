@@ -8,7 +8,6 @@ from treeaudit.findings import Finding, Report, Skipped
 from treeaudit.groups import measure
 from treeaudit.policy import Policy, judge, read_policy
 from treeaudit.readers import load
-from treeaudit.tree import Forest
 
 __all__ = ["Case", "Progress", "scan"]
 
@@ -94,9 +93,7 @@ def _choose(ids: Sequence[str] | None) -> list[type[Attack]]:
     wanted = list(known) if ids is None else [i.upper() for i in ids]
     for attack_id in wanted:
         if attack_id not in known:
-            raise PolicyError(
-                f"there is no attack {attack_id}; known: {', '.join(known)}"
-            )
+            raise PolicyError(f"there is no attack {attack_id}; known: {', '.join(known)}")
     return [attack for attack_id, attack in known.items() if attack_id in wanted]
 
 
@@ -104,7 +101,5 @@ def _warnings(results: Sequence[Finding | Skipped]) -> list[str]:
     return [
         f"{result.title.lower()}: {result.summary}"
         for result in results
-        if isinstance(result, Finding)
-        and result.id.startswith("TA2")
-        and result.status == "found"
+        if isinstance(result, Finding) and result.id.startswith("TA2") and result.status == "found"
     ]

@@ -41,7 +41,7 @@ def entropy_l(counts: Float) -> Float:
     share = counts / counts.sum(axis=1, keepdims=True)
     terms = np.zeros_like(share)
     np.log(share, out=terms, where=share > 0)
-    return np.round(np.exp(-(share * terms).sum(axis=1)), 9)
+    return np.asarray(np.round(np.exp(-(share * terms).sum(axis=1)), 9), dtype=np.float64)
 
 
 def recursive_c(counts: Float, level: int = 2) -> Float:
@@ -93,9 +93,7 @@ def closeness(counts: Float, overall: Float) -> Float:
     [0.5]
     """
     share = counts / counts.sum(axis=1, keepdims=True)
-    return np.asarray(
-        np.abs(share - overall / overall.sum()).sum(axis=1) / 2, dtype=np.float64
-    )
+    return np.asarray(np.abs(share - overall / overall.sum()).sum(axis=1) / 2, dtype=np.float64)
 
 
 def dominance(counts: Float) -> Float:

@@ -219,7 +219,7 @@ class Report:
         return save(self, path, force=force)
 
     def __str__(self) -> str:
-        """The terminal report without colours."""
+        """Return the terminal report without colours."""
         from treeaudit.reports import to_text
 
         return to_text(self)

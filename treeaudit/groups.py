@@ -71,6 +71,8 @@ class Groups:
         What the class counts say, or None where there are none.
     n_nodes, n_leaves
         Of the whole forest, leaves without people included.
+    depth
+        Of a single tree; None for a forest.
     """
 
     start: Wide
@@ -79,6 +81,7 @@ class Groups:
     labels: Labels | None
     n_nodes: int
     n_leaves: int
+    depth: int | None = None
 
     def tree_of(self, index: npt.ArrayLike) -> Wide:
         """Return the tree of some leaves, given their positions."""
@@ -117,14 +120,10 @@ def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
         known = counts.sum(axis=1) == size
     one_class = (counts > 0).sum(axis=1) == 1
     people = np.where(known[:, None], counts, np.nan)
-    return np.where(
-        one_class[:, None], (counts > 0) * size[:, None].astype(np.float64), people
-    )
+    return np.where(one_class[:, None], (counts > 0) * size[:, None].astype(np.float64), people)
 
 
-def measure(
-    forest: Forest, progress: Callable[[int, int], None] | None = None
-) -> Groups:
+def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) -> Groups:
     """Look at every tree once and keep a few numbers per leaf.
 
     Parameters
@@ -167,6 +166,7 @@ def measure(
         labels=labels,
         n_nodes=sum(p.n_nodes for p in parts),
         n_leaves=sum(p.n_leaves for p in parts),
+        depth=int(tree.depths.max()) if forest.n_trees == 1 else None,
     )
 
 
@@ -189,9 +189,7 @@ def _part(tree: Tree, counts_are: CountsAre) -> _Part:
     labels = None
     if tree.counts is not None and size is not None and len(leaves):
         labels = _labels(tree.counts[leaves], size, counts_are)
-    return _Part(
-        leaf=leaves, size=size, labels=labels, n_nodes=tree.n_nodes, n_leaves=n_leaves
-    )
+    return _Part(leaf=leaves, size=size, labels=labels, n_nodes=tree.n_nodes, n_leaves=n_leaves)
 
 
 def _labels(counts: Float, size: Wide, counts_are: CountsAre) -> Labels:
@@ -208,9 +206,7 @@ def _labels(counts: Float, size: Wide, counts_are: CountsAre) -> Labels:
                 distinct_l=int(distinct.min()),
                 entropy_l=float(diversity.entropy_l(counts).min()),
                 recursive_c=float(diversity.recursive_c(counts).max()),
-                t_closeness=round(
-                    float(diversity.closeness(counts, overall).max()), 12
-                ),
+                t_closeness=round(float(diversity.closeness(counts, overall).max()), 12),
             ),
         ),
     )

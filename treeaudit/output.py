@@ -9,9 +9,7 @@ from treeaudit.errors import DataError
 __all__ = ["write_file"]
 
 
-def write_file(
-    path: str | os.PathLike[str], content: str | bytes, *, force: bool = False
-) -> Path:
+def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
     """Write ``content`` to ``path`` so that it is there whole or not at all.
 
     Parameters
@@ -44,13 +42,9 @@ def write_file(
     target = Path(path)
     data = content.encode() if isinstance(content, str) else content
     if not force and (target.exists() or target.is_symlink()):
-        raise DataError(
-            f"{target} exists already; use --force (force=True) to replace it"
-        )
+        raise DataError(f"{target} exists already; use --force (force=True) to replace it")
     try:
-        handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name[:80]}."
-        )
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.")
     except OSError as error:
         reason = (error.strerror or "").lower()
         raise DataError(f"{target} cannot be written: {reason}") from None

@@ -40,19 +40,11 @@ class Policy:
         for name, value in self.values.items():
             if name not in CHECKS:
                 near = difflib.get_close_matches(name, CHECKS, 1)
-                hint = (
-                    f"did you mean {near[0]}?"
-                    if near
-                    else f"known: {', '.join(CHECKS)}"
-                )
-                raise PolicyError(
-                    f"policy {self.name}: there is no check {name!r}; {hint}"
-                )
+                hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(CHECKS)}"
+                raise PolicyError(f"policy {self.name}: there is no check {name!r}; {hint}")
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not math.isfinite(value) or value < 0:
-                raise PolicyError(
-                    f"policy {self.name}: {name} must be a number of at least 0"
-                )
+                raise PolicyError(f"policy {self.name}: {name} must be a number of at least 0")
             if CHECKS[name].share and value > 1:
                 raise PolicyError(
                     f"policy {self.name}: {name} is a share between 0 and 1, such as 0.01"
@@ -173,8 +165,7 @@ def judge(
     """
     by_id = {result.id: result for result in results}
     checks = tuple(
-        _check(name, threshold, by_id, forest)
-        for name, threshold in policy.values.items()
+        _check(name, threshold, by_id, forest) for name, threshold in policy.values.items()
     )
     statuses = {check.status for check in checks}
     if "fail" in statuses:
@@ -189,11 +180,7 @@ def _check(
     result = by_id.get(rule.attack) if rule.attack is not None else None
     title, bound = rule.title, rule.bound.format(threshold)
     if rule.attack is not None and not isinstance(result, Finding):
-        reason = (
-            result.reason
-            if isinstance(result, Skipped)
-            else f"{rule.attack} was not run"
-        )
+        reason = result.reason if isinstance(result, Skipped) else f"{rule.attack} was not run"
         return Check(
             name=name,
             threshold=threshold,
@@ -212,9 +199,7 @@ def _check(
         status="pass" if good else "fail",
         title=title,
         bound=bound,
-        reason=None
-        if math.isfinite(measured)
-        else "the model claims no differential privacy",
+        reason=None if math.isfinite(measured) else "the model claims no differential privacy",
     )
 
 
@@ -274,12 +259,8 @@ def _policies(path: Path) -> dict[str, dict[str, Any]]:
     for table in (own, data):
         found = table.get("policies") if isinstance(table, dict) else None
         if isinstance(found, dict):
-            wrong = [
-                name for name, values in found.items() if not isinstance(values, dict)
-            ]
+            wrong = [name for name, values in found.items() if not isinstance(values, dict)]
             if wrong:
-                raise PolicyError(
-                    f"{path}: policy {wrong[0]} is not a table of thresholds"
-                )
+                raise PolicyError(f"{path}: policy {wrong[0]} is not a table of thresholds")
             return found
     return {}

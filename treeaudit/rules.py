@@ -112,9 +112,7 @@ def _merge(sets: CategorySets | None, edge: Wide, first: Wide) -> CategorySets |
     condition = np.repeat(np.arange(len(first)), np.diff(first, append=len(edge)))
     codes = sets.codes[_ranges(sets.start[edge], sizes)].astype(np.int64)
     width = int(codes.max(initial=0)) + 1
-    pair, times = np.unique(
-        np.repeat(condition, sizes) * width + codes, return_counts=True
-    )
+    pair, times = np.unique(np.repeat(condition, sizes) * width + codes, return_counts=True)
     edges_with_codes = np.bincount(condition[sizes > 0], minlength=len(first))
     passing = pair[times == edges_with_codes[pair // width]]
     start = np.zeros(len(first) + 1, dtype=np.int64)

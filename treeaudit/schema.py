@@ -78,11 +78,7 @@ class Schema:
         ['x0', 'x1']
         """
         named = not isinstance(features, int)
-        names = (
-            [f"x{i}" for i in range(features)]
-            if isinstance(features, int)
-            else features
-        )
+        names = [f"x{i}" for i in range(features)] if isinstance(features, int) else features
         return cls(
             features=tuple(Feature(name=name) for name in names),
             classes=None if classes is None else tuple(classes),

@@ -7,7 +7,7 @@ Table 4.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ __all__ = ["Table", "reconstruct", "rule_text"]
 
 Wide = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,9 +97,7 @@ class Table:
         """
         import pandas as pd
 
-        chosen = (
-            np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
-        )
+        chosen = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
         schema = self.forest.schema
         columns: dict[str, object] = {}
         if self.forest.n_trees > 1:
@@ -134,9 +133,7 @@ class Table:
 
         if self.n_records is None:
             raise DataError("the model does not tell how many people are in a leaf")
-        chosen = (
-            np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
-        )
+        chosen = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
         schema = self.forest.schema
         size = self.n_records[chosen]
         people = self.people()[chosen]
@@ -158,9 +155,7 @@ class Table:
         return pd.DataFrame(columns)
 
     def _grid(self, chosen: Wide) -> npt.NDArray[np.object_]:
-        grid = np.full(
-            (len(chosen), len(self.forest.schema.features)), ANY, dtype=object
-        )
+        grid = np.full((len(chosen), len(self.forest.schema.features)), ANY, dtype=object)
         for index in np.unique(self.tree[chosen]).tolist():
             here = np.flatnonzero(self.tree[chosen] == index)
             rules = rules_of(self.forest.trees[index], self.leaf[chosen[here]])
@@ -200,30 +195,36 @@ def reconstruct(forest: Forest, trees: Sequence[int] | None = None) -> Table:
     for index in wanted:
         if not 0 <= index < forest.n_trees:
             raise DataError(f"there is no tree {index}: the model has {forest.n_trees}")
-    parts = []
-    for index in wanted:
-        tree = forest.trees[index]
-        leaves = tree.leaves
-        stated = (tree.n_records, tree.counts, tree.value, tree.label)
-        parts.append(
-            (index, leaves, *(None if a is None else a[leaves] for a in stated))
-        )
-    columns = list(zip(*parts, strict=True))
-    counted = [
-        None if any(c is None for c in col) else np.concatenate(col)
-        for col in columns[2:]
-    ]
+    parts = [_leaves(forest, index) for index in wanted]
     return Table(
         forest=forest,
-        tree=np.concatenate(
-            [np.full(len(leaves), i, np.int32) for i, leaves, *_ in parts]
-        ),
-        leaf=np.concatenate(columns[1]),
-        n_records=counted[0],
-        counts=counted[1],
-        value=counted[2],
-        label=counted[3],
+        tree=np.concatenate([part.tree for part in parts]),
+        leaf=np.concatenate([part.leaf for part in parts]),
+        n_records=_stack([part.n_records for part in parts]),
+        counts=_stack([part.counts for part in parts]),
+        value=_stack([part.value for part in parts]),
+        label=_stack([part.label for part in parts]),
     )
+
+
+def _leaves(forest: Forest, index: int) -> Table:
+    """Return the table of one tree."""
+    tree = forest.trees[index]
+    leaves = tree.leaves
+    return Table(
+        forest=forest,
+        tree=np.full(len(leaves), index, dtype=np.int32),
+        leaf=leaves,
+        n_records=None if tree.n_records is None else tree.n_records[leaves],
+        counts=None if tree.counts is None else tree.counts[leaves],
+        value=None if tree.value is None else tree.value[leaves],
+        label=None if tree.label is None else tree.label[leaves],
+    )
+
+
+def _stack(columns: "list[npt.NDArray[Number] | None]") -> "npt.NDArray[Number] | None":
+    present = [column for column in columns if column is not None]
+    return np.concatenate(present) if len(present) == len(columns) else None
 
 
 def rule_text(forest: Forest, tree: int, leaf: int) -> str:
@@ -238,7 +239,5 @@ def rule_text(forest: Forest, tree: int, leaf: int) -> str:
         raise DataError(f"there is no tree {tree}: the model has {forest.n_trees}")
     model = forest.trees[tree]
     if not 0 <= leaf < model.n_nodes or not model.is_leaf[leaf]:
-        raise DataError(
-            f"node {leaf} is no leaf of tree {tree}; 'reconstruct' lists the leaves"
-        )
+        raise DataError(f"node {leaf} is no leaf of tree {tree}; 'reconstruct' lists the leaves")
     return sentence(rules_of(model, [leaf]), forest.schema)

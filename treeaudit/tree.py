@@ -55,20 +55,12 @@ class CategorySets:
     def __post_init__(self) -> None:
         _freeze(self, "start", np.int64)
         _freeze(self, "codes", np.int32)
-        if (
-            len(self.start) == 0
-            or self.start[0] != 0
-            or self.start[-1] != len(self.codes)
-        ):
-            raise DataError(
-                "category sets: start must run from 0 to the number of codes"
-            )
+        if len(self.start) == 0 or self.start[0] != 0 or self.start[-1] != len(self.codes):
+            raise DataError("category sets: start must run from 0 to the number of codes")
 
     def of(self, node: int) -> list[int]:
         """Return the codes that lead into one node."""
-        return [
-            int(code) for code in self.codes[self.start[node] : self.start[node + 1]]
-        ]
+        return [int(code) for code in self.codes[self.start[node] : self.start[node + 1]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -159,9 +151,7 @@ class Tree:
             raise DataError("tree: node 0 must be the root")
         above = self.parent[1:]
         if np.any(above < 0) or np.any(above >= np.arange(1, n)):
-            raise DataError(
-                "tree: every node but the root needs one parent that comes before it"
-            )
+            raise DataError("tree: every node but the root needs one parent that comes before it")
         if np.any(self.feature[1:] < 0):
             raise DataError("tree: an edge names no feature")
         if np.isnan(self.low).any() or np.isnan(self.high).any():
@@ -275,9 +265,7 @@ class Tree:
 
         graph: nx.DiGraph[int] = nx.DiGraph()
         stated = ("n_records", "counts", "label", "value")
-        columns = {
-            n: getattr(self, n).tolist() for n in stated if getattr(self, n) is not None
-        }
+        columns = {n: getattr(self, n).tolist() for n in stated if getattr(self, n) is not None}
         for i in range(self.n_nodes):
             graph.add_node(i, **{name: column[i] for name, column in columns.items()})
             if i:

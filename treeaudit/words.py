@@ -98,23 +98,17 @@ def _categories(feature: Feature, codes: Sequence[int], most: int) -> str:
     return " or ".join(names) if names else "nothing"
 
 
-def cells(
-    rules: Rules, schema: Schema, separator: str = "", most: int = 20
-) -> list[str]:
+def cells(rules: Rules, schema: Schema, separator: str = "", most: int = 20) -> list[str]:
     """Return every condition as text, without the names of the features."""
     numeric = np.array([f.categories is None for f in schema.features], dtype=np.bool_)
     texts: list[str] = []
     for i, (feature, low, high) in enumerate(
-        zip(
-            rules.feature.tolist(), rules.low.tolist(), rules.high.tolist(), strict=True
-        )
+        zip(rules.feature.tolist(), rules.low.tolist(), rules.high.tolist(), strict=True)
     ):
         if numeric[feature] or rules.categories is None:
             texts.append(cell(low, high, separator))
         else:
-            texts.append(
-                _categories(schema.features[feature], rules.categories.of(i), most)
-            )
+            texts.append(_categories(schema.features[feature], rules.categories.of(i), most))
     return texts
 
 
@@ -136,14 +130,8 @@ def sentence(rules: Rules, schema: Schema, row: int = 0) -> str:
     chosen = slice(int(first), int(last))
     picked = _pick(rules, chosen)
     parts = []
-    for feature, text in zip(
-        picked.feature.tolist(), cells(picked, schema, ",", 3), strict=True
-    ):
-        equals = (
-            ""
-            if schema.features[feature].categories is None or text[:4] == "not "
-            else "= "
-        )
+    for feature, text in zip(picked.feature.tolist(), cells(picked, schema, ",", 3), strict=True):
+        equals = "" if schema.features[feature].categories is None or text[:4] == "not " else "= "
         parts.append(f"{schema.features[feature].name} {equals}{text}")
     return " · ".join(parts)
 

@@ -5,8 +5,6 @@ Ids: ``TA1xx`` attacks on the table, ``TA2xx`` what else the file gives away,
 entry-point group ``treeaudit.attacks``.
 """
 
-from importlib.metadata import entry_points
-
 from treeaudit.attacks.background import Background
 from treeaudit.attacks.case import Attack, Case
 from treeaudit.attacks.homogeneity import Homogeneity
@@ -26,5 +24,7 @@ def all_attacks() -> tuple[type[Attack], ...]:
     >>> [attack.id for attack in all_attacks()][:3]
     ['TA101', 'TA102', 'TA103']
     """
+    from importlib.metadata import entry_points
+
     offered = [entry.load() for entry in entry_points(group="treeaudit.attacks")]
     return (*ATTACKS, *offered)

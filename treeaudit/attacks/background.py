@@ -61,9 +61,7 @@ class Background:
         others = majority[known].astype(np.int64)
         needed = size[known] - others
         inside = needed <= self.most_known
-        falls = np.bincount(
-            needed[inside], weights=others[inside], minlength=self.most_known + 1
-        )
+        falls = np.bincount(needed[inside], weights=others[inside], minlength=self.most_known + 1)
         leaves = np.bincount(needed[inside], minlength=self.most_known + 1)
         curve = np.cumsum(falls).astype(np.int64)
         total = int(size.sum())

@@ -59,9 +59,7 @@ def evidence(case: Case, worst: Index, most: int = 5) -> tuple[Evidence, ...]:
         return ()
     chosen = worst[:most]
     found = []
-    for position, index in zip(
-        chosen.tolist(), groups.tree_of(chosen).tolist(), strict=True
-    ):
+    for position, index in zip(chosen.tolist(), groups.tree_of(chosen).tolist(), strict=True):
         tree = forest.trees[index]
         leaf = int(groups.leaf[position])
         found.append(
@@ -81,18 +79,11 @@ def _says(forest: Forest, counts: npt.NDArray[np.float64] | None) -> str:
     if counts is None or not classes:
         return ""
     present = np.flatnonzero(counts > 0)
-    names = (
-        [label_text(forest.schema.classes[i]) for i in present]
-        if forest.schema.classes
-        else []
-    )
+    names = [label_text(forest.schema.classes[i]) for i in present] if forest.schema.classes else []
     if len(present) == 1:
         return f"{forest.schema.target} = {names[0]}"
     exact = forest.counts_are in ("exact", "likely")
-    shown = [
-        f"{counts[i]:,.0f} {n}" if exact else n
-        for i, n in zip(present, names, strict=True)
-    ]
+    shown = [f"{counts[i]:,.0f} {n}" if exact else n for i, n in zip(present, names, strict=True)]
     return ", ".join(shown[:4]) + (", …" if len(shown) > 4 else "")
 
 

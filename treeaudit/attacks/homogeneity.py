@@ -90,9 +90,7 @@ class Homogeneity:
             summary=_summary(people, int(pure.sum()), share, many),
             details=details,
             evidence=evidence(case, worst),
-            per_tree=_per_tree(groups.per_tree(pure), certain, labels)
-            if many
-            else None,
+            per_tree=_per_tree(groups.per_tree(pure), certain, labels) if many else None,
         )
 
 
@@ -122,7 +120,9 @@ def _summary(people: int, leaves: int, share: float, many: bool) -> str:
             f"in the worst tree that is {share:.1%} of the people."
         )
     one = "leaf" if leaves == 1 else "leaves"
-    return f"The label of {people:,} people ({share:.1%}) is certain: {leaves:,} {one} of one label."
+    return (
+        f"The label of {people:,} people ({share:.1%}) is certain: {leaves:,} {one} of one label."
+    )
 
 
 def _per_tree(

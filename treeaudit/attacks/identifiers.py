@@ -19,9 +19,11 @@ from treeaudit.tree import Forest
 __all__ = ["Identifiers", "named_like_identifier"]
 
 _WORDS = frozenset(
-    "id ids uid uuid guid pid ssn iban email mail passport phone telephone surname "
-    "lastname firstname fullname index rowid rownum rownumber username userid customerid "
-    "patientid personid recordid nhsnumber".split()
+    (
+        "id ids uid uuid guid pid ssn iban email mail passport phone telephone surname "
+        "lastname firstname fullname index rowid rownum rownumber username userid "
+        "customerid patientid personid recordid nhsnumber"
+    ).split()
 )
 _PAIRS = re.compile(
     r"\b(row|record|case|customer|patient|person|client|account|member|user|social security|"
@@ -42,9 +44,7 @@ def named_like_identifier(name: str) -> bool:
     """
     words = [word.lower() for word in _SPLIT.split(name) if word]
     text = " ".join(words)
-    return bool(
-        _WORDS & set(words) or _PAIRS.search(text) or text.startswith("unnamed 0")
-    )
+    return bool(_WORDS & set(words) or _PAIRS.search(text) or text.startswith("unnamed 0"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +84,7 @@ class Identifiers:
             {
                 "feature": names[i],
                 "thresholds": int(many[i]) if i in many else int(used[i]),
-                "named_like_identifier": bool(
-                    hints and named_like_identifier(names[i])
-                ),
+                "named_like_identifier": bool(hints and named_like_identifier(names[i])),
                 "nearly_every_value": i in many,
             }
             for i in np.flatnonzero(used).tolist()
@@ -116,9 +114,7 @@ def _people(case: Case) -> int:
     return int(case.groups.per_tree(size).max())
 
 
-def _thresholds(
-    forest: Forest, bar: int
-) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
+def _thresholds(forest: Forest, bar: int) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
     """Return uses per feature, and distinct thresholds of those at the bar.
 
     Distinct values are only counted where there are enough uses to matter.
@@ -134,7 +130,7 @@ def _thresholds(
         here = np.bincount(feature, minlength=width)
         used += np.bincount(tree.feature[1:], minlength=width)
         for i in np.flatnonzero(here >= least).tolist():
-            kept[i].append(np.unique(tree.high[edges[feature == i]]))
+            kept[i].append(tree.high[edges[feature == i]])
     many = {}
     for i in np.flatnonzero([len(parts) for parts in kept]).tolist():
         if sum(len(part) for part in kept[i]) >= bar:
@@ -147,8 +143,6 @@ def _thresholds(
 def _summary(features: list[str]) -> str:
     if not features:
         return "No feature is named like an identifier or cut once per person."
-    quoted = ", ".join(repr(name) for name in features[:3]) + (
-        ", …" if len(features) > 3 else ""
-    )
+    quoted = ", ".join(repr(name) for name in features[:3]) + (", …" if len(features) > 3 else "")
     verb = "identifies" if len(features) == 1 else "identify"
     return f"{quoted} {verb} people: an ID, a row number or a column given away value by value."

@@ -46,9 +46,7 @@ class DType:
         """
         match = _CODE.fullmatch(self.code)
         if match is None or depth == 0:
-            raise ReadError(
-                f"an array has a type that cannot be read: {show(self.code)}"
-            )
+            raise ReadError(f"an array has a type that cannot be read: {show(self.code)}")
         if int(match[1] or 0) > _MAX_RECORD:
             raise ReadError(f"an array element of {match[1]} bytes is too large")
         state = self.state if isinstance(self.state, tuple) else ()
@@ -61,12 +59,7 @@ class DType:
         if len(state) > 2 and state[2] is not None:
             raise UnsupportedModelError("an array of sub-arrays cannot be read")
         code = self.code.lstrip("<>|=")
-        if (
-            code[0] in "SUV"
-            and len(state) > 5
-            and isinstance(state[5], int)
-            and state[5] >= 0
-        ):
+        if code[0] in "SUV" and len(state) > 5 and isinstance(state[5], int) and state[5] >= 0:
             if state[5] > _MAX_RECORD:
                 raise ReadError(f"an array element of {state[5]} bytes is too large")
             size = state[5] // 4 if code[0] == "U" else state[5]
@@ -74,20 +67,14 @@ class DType:
         if code[0] in "mM":
             code = "i8"
         try:
-            return np.dtype(code).newbyteorder(order if order in "<>" else "=")
+            return np.dtype(f"{order}{code}" if order in ("<", ">") else code)
         except (TypeError, ValueError):
-            raise ReadError(
-                f"an array has an unknown type: {show(self.code)}"
-            ) from None
+            raise ReadError(f"an array has an unknown type: {show(self.code)}") from None
 
     def _record(self, state: tuple[object, ...], depth: int) -> np.dtype[np.generic]:
         names, fields = state[3], state[4]
         size = state[5] if len(state) > 5 else None
-        if not (
-            isinstance(names, tuple)
-            and isinstance(fields, dict)
-            and isinstance(size, int)
-        ):
+        if not (isinstance(names, tuple) and isinstance(fields, dict) and isinstance(size, int)):
             raise ReadError("a record type is damaged")
         if not 0 < size <= _MAX_RECORD or not 0 < len(names) <= 256:
             raise ReadError("a record type is too large")
@@ -96,20 +83,14 @@ class DType:
         offsets: list[int] = []
         for name in names:
             entry = fields.get(name)
-            if not (
-                isinstance(entry, tuple)
-                and len(entry) >= 2
-                and isinstance(entry[0], DType)
-            ):
+            if not (isinstance(entry, tuple) and len(entry) >= 2 and isinstance(entry[0], DType)):
                 raise ReadError("a record type is damaged")
             form = entry[0].build(depth - 1)
             offset = entry[1]
             inside = isinstance(offset, int) and 0 <= offset <= size - form.itemsize
             if not inside or form.hasobject:
                 raise ReadError(f"field {show(name)} lies outside its record")
-            plain.append(
-                name.decode("latin1") if isinstance(name, bytes) else str(name)
-            )
+            plain.append(name.decode("latin1") if isinstance(name, bytes) else str(name))
             formats.append(form)
             offsets.append(int(offset))
         try:
@@ -137,12 +118,18 @@ def arrived(value: object) -> object:
     return value.content if isinstance(value, LateArray) else value
 
 
+def _items(sizes: tuple[int, ...]) -> int:
+    """Count without the overflow that numpy's own product has."""
+    count: int = math.prod(sizes)
+    return count
+
+
 def _shape(shape: object) -> tuple[int, ...]:
     sizes = (shape,) if isinstance(shape, int) else shape
     if not isinstance(sizes, tuple | list) or len(sizes) > 32:
         raise ReadError("an array has no usable shape")
     checked = tuple(int(s) if isinstance(s, int) else -1 for s in sizes)
-    if any(s < 0 for s in checked) or math.prod(checked) > _MAX_ITEMS:
+    if any(s < 0 for s in checked) or _items(checked) > _MAX_ITEMS:
         raise ReadError(f"an array has an impossible shape: {show(tuple(sizes))}")
     return checked
 
@@ -169,15 +156,13 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
         raise ReadError("an array has no bytes")
     real = dtype.build()
     if real.hasobject:
-        raise UnsafeModelError(
-            "the file forges Python objects from raw bytes; treat it as hostile"
-        )
-    if real.itemsize == 0 and math.prod(sizes):
+        raise UnsafeModelError("the file forges Python objects from raw bytes; treat it as hostile")
+    needed = _items(sizes) * real.itemsize
+    if real.itemsize == 0 and _items(sizes):
         raise ReadError("an array has elements of zero bytes")
-    if math.prod(sizes) * real.itemsize != len(data):
+    if needed != len(data):
         raise ReadError(
-            f"an array of shape {sizes} needs {math.prod(sizes) * real.itemsize:,} bytes, "
-            f"the file holds {len(data):,}"
+            f"an array of shape {sizes} needs {needed:,} bytes, the file holds {len(data):,}"
         )
     flat = np.frombuffer(data, dtype=real) if len(data) else np.empty(0, dtype=real)
     array = flat.reshape(sizes, order="F" if fortran else "C")
@@ -188,7 +173,7 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
 def object_array(items: object, shape: object, fortran: bool) -> Array:
     """Return an array of inert objects."""
     sizes = _shape(shape)
-    if not isinstance(items, list) or len(items) != math.prod(sizes):
+    if not isinstance(items, list) or len(items) != _items(sizes):
         raise ReadError("an array of objects is damaged")
     flat = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):

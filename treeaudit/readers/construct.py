@@ -90,9 +90,7 @@ def _make(
         try:
             return _carry_out(target, args, at, spend)
         except (IndexError, ValueError, TypeError, OverflowError):
-            raise ReadError(
-                f"the arguments of {target} at byte {at:,} are damaged"
-            ) from None
+            raise ReadError(f"the arguments of {target} at byte {at:,} are damaged") from None
     if not target.allowed or not allowed(target.module, target.name):
         raise _unsafe(target, args, at)
     spend(240)
@@ -106,16 +104,12 @@ def _unsafe(target: Global, args: tuple[object, ...], at: int) -> UnsafeModelErr
     )
 
 
-def _carry_out(
-    target: Global, args: tuple[object, ...], at: int, spend: Spend
-) -> object:
+def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
     match target.name:
         case "dtype":
             code = args[0].decode("latin1") if isinstance(args[0], bytes) else args[0]
             if not isinstance(code, str):
-                raise UnsafeModelError(
-                    "the file computes an array type instead of naming it"
-                )
+                raise UnsafeModelError("the file computes an array type instead of naming it")
             spend(120)
             return DType(code)
         case "_reconstruct":
@@ -146,9 +140,7 @@ def _carry_out(
             return _container(target, args, at, spend)
 
 
-def _container(
-    target: Global, args: tuple[object, ...], at: int, spend: Spend
-) -> object:
+def _container(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
     name = target.name
     if not args:
         spend(216)

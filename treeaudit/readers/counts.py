@@ -77,23 +77,20 @@ def class_weights(value: Float, weight: Float) -> Float:
     [[2.0, 6.0]]
     """
     total = value.sum(axis=1)
-    if np.allclose(total, weight, rtol=_SLACK, atol=_SLACK):
+    if np.all(np.abs(total - weight) <= _SLACK * (1 + weight)):
         return value
-    if np.allclose(total, 1.0, rtol=0, atol=_SLACK):
+    if np.all(np.abs(total - 1.0) <= _SLACK):
         weights: Float = value * weight[:, None]
         near = np.rint(weights)
         # A fraction times its weight misses the whole number by rounding only.
-        return np.where(
-            np.abs(weights - near) <= 1e-9 * np.maximum(near, 1), near, weights
-        )
+        whole = np.abs(weights - near) <= 1e-9 * np.maximum(near, 1)
+        return near if whole.all() else np.where(whole, near, weights)
     raise ReadError(
         "the class numbers of the tree are neither counts nor fractions: the file is inconsistent"
     )
 
 
-def people_per_class(
-    weights: Float, n: npt.NDArray[np.int64], weight: Float
-) -> Meaning:
+def people_per_class(weights: Float, n: npt.NDArray[np.int64], weight: Float) -> Meaning:
     """Decide for a tree that saw every training row once (rules 2, 3 and 5).
 
     Parameters
@@ -126,9 +123,7 @@ def people_per_class(
     system = weights[:, used]
     solution, _, rank, _ = np.linalg.lstsq(system, n.astype(np.float64), rcond=None)
     people = system * solution
-    fits = bool(np.all(solution > 0)) and np.allclose(
-        people.sum(axis=1), n, rtol=0, atol=1e-4
-    )
+    fits = bool(np.all(solution > 0)) and np.allclose(people.sum(axis=1), n, rtol=0, atol=1e-4)
     if rank < len(used) or not fits or not _whole(people, 1e-4):
         return Meaning(
             counts_are="weighted",

@@ -29,11 +29,11 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 
 
 def looks_like_pickle(data: bytes | mmap) -> bool:
-    """Tell whether the bytes can be the beginning of a pickle.
+    r"""Tell whether the bytes can be the beginning of a pickle.
 
     Examples
     --------
-    >>> looks_like_pickle(b"\\x80\\x05K\\x01.")
+    >>> looks_like_pickle(b"\x80\x05K\x01.")
     True
     >>> looks_like_pickle(b"age,income")
     False
@@ -43,7 +43,7 @@ def looks_like_pickle(data: bytes | mmap) -> bool:
         return True
     if head[:1] not in (b"(", b"c", b"]", b"}", b"i", b")"):
         return False
-    return not _is_text(head) or b"\n" in head and _protocol_zero(head)
+    return not _is_text(head) or (b"\n" in head and _protocol_zero(head))
 
 
 def _protocol_zero(head: bytes) -> bool:
@@ -53,11 +53,7 @@ def _protocol_zero(head: bytes) -> bool:
 
 
 def _is_text(head: bytes) -> bool:
-    return (
-        bool(head)
-        and b"\0" not in head
-        and all(c >= 32 or c in b"\t\r\n\f" for c in head)
-    )
+    return bool(head) and b"\0" not in head and all(c >= 32 or c in b"\t\r\n\f" for c in head)
 
 
 def name_of(data: bytes | mmap) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["Global", "Inert", "LIMITS", "Limits", "Text", "show"]
+__all__ = ["LIMITS", "Global", "Inert", "Limits", "Text", "show"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +85,7 @@ class Inert:
             parts = [part for part in state if isinstance(part, dict)]
         else:
             parts = [state] if isinstance(state, dict) else []
-        return {
-            name: v
-            for part in parts
-            for name, v in part.items()
-            if isinstance(name, str)
-        }
+        return {name: v for part in parts for name, v in part.items() if isinstance(name, str)}
 
 
 class Text(str):

@@ -32,9 +32,7 @@ class ArrayStream(Protocol):
 
 def is_wrapper(target: Inert) -> bool:
     """Tell whether raw array bytes follow this object."""
-    return target.kind == "NumpyArrayWrapper" and target.cls.module.endswith(
-        "numpy_pickle"
-    )
+    return target.kind == "NumpyArrayWrapper" and target.cls.module.endswith("numpy_pickle")
 
 
 def read_array(stream: ArrayStream, wrapper: Inert) -> object:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,6 +58,14 @@ class Found:
     before: tuple[object, ...] = ()
 
 
+class _Place(NamedTuple):
+    """A value on the way to a model."""
+
+    value: object
+    inside: str
+    before: tuple[object, ...] = ()
+
+
 def is_tree(value: Inert) -> bool:
     """Whether this is a fitted tree, also of a subclass of the user's own."""
     tree = arrived(value.attributes.get("tree_"))
@@ -84,9 +93,7 @@ def find_model(root: object, select: str | None = None) -> Found:
         chosen = [model for model in found if model.inside == select]
         if not chosen:
             names = ", ".join(model.inside or "the file itself" for model in found[:8])
-            raise UnsupportedModelError(
-                f"--select {select}: the file holds {names or 'no model'}"
-            )
+            raise UnsupportedModelError(f"--select {select}: the file holds {names or 'no model'}")
         found = chosen
     if len(found) > 1:
         names = ", ".join(model.inside for model in found[:8])
@@ -100,14 +107,11 @@ def find_model(root: object, select: str | None = None) -> Found:
 
 def _models(root: object) -> Iterator[Found]:
     """Yield the models in a bundle, without recursion."""
-    todo: list[Found | tuple[object, str]] = [(root, "")]
+    todo = [_Place(root, "")]
     seen: set[int] = set()
     while todo:
-        entry = todo.pop()
-        if isinstance(entry, Found):
-            value, inside, before = entry.estimator, entry.inside, entry.before
-        else:
-            value, inside, before = arrived(entry[0]), entry[1], ()
+        value, inside, before = todo.pop()
+        value = arrived(value)
         if id(value) in seen or len(seen) > _MOST_MEMBERS:
             continue
         seen.add(id(value))
@@ -117,40 +121,28 @@ def _models(root: object) -> Iterator[Found]:
             else:
                 todo.extend(_inside(value, inside, before))
         elif isinstance(value, dict):
-            members = [(v, f"{inside}[{show(k)}]") for k, v in value.items()]
+            members = [_Place(v, f"{inside}[{show(k)}]") for k, v in value.items()]
             todo.extend(reversed(members))
         elif isinstance(value, list | tuple):
-            members = [
-                (v, f"{inside}[{i}]") for i, v in enumerate(value[:_MOST_MEMBERS])
-            ]
+            members = [_Place(v, f"{inside}[{i}]") for i, v in enumerate(value[:_MOST_MEMBERS])]
             todo.extend(reversed(members))
 
 
-def _inside(
-    value: Inert, inside: str, before: tuple[object, ...]
-) -> Iterator[Found | tuple[object, str]]:
+def _inside(value: Inert, inside: str, before: tuple[object, ...]) -> "Iterator[_Place]":
     dot = f"{inside}." if inside else ""
     attributes = value.attributes
     if value.kind == "Pipeline" and isinstance(attributes.get("steps"), list):
-        steps = [
-            s
-            for s in _list(attributes["steps"])
-            if isinstance(s, tuple) and len(s) == 2
-        ]
+        steps = [s for s in _list(attributes["steps"]) if isinstance(s, tuple) and len(s) == 2]
         if steps and isinstance(steps[-1][1], Inert):
             earlier = tuple(step for _, step in steps[:-1])
             path = f"{dot}steps[{show(steps[-1][0])}]"
-            yield Found(estimator=steps[-1][1], inside=path, before=before + earlier)
-    elif value.kind in _SEARCHES and isinstance(
-        best := attributes.get("best_estimator_"), Inert
-    ):
-        yield Found(estimator=best, inside=f"{dot}best_estimator_", before=before)
-    elif value.kind == "FrozenEstimator" and isinstance(
-        attributes.get("estimator"), Inert
-    ):
-        yield attributes["estimator"], f"{dot}estimator"
+            yield _Place(steps[-1][1], path, before + earlier)
+    elif value.kind in _SEARCHES and isinstance(best := attributes.get("best_estimator_"), Inert):
+        yield _Place(best, f"{dot}best_estimator_", before)
+    elif value.kind == "FrozenEstimator" and isinstance(attributes.get("estimator"), Inert):
+        yield _Place(attributes["estimator"], f"{dot}estimator", before)
     elif value.pairs:
-        yield from ((v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
+        yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
 
 
 def _list(value: object) -> list[tuple[object, object]]:
@@ -169,13 +161,13 @@ def _what_it_is(root: object) -> str:
                 last = _list(root.attributes.get("steps"))[-1:]
                 inner = last[0][1] if last and isinstance(last[0], tuple) else None
                 if isinstance(inner, Inert):
-                    return (
-                        f"a Pipeline whose last step is no tree: {_what_it_is(inner)}"
-                    )
+                    return f"a Pipeline whose last step is no tree: {_what_it_is(inner)}"
                 return "the Pipeline has no steps"
             if kind in _SEARCHES:
                 if "best_estimator_" not in root.attributes:
-                    return f"the {kind} holds no best_estimator_: fit it with refit=True before saving"
+                    return (
+                        f"the {kind} holds no best_estimator_: fit it with refit=True before saving"
+                    )
                 return f"the best_estimator_ of the {kind} is no tree model; {reads}"
             return f"the file holds a {show(root.cls)}, which is no tree model; {reads}"
         case np.ndarray() | LateArray():

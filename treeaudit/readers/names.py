@@ -45,14 +45,8 @@ DATA_CALLS = {
 """Constructors of plain data that the interpreter carries out itself."""
 
 _PLAIN = {
-    *(
-        f"builtins.{name}"
-        for name in ("object", "str", "int", "float", "bool", "complex", "slice")
-    ),
-    *(
-        f"__builtin__.{name}"
-        for name in ("object", "str", "unicode", "int", "long", "float")
-    ),
+    *(f"builtins.{name}" for name in ("object", "str", "int", "float", "bool", "complex", "slice")),
+    *(f"__builtin__.{name}" for name in ("object", "str", "unicode", "int", "long", "float")),
     *(f"__builtin__.{name}" for name in ("bool", "complex", "slice")),
     "abc.ABCMeta",
     "collections.OrderedDict",
@@ -104,9 +98,11 @@ _INERT_CALLS = {
 
 _EXCEPTIONS = re.compile(r"(builtins|exceptions)\.[A-Z]\w*(Warning|Error)")
 _LIBRARIES = frozenset(
-    "sklearn numpy scipy pandas joblib _loss xgboost lightgbm catboost imblearn skopt torch keras "
-    "tensorflow cloudpickle category_encoders feature_engine sklearn_pandas mlxtend "
-    "statsmodels pyarrow polars networkx treeaudit".split()
+    (
+        "sklearn numpy scipy pandas joblib _loss xgboost lightgbm catboost imblearn skopt "
+        "torch keras tensorflow cloudpickle category_encoders feature_engine "
+        "sklearn_pandas mlxtend statsmodels pyarrow polars networkx treeaudit"
+    ).split()
 )
 _DATA_CLASS = re.compile(
     r"_{0,2}[A-Z]\w*|__pyx_unpickle_\w+"
@@ -114,24 +110,20 @@ _DATA_CLASS = re.compile(
     r"|ndarray|matrix|float(16|32|64)|u?int(8|16|32|64)|bool_?|str_|bytes_|dtype|ufunc|void"
 )
 _PYTHON2 = frozenset(
-    "__builtin__ copy_reg cPickle commands popen2 os2 ce thread urllib2 urlparse "
-    "exceptions new imp distutils dl".split()
+    (
+        "__builtin__ copy_reg cPickle commands popen2 os2 ce thread urllib2 urlparse "
+        "exceptions new imp distutils dl"
+    ).split()
 )
 
 
 def _standard_library(module: str) -> bool:
     top = module.partition(".")[0]
-    return (
-        top in sys.stdlib_module_names
-        or top in _PYTHON2
-        or top in sys.builtin_module_names
-    )
+    return top in sys.stdlib_module_names or top in _PYTHON2 or top in sys.builtin_module_names
 
 
 def _well_formed(module: str, name: str) -> bool:
-    return name.isidentifier() and all(
-        part.isidentifier() for part in module.split(".")
-    )
+    return name.isidentifier() and all(part.isidentifier() for part in module.split("."))
 
 
 def may_mention(module: str, name: str) -> bool:

@@ -39,6 +39,11 @@ class NodeTable:
         column: npt.NDArray[np.generic] = self._nodes[name]
         return column if self.kept is None else column[self.kept]
 
+    def value_of(self, nodes: Wide) -> tuple[Float, Float]:
+        """Return first output and weight of some nodes."""
+        stored = nodes if self.kept is None else self.kept[nodes]
+        return self._values[stored, 0, :], self.weight[nodes]
+
     @property
     def n_records(self) -> Wide:
         """People per node: distinct training rows."""
@@ -49,9 +54,7 @@ class NodeTable:
         """Weight per node (draws under bootstrap)."""
         names = self._nodes.dtype.names or ()
         name = "weighted_n_node_samples"
-        return self._column(name if name in names else "n_node_samples").astype(
-            np.float64
-        )
+        return self._column(name if name in names else "n_node_samples").astype(np.float64)
 
     @property
     def leaves(self) -> Wide:
@@ -81,7 +84,9 @@ class NodeTable:
             raise ReadError(
                 "the tree is damaged: a child is out of range or comes before its parent"
             )
-        if len(np.unique(children)) != len(children):
+        once = np.zeros(n, dtype=np.bool_)
+        once[children] = True
+        if np.count_nonzero(once) != len(children):
             raise ReadError("the tree is damaged: a node has two parents")
         if len(children) != n - 1:
             self._drop_cut_off(children, above, n)
@@ -101,25 +106,15 @@ class NodeTable:
         links = self.links()
         n, weight = self.n_records, self.weight
         if np.any(n < 0) or not np.all(np.isfinite(weight)) or np.any(weight < 0):
-            raise ReadError(
-                "the tree is damaged: a node has a negative or impossible count"
-            )
+            raise ReadError("the tree is damaged: a node has a negative or impossible count")
         inner, left, right = links.inner, links.left, links.right
         if np.any(n[left] + n[right] != n[inner]):
-            raise ReadError(
-                "the tree is inconsistent: children do not add up to their parent"
-            )
-        if not np.allclose(
-            weight[left] + weight[right], weight[inner], rtol=1e-6, atol=1e-6
-        ):
-            raise ReadError(
-                "the tree is inconsistent: weights do not add up to their parent"
-            )
-        feature = self._column("feature")[inner]
+            raise ReadError("the tree is inconsistent: children do not add up to their parent")
+        if not np.allclose(weight[left] + weight[right], weight[inner], rtol=1e-6, atol=1e-6):
+            raise ReadError("the tree is inconsistent: weights do not add up to their parent")
+        feature = self._column("feature")[inner].astype(np.int64)
         if np.any(feature < 0) or np.any(feature >= self.n_features):
-            raise ReadError(
-                "the tree is damaged: it tests a feature that does not exist"
-            )
+            raise ReadError("the tree is damaged: it tests a feature that does not exist")
         # An infinite threshold separates missing values from all others.
         if np.any(np.isnan(self._column("threshold")[inner].astype(np.float64))):
             raise ReadError("the tree is damaged: a threshold is not a number")
@@ -158,9 +153,7 @@ class NodeTable:
             missing = np.zeros(n, dtype=np.bool_)
             goes_left = self._column("missing_go_to_left")[inner] != 0
             missing[left], missing[right] = goes_left, ~goes_left
-        return Edges(
-            parent=parent, feature=feature, low=low, high=high, missing=missing
-        )
+        return Edges(parent=parent, feature=feature, low=low, high=high, missing=missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -206,26 +199,13 @@ def read_nodes(stored: object) -> NodeTable:
             + ", ".join(name for name in _NEEDED if name not in names)
         )
     if not isinstance(n_features, int) or not 0 < n_features < 1 << 24:
-        raise ReadError(
-            "the tree is damaged: it does not tell how many features it has"
-        )
-    if (
-        nodes.ndim != 1
-        or values.ndim != 3
-        or values.dtype.kind != "f"
-        or not values.shape[2]
-    ):
+        raise ReadError("the tree is damaged: it does not tell how many features it has")
+    if nodes.ndim != 1 or values.ndim != 3 or values.dtype.kind != "f" or not values.shape[2]:
         raise ReadError("the tree is damaged: its tables have the wrong shape")
     if not isinstance(count, int) or not 0 < count <= min(len(nodes), len(values)):
         if len(nodes) == 0:
-            raise UnsupportedModelError(
-                "the tree was never fitted: call fit before saving it"
-            )
-        raise ReadError(
-            "the tree is damaged: its tables are shorter than its node count"
-        )
+            raise UnsupportedModelError("the tree was never fitted: call fit before saving it")
+        raise ReadError("the tree is damaged: its tables are shorter than its node count")
     if values.shape[1] == 0:
         raise ReadError("the tree is damaged: it has no output")
-    return NodeTable(
-        nodes[:count], values[:count].astype(np.float64, copy=False), n_features
-    )
+    return NodeTable(nodes[:count], values[:count].astype(np.float64, copy=False), n_features)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.construct import ADVICE, hashable
-from treeaudit.readers.inert import Text
+from treeaudit.readers.inert import Inert, Text
 
 if TYPE_CHECKING:
     from treeaudit.readers.pickle_vm import Machine

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.errors import DataError, ReadError
 from treeaudit.readers.inert import LIMITS, Limits
@@ -51,9 +52,7 @@ def read(
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReadError("the JSON file does not hold treeaudit's form of a model")
     if data.get("version") != VERSION:
-        raise ReadError(
-            f"the model has JSON form {data.get('version')!r}; this treeaudit reads 1"
-        )
+        raise ReadError(f"the model has JSON form {data.get('version')!r}; this treeaudit reads 1")
     try:
         return _forest(data, replace(source, format="treeaudit-json"))
     except (
@@ -103,15 +102,11 @@ def _schema(data: Mapping[str, Any]) -> Schema:
         features.append(
             Feature(
                 name=str(entry["name"]),
-                categories=None
-                if categories is None
-                else tuple(str(c) for c in categories),
+                categories=None if categories is None else tuple(str(c) for c in categories),
             )
         )
     classes = data.get("classes")
-    if classes is not None and not all(
-        isinstance(c, str | int | float | bool) for c in classes
-    ):
+    if classes is not None and not all(isinstance(c, str | int | float | bool) for c in classes):
         raise ReadError("the JSON model has classes that are no labels")
     return Schema(
         features=tuple(features),
@@ -135,34 +130,24 @@ def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:
         value=data.get("value"),
     )
     width = 0 if schema.classes is None else len(schema.classes)
-    if tree.counts is not None and (
-        tree.counts.ndim != 2 or tree.counts.shape[1] != width
-    ):
-        raise ReadError(
-            f"the JSON model has counts that do not fit its {width} classes"
-        )
+    if tree.counts is not None and (tree.counts.ndim != 2 or tree.counts.shape[1] != width):
+        raise ReadError(f"the JSON model has counts that do not fit its {width} classes")
     if np.any(tree.feature >= len(schema.features)):
         raise ReadError("the JSON model tests a feature that does not exist")
     return tree
 
 
-def _integers(values: list[int] | None) -> Any:
+def _integers(values: list[int] | None) -> Any:  # noqa: ANN401  # None where absent
     if values is None:
         return None
     array = np.asarray(values)
-    if (
-        array.ndim != 1
-        or array.dtype.kind not in "iu"
-        or np.any(np.abs(array) >= 1 << 53)
-    ):
+    if array.ndim != 1 or array.dtype.kind not in "iu" or np.any(np.abs(array) >= 1 << 53):
         raise ReadError("the JSON model is damaged: whole numbers expected")
     return array
 
 
-def _bounds(values: list[float | None], when_open: float) -> Any:
-    return np.asarray(
-        [when_open if v is None else float(v) for v in values], dtype=np.float64
-    )
+def _bounds(values: list[float | None], when_open: float) -> npt.NDArray[np.float64]:
+    return np.asarray([when_open if v is None else float(v) for v in values], dtype=np.float64)
 
 
 def _categories(values: list[list[int] | None] | None) -> CategorySets | None:

@@ -100,9 +100,7 @@ def read_pickle(
 
 
 class Machine:
-    def __init__(
-        self, data: bytes | mmap, offset: int, limits: Limits, nested: int
-    ) -> None:
+    def __init__(self, data: bytes | mmap, offset: int, limits: Limits, nested: int) -> None:
         self.data = data
         self.view = memoryview(data)
         self.size = len(data)
@@ -119,9 +117,7 @@ class Machine:
     def run(self) -> object:
         while True:
             if self.at >= self.size:
-                raise ReadError(
-                    f"the file ends in the middle of the model (byte {self.at:,})"
-                )
+                raise ReadError(f"the file ends in the middle of the model (byte {self.at:,})")
             opcode = self.data[self.at]
             self.at += 1
             self.instructions += 1
@@ -142,9 +138,7 @@ class Machine:
     def spend(self, n: int) -> None:
         self.budget -= n
         if self.budget < 0:
-            raise ModelTooLargeError(
-                "the file would unpack to more objects than its size allows"
-            )
+            raise ModelTooLargeError("the file would unpack to more objects than its size allows")
 
     def refuse_mentions(self) -> None:
         for name in self.mentioned:
@@ -191,16 +185,12 @@ class Machine:
 
     def pop(self) -> object:
         if not self.stack or self.stack[-1] is MARK:
-            raise ReadError(
-                f"instruction at byte {self.at - 1:,} finds nothing to work on"
-            )
+            raise ReadError(f"instruction at byte {self.at - 1:,} finds nothing to work on")
         return self.stack.pop()
 
     def top(self) -> object:
         if not self.stack or self.stack[-1] is MARK:
-            raise ReadError(
-                f"instruction at byte {self.at - 1:,} finds nothing to work on"
-            )
+            raise ReadError(f"instruction at byte {self.at - 1:,} finds nothing to work on")
         return self.stack[-1]
 
     def pop_mark(self) -> list[object]:
@@ -253,9 +243,7 @@ class Machine:
             case _:
                 raise ReadError(f"the state at byte {self.at - 1:,} belongs to nothing")
 
-    def fill(
-        self, state: object
-    ) -> "np.ndarray[tuple[int, ...], np.dtype[np.generic]]":
+    def fill(self, state: object) -> "np.ndarray[tuple[int, ...], np.dtype[np.generic]]":
         if not isinstance(state, tuple) or len(state) < 5:
             raise ReadError(f"the array at byte {self.at - 1:,} is damaged")
         _, shape, dtype, fortran, data = state[:5]
@@ -270,9 +258,7 @@ class Machine:
 
     def read_nested(self) -> object:
         if self.nested == 0:
-            raise ModelTooLargeError(
-                "the file has pickles within pickles within pickles"
-            )
+            raise ModelTooLargeError("the file has pickles within pickles within pickles")
         inner = Machine(self.data, self.at, self.limits, self.nested - 1)
         inner.budget, inner.instructions = self.budget, self.instructions
         inner.mentioned = self.mentioned
@@ -309,11 +295,7 @@ class Machine:
 
     def misplaced(self, target: object) -> ReadError:
         message = f"the file puts elements into {show(target)} (byte {self.at - 1:,})"
-        return (
-            UnsafeModelError(message)
-            if isinstance(target, Global)
-            else ReadError(message)
-        )
+        return UnsafeModelError(message) if isinstance(target, Global) else ReadError(message)
 
     def remember(self, index: int) -> None:
         self.memo[index] = self.top()
@@ -322,6 +304,4 @@ class Machine:
         try:
             self.push(self.memo[index])
         except KeyError:
-            raise ReadError(
-                f"byte {self.at - 1:,} recalls what was never stored"
-            ) from None
+            raise ReadError(f"byte {self.at - 1:,} recalls what was never stored") from None

@@ -35,18 +35,12 @@ def read(
         if type(error) is ReadError and bytes(content.data[:1]) != b"\x80":
             kind = name_of(content.data)
             if kind == "a text file":
-                raise UnsupportedModelError(
-                    "the file is a text file, no model"
-                ) from None
+                raise UnsupportedModelError("the file is a text file, no model") from None
         raise
-    by_joblib = any(
-        name.module.endswith("numpy_pickle") for name in unpickled.mentioned
-    )
+    by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
     forest = to_forest(find_model(unpickled.root, select), source)
-    return replace(
-        forest, warnings=(*forest.warnings, *_remarks(unpickled, len(content.data)))
-    )
+    return replace(forest, warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))))
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:

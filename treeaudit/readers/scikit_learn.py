@@ -26,8 +26,10 @@ Float = npt.NDArray[np.float64]
 
 # Steps that give back the columns they were given, in order.
 _SAME_COLUMNS = frozenset(
-    "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer PowerTransformer "
-    "QuantileTransformer SimpleImputer OrdinalEncoder".split()
+    (
+        "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer "
+        "PowerTransformer QuantileTransformer SimpleImputer OrdinalEncoder"
+    ).split()
 )
 _SAME_UNITS = frozenset({"SimpleImputer"})
 
@@ -91,9 +93,7 @@ def _members(estimator: Inert, attributes: Mapping[str, object]) -> list[Inert]:
     if estimator.kind not in FORESTS:
         return [estimator]
     stored = attributes.get("estimators_")
-    members = (
-        [m for m in stored if isinstance(m, Inert)] if isinstance(stored, list) else []
-    )
+    members = [m for m in stored if isinstance(m, Inert)] if isinstance(stored, list) else []
     if not members:
         raise UnsupportedModelError(
             f"the {estimator.kind} was never fitted: call fit before saving it"
@@ -167,30 +167,26 @@ def _meaning(
     if not classifier:
         return [_absent("the model predicts a number, not a class")] * len(records)
     if attributes.get("monotonic_cst") is not None:
-        return [_absent("monotonicity constraints clip the class fractions")] * len(
-            records
-        )
+        return [_absent("monotonicity constraints clip the class fractions")] * len(records)
     if not bootstrap:
         return [_leaf_meaning(record) for record in records]
     return _bootstrap_meaning(records, attributes)
 
 
 def _leaf_meaning(record: NodeTable) -> Meaning:
-    leaves, weight = record.leaves, record.weight
-    weights = class_weights(record.value, weight)
-    return people_per_class(weights[leaves], record.n_records[leaves], weight[leaves])
+    leaves = record.leaves
+    value, weight = record.value_of(leaves)
+    return people_per_class(class_weights(value, weight), record.n_records[leaves], weight)
 
 
-def _bootstrap_meaning(
-    records: list[NodeTable], attributes: Mapping[str, object]
-) -> list[Meaning]:
+def _bootstrap_meaning(records: list[NodeTable], attributes: Mapping[str, object]) -> list[Meaning]:
     totals = {float(record.weight[0]) for record in records}
     stated = attributes.get("_n_samples_bootstrap")
     draws = (
         len(totals) == 1
         and (not isinstance(stated, int) or totals == {float(stated)})
         and (isinstance(stated, int) or attributes.get("class_weight") is None)
-        and all(_is_whole(class_weights(r.value, r.weight)) for r in records)
+        and all(_is_whole(class_weights(*r.value_of(r.leaves))) for r in records)
     )
     if draws:
         found = Meaning(

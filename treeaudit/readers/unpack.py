@@ -62,9 +62,7 @@ class _Zlib:
         self._inner = zlib.decompressobj(wbits)
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        return self._inner.decompress(
-            self._inner.unconsumed_tail + data, max(max_length, 0)
-        )
+        return self._inner.decompress(self._inner.unconsumed_tail + data, max(max_length, 0))
 
     @property
     def eof(self) -> bool:
@@ -98,11 +96,7 @@ def _new(compression: str) -> _Decompressor:
 
 
 def _compression(head: bytes) -> str:
-    if (
-        head[:1] == b"\x78"
-        and len(head) > 1
-        and int.from_bytes(head[:2], "big") % 31 == 0
-    ):
+    if head[:1] == b"\x78" and len(head) > 1 and int.from_bytes(head[:2], "big") % 31 == 0:
         return "zlib"
     for magic, name in (
         (b"\x1f\x8b", "gzip"),
@@ -179,9 +173,7 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     )
 
 
-def _inflate(
-    packed: bytes | mmap.mmap, compression: str, limits: Limits
-) -> bytes | mmap.mmap:
+def _inflate(packed: bytes | mmap.mmap, compression: str, limits: Limits) -> bytes | mmap.mmap:
     most = min(limits.max_bytes, max(limits.floor, limits.ratio * len(packed)))
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
         size = 0
@@ -202,9 +194,7 @@ def _inflate(
             ValueError,
             RuntimeError,
         ) as error:
-            raise ReadError(
-                f"the {compression} compression is damaged ({error})"
-            ) from None
+            raise ReadError(f"the {compression} compression is damaged ({error})") from None
         if size == 0:
             raise ReadError(f"the {compression} file is empty inside")
         if size > _SPOOL:
@@ -234,8 +224,5 @@ def _pieces(packed: bytes | mmap.mmap, compression: str) -> Iterator[bytes]:
                 last = not given
         at -= len(unpacker.unused_data or b"")
         # joblib's zlib holds one stream; the others may be concatenated.
-        if (
-            compression == "zlib"
-            or not _compression(packed[at : at + 16]) == compression
-        ):
+        if compression == "zlib" or _compression(packed[at : at + 16]) != compression:
             return

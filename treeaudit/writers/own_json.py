@@ -90,9 +90,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
         "high": [v if math.isfinite(v) else None for v in tree.high.tolist()],
     }
     if tree.categories is not None:
-        form["categories"] = [
-            tree.categories.of(i) or None for i in range(tree.n_nodes)
-        ]
+        form["categories"] = [tree.categories.of(i) or None for i in range(tree.n_nodes)]
     for name in ("missing", "n_records", "counts", "label", "value"):
         array = getattr(tree, name)
         if array is not None:

@@ -1,0 +1,85 @@
+"""The command line: parse, call the library, print. No logic of the audit.
+
+stdout carries the result; stderr progress, warnings and errors. Exit codes:
+0 every check passed, 1 a check failed, 2 not audited, 3 nothing failed but a
+required check was skipped.
+"""
+
+import sys
+
+import typer
+
+from treeaudit.cli.attacks import attacks
+from treeaudit.cli.demo import demo
+from treeaudit.cli.explain import explain
+from treeaudit.cli.reconstruct import reconstruct
+from treeaudit.cli.scan import scan
+from treeaudit.errors import TreeauditError
+from treeaudit.version import __version__
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="treeaudit",
+    help="What does a decision tree give away about the people it was trained on? "
+    "Reads the model file without running code from it.",
+    epilog="Exit codes: 0 every check passed · 1 a check failed · 2 not audited · "
+    "3 nothing failed, but a required check could not be made.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (scan, reconstruct, explain, attacks, demo):
+    app.command()(command)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"treeaudit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False,
+        "--version",
+        help="Show the version and leave.",
+        callback=_version,
+        is_eager=True,
+    ),
+) -> None:
+    """Parse what stands before the command."""
+
+
+def main() -> None:
+    """Run the command line; every failure ends in one sentence and exit code 2."""
+    try:
+        app()
+    except TreeauditError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        # Whoever read our output has had enough: not an error, not a verdict.
+        sys.stderr.close()
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _fail("interrupted: nothing was decided")
+    except MemoryError:
+        _fail("the model needs more memory than there is")
+    except Exception as error:  # noqa: BLE001  # a bug must not look like a verdict
+        _fail(
+            f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit; "
+            "run again with --verbose and report it"
+        )
+
+
+def _fail(message: str) -> None:
+    from treeaudit.reports.terminal import plain
+
+    if {"--verbose", "-v"} & set(sys.argv):
+        import traceback
+
+        traceback.print_exc()
+    print(f"treeaudit: {plain(message, 2000)}", file=sys.stderr)
+    sys.exit(2)

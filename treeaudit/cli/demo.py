@@ -1,0 +1,51 @@
+"""``treeaudit demo``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeaudit.cli.options import Force
+
+__all__ = ["demo"]
+
+
+def demo(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Where to put the model and the report."),
+    ] = Path("treeaudit-demo"),
+    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    force: Force = False,
+) -> None:
+    """Train a tree on bundled data, scan it, and write the report.
+
+    569 patients of the Wisconsin breast cancer study, as scikit-learn bundles
+    them: the tree that its example code gives away singles patients out.
+    """
+    import pickle
+    import webbrowser
+
+    from rich.console import Console
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.tree import DecisionTreeClassifier
+
+    import treeaudit as ta
+    from treeaudit.output import write_file
+    from treeaudit.reports.terminal import print_report
+
+    data = load_breast_cancer(as_frame=True)
+    diagnosis = data.target.map(dict(enumerate(data.target_names)))
+    tree = DecisionTreeClassifier(random_state=0).fit(data.data, diagnosis)
+    folder.mkdir(parents=True, exist_ok=True)
+    model = write_file(folder / "model.pkl", pickle.dumps(tree), force=force)
+    report = ta.scan(model)
+    page = report.save(folder / "report.html", force=force)
+    console = Console(highlight=False, emoji=False, markup=False)
+    print_report(report, console)
+    console.print()
+    console.print(f"model   {model}", soft_wrap=True)
+    console.print(f"report  {page}", soft_wrap=True)
+    console.print(f"again   treeaudit scan {model}", soft_wrap=True)
+    if show:
+        webbrowser.open(page.resolve().as_uri())

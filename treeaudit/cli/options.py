@@ -1,0 +1,62 @@
+"""Options that mean the same carry the same name everywhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["Force", "MaxBytes", "Model", "Output", "Quiet", "Select", "Verbose"]
+
+Model = Annotated[
+    Path,
+    typer.Argument(
+        help="A model file: pickle, joblib or treeaudit's own JSON.", show_default=False
+    ),
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        help="Which model to take when the file holds several.",
+        metavar="NAME",
+        rich_help_panel="Input",
+        show_default=False,
+    ),
+]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        help="Refuse files that are larger, packed or unpacked (8 GiB unless told).",
+        metavar="N",
+        min=1,
+        rich_help_panel="Input",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Also write FILE; its suffix tells the format. Can be repeated.",
+        metavar="FILE",
+        rich_help_panel="Output",
+        show_default=False,
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files that exist.", rich_help_panel="Output"),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print the verdict only.", rich_help_panel="Output"),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Print the worst leaves of every attack.",
+        rich_help_panel="Output",
+    ),
+]

@@ -1,0 +1,166 @@
+"""``treeaudit reconstruct MODEL``."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treeaudit.cli.options import Force, MaxBytes, Model, Output, Select
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from treeaudit.table import Table
+    from treeaudit.tree import Forest
+
+__all__ = ["reconstruct"]
+
+
+def reconstruct(
+    model: Model,
+    output: Output = None,
+    expand: Annotated[
+        bool,
+        typer.Option("--expand", help="One row per person.", rich_help_panel="What to show"),
+    ] = False,
+    leaf: Annotated[
+        int | None,
+        typer.Option(
+            help="Only the rule of this leaf, in words.",
+            metavar="N",
+            rich_help_panel="What to show",
+            show_default=False,
+        ),
+    ] = None,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Draw the tree.", rich_help_panel="What to show")
+    ] = False,
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--number",
+            help="Which tree of a forest, from 0; all of them unless told.",
+            metavar="N",
+            min=0,
+            rich_help_panel="What to show",
+            show_default=False,
+        ),
+    ] = None,
+    rows: Annotated[
+        int,
+        typer.Option(help="Rows to print, smallest groups first.", min=1),
+    ] = 20,
+    select: Select = None,
+    max_bytes: MaxBytes = None,
+    force: Force = False,
+) -> None:
+    """Rebuild the anonymised table that a model gives away, a row per leaf.
+
+    treeaudit reconstruct model.pkl
+
+    treeaudit reconstruct model.pkl --expand -o people.csv
+    """
+    from rich.console import Console
+
+    import treeaudit as ta
+    from treeaudit.errors import DataError
+    from treeaudit.reports.table_files import save_table, table_format
+
+    for path in output or []:
+        table_format(path)
+        if path.resolve() == model.resolve():
+            raise DataError(f"{path} is the model itself; choose another name for the table")
+    forest = ta.load(model, select=select, max_bytes=max_bytes)
+    console = Console(highlight=False, emoji=False, markup=False)
+    if leaf is not None:
+        _print_leaf(console, forest, number or 0, leaf)
+        return
+    if tree:
+        from treeaudit.reports.tree_view import draw
+
+        if (number or 0) >= forest.n_trees:
+            raise DataError(f"there is no tree {number}: the model has {forest.n_trees}")
+        console.print(draw(forest.trees[number or 0], forest.schema))
+        return
+    table = ta.reconstruct(forest, None if number is None else [number])
+    if output:
+        for path in output:
+            written = save_table(table, path, expand=expand, force=force)
+            console.print(f"table  {written}", soft_wrap=True)
+        return
+    _print_table(console, table, rows, expand=expand)
+
+
+def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
+    from treeaudit.reports.terminal import plain
+    from treeaudit.table import rule_text
+
+    text = rule_text(forest, tree, leaf)
+    counted = forest.trees[tree].n_records
+    n = None if counted is None else int(counted[leaf])
+    people = "" if n is None else f"{n:,} {'person' if n == 1 else 'people'}: "
+    console.print(plain(f"leaf {leaf}, {people}{text}", 10_000), soft_wrap=True)
+
+
+def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool) -> None:
+    import numpy as np
+
+    from treeaudit.reports.terminal import plain
+
+    order = np.arange(len(table))
+    if table.n_records is not None and not expand:
+        order = np.argsort(table.n_records, kind="stable")
+    frame = table.expand(order[:rows]) if expand else table.to_frame(order[:rows])
+    frame = frame.head(rows)
+    # Columns about which no printed row says anything only take room.
+    silent = [name for name in frame.columns if (frame[name] == "*").all()]
+    shown = _grid(frame.drop(columns=silent))
+    if not expand and console.measure(shown).minimum > console.width:
+        shown, silent = _grid(_in_words(table, frame, order[:rows])), []
+    console.print(shown)
+    total = int(table.n_records.sum()) if expand and table.n_records is not None else len(table)
+    if silent:
+        console.print(f"nothing said about: {plain(', '.join(map(str, silent)), 400)}")
+    if total > len(frame):
+        what = "people" if expand else "leaves"
+        console.print(f"{total - len(frame):,} more {what}: add -o table.csv for all, or --rows N")
+
+
+def _in_words(
+    table: "Table", frame: "pd.DataFrame", order: "npt.NDArray[np.intp]"
+) -> "pd.DataFrame":
+    """Put the conditions into one column, where a column each would not fit."""
+    from treeaudit.table import rule_text
+
+    features = set(table.forest.schema.names)
+    rules = [rule_text(table.forest, int(table.tree[i]), int(table.leaf[i])) for i in order]
+    return frame.drop(columns=[c for c in frame.columns if c in features]).assign(rule=rules)
+
+
+def _grid(frame: "pd.DataFrame") -> "Grid":
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from treeaudit.reports.terminal import plain
+
+    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for name in frame.columns:
+        numeric = frame[name].dtype.kind in "if"
+        words = name == "rule"
+        grid.add_column(
+            Text(plain(str(name), 60)), justify="right" if numeric else "left", no_wrap=not words
+        )
+    for row in frame.itertuples(index=False):
+        grid.add_row(*(Text(_cell(value)) for value in row))
+    return grid
+
+
+def _cell(value: object) -> str:
+    from treeaudit.reports.terminal import plain
+
+    if isinstance(value, float):
+        return "" if value != value else f"{value:,.6g}"
+    return "" if value is None else plain(str(value), 1000)

@@ -1,0 +1,110 @@
+"""``treeaudit scan MODEL``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from treeaudit.cli.options import Force, MaxBytes, Model, Output, Quiet, Select, Verbose
+
+if TYPE_CHECKING:
+    from treeaudit.findings import Report
+
+__all__ = ["scan"]
+
+
+def scan(
+    model: Model,
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="default, strict, observe, a name in pyproject.toml, or a TOML file.",
+            metavar="NAME",
+            rich_help_panel="Policy",
+        ),
+    ] = "default",
+    attack: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
+            metavar="ID",
+            rich_help_panel="Attacks",
+            show_default=False,
+        ),
+    ] = None,
+    select: Select = None,
+    max_bytes: MaxBytes = None,
+    output: Output = None,
+    form: Annotated[
+        Literal["text", "json"],
+        typer.Option("--format", help="What to print.", rich_help_panel="Output"),
+    ] = "text",
+    seed: Annotated[
+        int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")
+    ] = 0,
+    exit_zero: Annotated[
+        bool,
+        typer.Option(
+            "--exit-zero",
+            help="Exit with 0 whatever the verdict, for jobs that only report.",
+            rich_help_panel="Policy",
+        ),
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Audit what a model file gives away about its training data.
+
+    Reads the file without running code from it, rebuilds the table that it
+    publishes, attacks that table and holds the findings against a policy.
+
+    treeaudit scan model.pkl -o report.html
+
+    treeaudit scan model.joblib --policy strict --format json
+    """
+    import treeaudit as ta
+    from treeaudit.cli.progress import progress_bar
+    from treeaudit.reports import render, save
+
+    _check_outputs(model, output or [], force=force)
+    with progress_bar(quiet=quiet) as progress:
+        forest = ta.load(model, select=select, max_bytes=max_bytes)
+        report = ta.scan(forest, policy=policy, attacks=attack, seed=seed, progress=progress)
+    written = [save(report, path, force=force) for path in output or []]
+    if form == "json":
+        typer.echo(render(report, "json"), nl=False)
+    else:
+        _print(report, written, quiet=quiet, verbose=verbose)
+    raise typer.Exit(0 if exit_zero else report.exit_code)
+
+
+def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
+    """Refuse what cannot be written before a long audit begins."""
+    from treeaudit.errors import DataError
+    from treeaudit.reports import suffix_of
+
+    for path in output:
+        suffix_of(path)
+        if path.resolve() == model.resolve():
+            raise DataError(f"{path} is the model itself; choose another name for the report")
+        if path.exists() and not force:
+            raise DataError(f"{path} exists already; use --force to replace it")
+        if not path.parent.is_dir():
+            raise DataError(f"there is no folder {path.parent} for {path.name}")
+
+
+def _print(report: "Report", written: list[Path], *, quiet: bool, verbose: bool) -> None:
+    from rich.console import Console
+
+    from treeaudit.reports.advice import verdict_line
+    from treeaudit.reports.terminal import print_report
+
+    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    if quiet:
+        word = report.verdict.upper() if report.checks else "OBSERVED"
+        console.print(f"{word}  {verdict_line(report)}")
+        return
+    print_report(report, console, verbose=verbose)
+    for path in written:
+        console.print(f"report  {path}", soft_wrap=True)

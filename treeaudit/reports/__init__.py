@@ -1,0 +1,63 @@
+"""A `Report` in, text out. Renderers never compute a number of the audit."""
+
+import os
+from pathlib import Path
+
+from treeaudit.errors import DataError
+from treeaudit.findings import Report
+from treeaudit.output import write_file
+from treeaudit.reports.terminal import to_text
+from treeaudit.reports.to_json import dumps, to_dict
+
+__all__ = ["FORMATS", "render", "save", "suffix_of", "to_dict", "to_text"]
+
+FORMATS = ("html", "json", "txt")
+"""The suffixes that `save` knows."""
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """Return the format that a path asks for.
+
+    Raises
+    ------
+    DataError
+        If it is none of `FORMATS`.
+
+    Examples
+    --------
+    >>> suffix_of("audit/report.HTML")
+    'html'
+    """
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in FORMATS:
+        known = ", ".join(f".{name}" for name in FORMATS)
+        raise DataError(f"{path}: the report can be written as {known}")
+    return suffix
+
+
+def render(report: Report, form: str) -> str:
+    """Return the report as text of one of the `FORMATS`."""
+    match form:
+        case "json":
+            return dumps(report)
+        case "html":
+            from treeaudit.reports.html import to_html
+
+            return to_html(report)
+        case _:
+            return to_text(report)
+
+
+def save(report: Report, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write the report in the format that the suffix of the path tells.
+
+    Raises
+    ------
+    DataError
+        If the suffix is unknown, the file exists already, or it is the model.
+    """
+    form = suffix_of(path)
+    model = report.forest.source.path
+    if model is not None and Path(path).resolve() == Path(model).resolve():
+        raise DataError(f"{path} is the model itself; choose another name for the report")
+    return write_file(path, render(report, form), force=force)

@@ -1,0 +1,220 @@
+"""The terminal report: what was read, attacks, group sizes, worst leaf, verdict.
+
+Severity is a word first and a colour second. Text from the model is untrusted:
+it is shown as plain text, with control and direction characters taken out.
+"""
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treeaudit.findings import Report, Skipped
+from treeaudit.reports.advice import next_steps, verdict_line
+from treeaudit.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+__all__ = ["plain", "print_report", "to_text"]
+
+_STYLE = {
+    "high": "bold red",
+    "medium": "bold yellow",
+    "low": "cyan",
+    "none": "green",
+    "skipped": "dim",
+}
+_WORD = {
+    "high": "HIGH",
+    "medium": "MEDIUM",
+    "low": "LOW",
+    "none": "CLEAR",
+    "skipped": "SKIP",
+}
+_VERDICT = {
+    "pass": "bold white on green",
+    "fail": "bold white on red",
+    "review": "black on yellow",
+}
+_SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
+_BAR = 24
+
+
+def plain(text: str, length: int = 400) -> str:
+    r"""Return untrusted text without anything that could steer a terminal.
+
+    Examples
+    --------
+    >>> plain("age\x1b[31m\u202e")
+    'age�[31m�'
+    """
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:length])
+    return shown + ("…" if len(text) > length else "")
+
+
+def to_text(report: Report, width: int = 80) -> str:
+    """Return the terminal report without colours."""
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False)
+    print_report(report, console)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+
+
+def print_report(report: Report, console: "Console", *, verbose: bool = False) -> None:
+    """Print the five blocks of the report."""
+    from rich.text import Text
+
+    console.print(_heading(report))
+    console.print()
+    console.print(_attacks(report))
+    console.print()
+    sizes = _group_sizes(report)
+    if sizes is not None:
+        console.print(Text("people per leaf", style="dim"))
+        console.print(sizes)
+        console.print()
+    for block in _leaves(report, verbose=verbose):
+        console.print(block)
+        console.print()
+    for warning in report.warnings:
+        console.print(_row("warning", plain(warning), "yellow"))
+    if report.warnings:
+        console.print()
+    console.print(_verdict(report))
+    for step in next_steps(report):
+        console.print(_row("next", step, "dim"))
+
+
+def _heading(report: Report) -> "Text":
+    from rich.text import Text
+
+    forest, groups = report.forest, report.groups
+    source = forest.source
+    parts = [source.estimator]
+    if source.library_version:
+        parts.append(f"scikit-learn {source.library_version}")
+    if forest.n_trees > 1:
+        parts.append(f"{forest.n_trees:,} trees")
+    if groups.depth is not None:
+        parts.append(f"depth {groups.depth}")
+    parts.append(_count(groups.n_leaves, "leaf", "leaves"))
+    if forest.n_records is not None:
+        parts.append(_count(forest.n_records, "person", "people"))
+    name = Path(source.path).name if source.path else "model in memory"
+    text = Text.assemble((f"treeaudit {__version__}", "bold"), "  ", (plain(name, 120), "bold"))
+    text.append("\n" + plain(" · ".join(parts)), style="dim")
+    return text
+
+
+def _attacks(report: Report) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("", no_wrap=True)
+    table.add_column("attack", no_wrap=True)
+    table.add_column("what the file alone claims")
+    for result in report.results:
+        if isinstance(result, Skipped):
+            table.add_row(
+                Text("SKIP", style=_STYLE["skipped"]),
+                Text(result.title),
+                Text(plain(result.reason)),
+            )
+        else:
+            table.add_row(
+                Text(_WORD[result.severity], style=_STYLE[result.severity]),
+                Text(result.title),
+                Text(plain(result.summary)),
+            )
+    return table
+
+
+def _group_sizes(report: Report) -> "Table | None":
+    from rich.table import Table
+    from rich.text import Text
+
+    finding = next((f for f in report.findings if f.id == "TA101"), None)
+    if finding is None:
+        return None
+    bins = finding.details["group_sizes"]
+    most = max((entry["leaves"] for entry in bins), default=0)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(width=_BAR)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    for entry, style in zip(bins, _SIZE_STYLE, strict=True):
+        low, high = entry["from"], entry["to"]
+        name = "alone" if high == 1 else f"{low}+" if high is None else f"{low}–{high}"
+        length = 0 if not entry["leaves"] else max(1, round(_BAR * entry["leaves"] / most))
+        table.add_row(
+            name,
+            Text("█" * length, style=style),
+            _count(entry["leaves"], "leaf", "leaves"),
+            _count(entry["people"], "person", "people"),
+        )
+    return table
+
+
+def _leaves(report: Report, *, verbose: bool) -> list["Text"]:
+    from rich.text import Text
+
+    blocks = []
+    findings = [f for f in report.findings if f.evidence and f.severity != "none"]
+    for finding in findings if verbose else findings[:1]:
+        if verbose:
+            blocks.append(Text(f"{finding.title}: worst leaves", style="dim"))
+        for leaf in finding.evidence if verbose else finding.evidence[:1]:
+            where = f"tree {leaf.tree}, leaf {leaf.leaf}" if _many(report) else f"leaf {leaf.leaf}"
+            says = f", {plain(leaf.says, 120)}" if leaf.says else ""
+            text = Text(where, style="bold")
+            text.append(f"  {_count(leaf.people, 'person', 'people')}{says}", style="not bold")
+            text.append("\n" + plain(leaf.rule, 1000), style="not bold dim")
+            blocks.append(text)
+    return blocks
+
+
+def _many(report: Report) -> bool:
+    return report.forest.n_trees > 1
+
+
+def _verdict(report: Report) -> "Text":
+    from rich.text import Text
+
+    word, style = report.verdict.upper(), _VERDICT[report.verdict]
+    if not report.checks:
+        word, style = "OBSERVED", "reverse"
+    text = Text.assemble((f" {word} ", style), "  ", verdict_line(report))
+    for check in report.checks:
+        if check.status == "pass":
+            continue
+        measured = check.reason or "" if check.measured is None else _measured(check.measured)
+        text.append(
+            f"\n  {check.status:<8}{check.title}: {measured} ({check.bound})",
+            style="dim",
+        )
+    return text
+
+
+def _measured(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:.1%}"
+
+
+def _row(name: str, text: str, style: str) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    table.add_row(Text(name, style=style), Text(text))
+    return table
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"

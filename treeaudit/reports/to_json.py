@@ -1,0 +1,124 @@
+"""The JSON report: stable, validated against `report.schema.json`."""
+
+import json
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Any
+
+from treeaudit.findings import Check, Finding, Report, Skipped
+from treeaudit.tree import Forest
+from treeaudit.version import __version__
+
+__all__ = ["SCHEMA_VERSION", "dumps", "json_schema", "to_dict"]
+
+SCHEMA_VERSION = 1
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema that every report fits.
+
+    Examples
+    --------
+    >>> json_schema()["properties"]["schema_version"]
+    {'const': 1}
+    """
+    text = files("treeaudit.reports").joinpath("report.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def dumps(report: Report) -> str:
+    """Return the report as JSON text."""
+    return json.dumps(to_dict(report), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def to_dict(report: Report) -> dict[str, Any]:
+    """Return the report as plain data."""
+    policy = report.policy
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "treeaudit", "version": __version__},
+        "model": _model(report),
+        "findings": [_finding(result) for result in report.results],
+        "checks": [_check(check) for check in report.checks],
+        "verdict": report.verdict,
+        "policy": {
+            "name": policy.name,
+            "sha256": policy.sha256,
+            "values": dict(policy.values),
+        },
+        "warnings": list(report.warnings),
+        "seed": report.seed,
+    }
+
+
+def _model(report: Report) -> dict[str, Any]:
+    forest, groups = report.forest, report.groups
+    source = forest.source
+    return {
+        "path": source.path,
+        "sha256": source.sha256,
+        "bytes": source.n_bytes,
+        "format": source.format,
+        "estimator": source.estimator,
+        "inside": source.inside or None,
+        "library_version": source.library_version,
+        "n_trees": forest.n_trees,
+        "n_nodes": groups.n_nodes,
+        "n_leaves": groups.n_leaves,
+        "depth": groups.depth,
+        "n_features": len(forest.schema.features),
+        "classes": None if forest.schema.classes is None else list(forest.schema.classes),
+        "n_records": _people(forest, report),
+        "counts_are": forest.counts_are,
+        "counts_reason": forest.counts_reason,
+        "records_are": forest.records_are,
+        "privacy": None if forest.privacy is None else dict(forest.privacy),
+    }
+
+
+def _people(forest: Forest, report: Report) -> int | None:
+    if forest.n_records is not None or report.groups.size is None:
+        return forest.n_records
+    return int(report.groups.size.sum()) if forest.n_trees == 1 else None
+
+
+def _finding(result: Finding | Skipped) -> dict[str, Any]:
+    if isinstance(result, Skipped):
+        return {
+            "id": result.id,
+            "title": result.title,
+            "status": "skipped",
+            "severity": "none",
+            "leaves": 0,
+            "people": 0,
+            "summary": None,
+            "details": {},
+            "evidence": [],
+            "reason": result.reason,
+        }
+    form: dict[str, Any] = {
+        "id": result.id,
+        "title": result.title,
+        "status": result.status,
+        "severity": result.severity,
+        "leaves": result.leaves,
+        "people": result.people,
+        "summary": result.summary,
+        "details": dict(result.details),
+        "evidence": [asdict(e) for e in result.evidence],
+        "reason": None,
+    }
+    if result.per_tree is not None:
+        form["per_tree"] = [dict(row) for row in result.per_tree]
+    return form
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        "name": check.name,
+        "threshold": check.threshold,
+        "measured": check.measured,
+        "status": check.status,
+        "reason": check.reason,
+    }

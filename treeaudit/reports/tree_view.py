@@ -1,0 +1,102 @@
+"""One tree, drawn in the terminal."""
+
+from typing import TYPE_CHECKING
+
+from treeaudit.reports.terminal import plain
+from treeaudit.rules import Rules
+from treeaudit.schema import Schema
+from treeaudit.tree import CategorySets, Tree
+from treeaudit.words import cells, label_text
+
+if TYPE_CHECKING:
+    from rich.tree import Tree as Drawing
+
+__all__ = ["draw"]
+
+
+def draw(tree: Tree, schema: Schema, *, k: int = 5, most: int = 400) -> "Drawing":
+    """Return a drawing of a tree, the condition into every node as its text.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    schema
+        The names.
+    k
+        Leaves with fewer people are marked.
+    most
+        Nodes to draw; what lies deeper is counted.
+    """
+    from rich.text import Text
+    from rich.tree import Tree as Drawing
+
+    leaf = tree.is_leaf
+    start, child = tree.children()
+    below = _leaves_below(tree)
+    texts = ["everybody", *_edges(tree, schema)]
+    root = Drawing(Text.assemble((texts[0], "bold"), _people(tree, 0)), guide_style="dim")
+    todo = [(0, root)]
+    drawn = 1
+    while todo:
+        node, branch = todo.pop(0)
+        for inner in child[start[node] : start[node + 1]].tolist():
+            if drawn >= most:
+                branch.add(Text(f"… {below[inner]:,} leaves more", style="dim"))
+                continue
+            drawn += 1
+            text = Text.assemble(plain(texts[inner], 160), _people(tree, inner))
+            if leaf[inner]:
+                text.append(_label(tree, schema, inner), style="bold")
+                if tree.n_records is not None and tree.n_records[inner] < k:
+                    text.append(f"  below {k}", style="bold red")
+            todo.append((inner, branch.add(text)))
+    return root
+
+
+def _leaves_below(tree: Tree) -> list[int]:
+    count: list[int] = tree.is_leaf.astype(int).tolist()
+    for node, parent in zip(
+        range(tree.n_nodes - 1, 0, -1), tree.parent[:0:-1].tolist(), strict=True
+    ):
+        count[parent] += count[node]
+    return count
+
+
+def _edges(tree: Tree, schema: Schema) -> list[str]:
+    import numpy as np
+
+    sets = None
+    if tree.categories is not None:
+        first = tree.categories.start[1]
+        sets = CategorySets(
+            start=tree.categories.start[1:] - first, codes=tree.categories.codes[first:]
+        )
+    edges = Rules(
+        row=np.arange(tree.n_nodes - 1),
+        feature=tree.feature[1:],
+        low=tree.low[1:],
+        high=tree.high[1:],
+        missing=np.zeros(tree.n_nodes - 1, np.bool_),
+        categories=sets,
+    )
+    features = schema.features
+    return [
+        f"{features[f].name} {'' if features[f].categories is None else '= '}{text}"
+        for f, text in zip(edges.feature.tolist(), cells(edges, schema, ",", 3), strict=True)
+    ]
+
+
+def _people(tree: Tree, node: int) -> tuple[str, str]:
+    if tree.n_records is None:
+        return "", "dim"
+    n = int(tree.n_records[node])
+    return f"  {n:,} {'person' if n == 1 else 'people'}", "dim"
+
+
+def _label(tree: Tree, schema: Schema, node: int) -> str:
+    if tree.counts is not None and schema.classes is not None:
+        return f"  {plain(label_text(schema.classes[int(tree.counts[node].argmax())]), 60)}"
+    if tree.value is not None:
+        return f"  {tree.value[node]:.6g}"
+    return ""
