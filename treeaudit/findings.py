@@ -128,8 +128,8 @@ class Check:
         skipped.
     status
         ``pass``, ``fail`` or ``skipped``.
-    title, bound
-        What is measured and its bound, in words.
+    title, bound, shown
+        What is measured, its bound and the measured number, in words.
     reason
         Why it was skipped.
     """
@@ -140,6 +140,7 @@ class Check:
     status: CheckStatus
     title: str
     bound: str
+    shown: str = ""
     reason: str | None = None
 
 

@@ -196,11 +196,20 @@ def _check(
         name=name,
         threshold=threshold,
         measured=measured if math.isfinite(measured) else None,
+        shown=_show(measured, share=rule.share),
         status="pass" if good else "fail",
         title=title,
         bound=bound,
         reason=None if math.isfinite(measured) else "the model claims no differential privacy",
     )
+
+
+def _show(measured: float, *, share: bool) -> str:
+    if not math.isfinite(measured):
+        return "unbounded"
+    if share:
+        return f"{measured:.1%}" if measured >= 0.001 or measured == 0 else f"{measured:.2g}"
+    return f"{int(measured):,}" if measured.is_integer() else f"{measured:g}"
 
 
 def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy:

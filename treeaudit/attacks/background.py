@@ -74,13 +74,15 @@ class Background:
         if severity == "high":
             severity = "medium"
         unknown = int((~known).sum())
+        if unknown and severity == "none":
+            return Skipped(id=self.id, title=self.title, reason=_not_people(unknown, case))
         return Finding(
             id=self.id,
             title=self.title,
             severity=severity,
             leaves=int(leaves[1]),
             people=one_more,
-            summary=_summary(curve.tolist(), unknown, len(size)),
+            summary=_summary(curve.tolist(), unknown),
             details={
                 "people_disclosed_by_known": curve.tolist(),
                 "leaves_by_known": leaves.tolist(),
@@ -91,14 +93,23 @@ class Background:
         )
 
 
-def _summary(curve: list[int], unknown: int, leaves: int) -> str:
-    if unknown == leaves:
-        return "Class counts are not people here, so known people cannot be taken out of them."
-    more = curve[1] - curve[0]
-    text = (
-        f"Knowing one other person in the leaf discloses {more:,} more people"
-        if more
-        else "Knowing one other person in the leaf discloses nobody"
+def _not_people(unknown: int, case: Case) -> str:
+    leaves = "1 leaf" if unknown == 1 else f"{unknown:,} leaves"
+    return (
+        f"the class counts of {leaves} are not people ({case.forest.counts_reason}), "
+        "so known people cannot be taken out of them"
     )
-    last = len(curve) - 1
-    return f"{text}; knowing {last} discloses {curve[last] - curve[0]:,}."
+
+
+def _summary(curve: list[int], unknown: int) -> str:
+    more, last = curve[1] - curve[0], len(curve) - 1
+    text = (
+        f"Knowing one other person in the leaf discloses {more:,} more "
+        f"{'person' if more == 1 else 'people'}"
+        if more
+        else "Knowing one other person in the leaf discloses nobody more"
+    )
+    text += f"; knowing {last} discloses {curve[last] - curve[0]:,}."
+    if unknown:
+        text += f" In {unknown:,} further leaves the counts are not people."
+    return text

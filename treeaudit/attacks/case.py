@@ -82,9 +82,11 @@ def _says(forest: Forest, counts: npt.NDArray[np.float64] | None) -> str:
     names = [label_text(forest.schema.classes[i]) for i in present] if forest.schema.classes else []
     if len(present) == 1:
         return f"{forest.schema.target} = {names[0]}"
-    exact = forest.counts_are in ("exact", "likely")
-    shown = [f"{counts[i]:,.0f} {n}" if exact else n for i, n in zip(present, names, strict=True)]
-    return ", ".join(shown[:4]) + (", …" if len(shown) > 4 else "")
+    more = ", …" if len(names) > 4 else ""
+    if forest.counts_are not in ("exact", "likely"):
+        return f"{forest.schema.target} is {' or '.join(names[:4])}{more}"
+    shown = [f"{counts[i]:,.0f} {n}" for i, n in zip(present[:4], names, strict=False)]
+    return ", ".join(shown) + more
 
 
 def severity_of_share(share: float) -> Severity:

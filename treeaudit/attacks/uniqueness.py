@@ -100,11 +100,12 @@ def group_sizes(size: npt.NDArray[np.int64]) -> list[dict[str, int | None]]:
 
 
 def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:
-    where = "in their leaf of some tree" if many else "in their leaf"
     if not leaves:
         return f"Every leaf holds at least {k} people."
-    records = "records are" if unique != 1 else "record is"
-    return f"{unique:,} {records} alone {where}; {people:,} are in leaves below {k}."
+    if many:
+        return f"{unique:,} leaves hold one record alone; {leaves:,} hold fewer than {k}."
+    alone = {0: "Nobody is", 1: "1 person is"}.get(unique, f"{unique:,} people are")
+    return f"{alone} alone in a leaf; {people:,} are in leaves of fewer than {k}."
 
 
 def _per_tree(

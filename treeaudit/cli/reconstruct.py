@@ -118,7 +118,7 @@ def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool)
     # Columns about which no printed row says anything only take room.
     silent = [name for name in frame.columns if (frame[name] == "*").all()]
     shown = _grid(frame.drop(columns=silent))
-    if not expand and console.measure(shown).minimum > console.width:
+    if not expand and _width(console, shown) > console.width:
         shown, silent = _grid(_in_words(table, frame, order[:rows])), []
     console.print(shown)
     total = int(table.n_records.sum()) if expand and table.n_records is not None else len(table)
@@ -127,6 +127,10 @@ def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool)
     if total > len(frame):
         what = "people" if expand else "leaves"
         console.print(f"{total - len(frame):,} more {what}: add -o table.csv for all, or --rows N")
+
+
+def _width(console: "Console", shown: "Grid") -> int:
+    return console.measure(shown, options=console.options.update(max_width=100_000)).maximum
 
 
 def _in_words(

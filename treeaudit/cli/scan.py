@@ -98,13 +98,16 @@ def _print(report: "Report", written: list[Path], *, quiet: bool, verbose: bool)
     from rich.console import Console
 
     from treeaudit.reports.advice import verdict_line
-    from treeaudit.reports.terminal import print_report
+    from treeaudit.reports.terminal import print_report, to_text
 
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
     if quiet:
         word = report.verdict.upper() if report.checks else "OBSERVED"
         console.print(f"{word}  {verdict_line(report)}")
         return
-    print_report(report, console, verbose=verbose)
+    if console.is_terminal:
+        print_report(report, console, verbose=verbose)
+    else:
+        typer.echo(to_text(report, console.width, verbose=verbose), nl=False)
     for path in written:
         console.print(f"report  {path}", soft_wrap=True)

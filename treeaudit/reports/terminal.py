@@ -54,13 +54,13 @@ def plain(text: str, length: int = 400) -> str:
     return shown + ("…" if len(text) > length else "")
 
 
-def to_text(report: Report, width: int = 80) -> str:
+def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     """Return the terminal report without colours."""
     from rich.console import Console
 
     buffer = io.StringIO()
     console = Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False)
-    print_report(report, console)
+    print_report(report, console, verbose=verbose)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
@@ -193,16 +193,9 @@ def _verdict(report: Report) -> "Text":
     for check in report.checks:
         if check.status == "pass":
             continue
-        measured = check.reason or "" if check.measured is None else _measured(check.measured)
-        text.append(
-            f"\n  {check.status:<8}{check.title}: {measured} ({check.bound})",
-            style="dim",
-        )
+        said = check.shown or check.reason or ""
+        text.append(f"\n  {check.status:<8}{check.title}: {said} ({check.bound})", style="dim")
     return text
-
-
-def _measured(value: float) -> str:
-    return f"{int(value):,}" if float(value).is_integer() else f"{value:.1%}"
 
 
 def _row(name: str, text: str, style: str) -> "Table":

@@ -1,0 +1,137 @@
+"""TA102: worked example of the paper, literal numbers, traps of other tools."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import treeaudit as ta
+from tests.strategies import forests
+from treeaudit.attacks import Case, Homogeneity
+from treeaudit.groups import measure
+
+
+def run(forest):
+    return Homogeneity().run(Case(forest=forest, groups=measure(forest)))
+
+
+def leaves(counts, classes=None, **stated) -> ta.Forest:
+    """A root with one leaf per row of counts."""
+    table = np.array(counts, dtype=float)
+    n = len(table)
+    bounds = np.arange(n - 1, dtype=float)
+    tree = ta.Tree(
+        parent=[-1] + [0] * n,
+        feature=[-1] + [0] * n,
+        low=[-np.inf, -np.inf, *bounds],
+        high=[np.inf, *bounds, np.inf],
+        n_records=[int(table.sum()), *table.sum(axis=1).astype(int)],
+        counts=np.vstack([table.sum(axis=0), table]),
+    )
+    names = classes or [f"class {i}" for i in range(table.shape[1])]
+    return ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1, names), **stated)
+
+
+def test_the_papers_walk_through(figure_3) -> None:
+    """Section 3.1: height < 170 and weight ≥ 60 are both unhealthy (rows four and five)."""
+    finding = run(figure_3)
+    assert finding.details["homogeneous_leaves"] == 2
+    assert finding.details["homogeneous_people"] == 3
+    worst = finding.evidence[0]
+    assert (worst.leaf, worst.people, worst.says) == (4, 2, "Health = no")
+    assert worst.rule == "Height < 170 · Weight ≥ 60"
+
+
+def test_literal_numbers() -> None:
+    details = run(leaves([[5, 5, 5, 5], [10, 0, 0, 0], [9, 1, 0, 0]])).details
+    assert details["distinct_l"] == 1
+    assert details["entropy_l"] == 1.0
+    assert details["recursive_c_for_l_2"] is None
+    assert details["absent_class_leaves"] == 2
+    assert details["absent_class_people"] == 20
+    assert details["dominant_leaves"] == 2
+    assert details["t_closeness"] == pytest.approx(1 - 24 / 40)
+    assert details["certain_share"] == 0.25
+
+
+def test_entropy_of_exactly_four_stays_four() -> None:
+    assert run(leaves([[5, 5, 5, 5], [8, 8, 8, 8]])).details["entropy_l"] == 4.0
+
+
+def test_numbers_as_labels_are_not_ordered() -> None:
+    near = run(leaves([[4, 4, 0], [4, 4, 8]], classes=[1, 2, 3])).details["t_closeness"]
+    far = run(leaves([[4, 0, 4], [4, 8, 4]], classes=[1, 2, 3])).details["t_closeness"]
+    assert near == far
+
+
+def test_many_leaves_of_one_label_beside_a_dominated_one() -> None:
+    details = run(leaves([[989, 11], [500, 500]])).details
+    assert details["homogeneous_people"] == 0
+    assert details["dominant_people"] == 1000
+
+
+def test_classes_that_nobody_has_are_not_absent() -> None:
+    assert run(leaves([[3, 2, 0], [1, 4, 0]])).details["absent_class_leaves"] == 0
+
+
+@given(forests())
+def test_agreement_with_a_count_by_hand(forest) -> None:
+    finding = run(forest)
+    pure = [
+        int(row.sum())
+        for t in forest.trees
+        for row in t.counts[t.leaves]
+        if (row > 0).sum() == 1
+    ]
+    assert finding.leaves == len(pure)
+    assert finding.people == sum(pure)
+
+
+@given(forests(1))
+def test_renaming_the_labels_changes_nothing(forest) -> None:
+    tree = forest.trees[0]
+    turned = ta.Tree(
+        parent=tree.parent,
+        feature=tree.feature,
+        low=tree.low,
+        high=tree.high,
+        categories=tree.categories,
+        n_records=tree.n_records,
+        counts=tree.counts[:, ::-1],
+    )
+    before, after = run(forest), run(ta.Forest(trees=(turned,), schema=forest.schema))
+    for name, value in before.details.items():
+        same = after.details[name]
+        assert same == value or math.isclose(same, value, abs_tol=1e-9)
+
+
+def test_weights_are_never_called_people() -> None:
+    weighted = leaves([[2.5, 1.5], [4, 0]], counts_are="weighted")
+    details = run(weighted).details
+    assert details["measured_on"] == "weight"
+    assert details["homogeneous_people"] == 4
+    drawn = leaves([[2, 1], [4, 0]], records_are="bootstrap")
+    assert run(drawn).details["measured_on"] == "draws"
+
+
+def test_a_regressor_is_skipped_with_the_reason(figure_3) -> None:
+    tree = figure_3.trees[0]
+    numbers = ta.Tree(
+        parent=tree.parent,
+        feature=tree.feature,
+        low=tree.low,
+        high=tree.high,
+        n_records=tree.n_records,
+        value=np.zeros(7),
+    )
+    result = run(
+        ta.Forest(
+            trees=(numbers,),
+            schema=ta.Schema.numeric(3),
+            counts_are="absent",
+            counts_reason="the model predicts a number, not a class",
+        )
+    )
+    assert isinstance(result, ta.Skipped)
+    assert result.reason == "the model predicts a number, not a class"

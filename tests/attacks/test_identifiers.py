@@ -1,0 +1,78 @@
+"""TA201: row numbers and IDs among the features."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from treeaudit.attacks.identifiers import named_like_identifier
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ID", "id", "customer_id", "CustomerID", "Unnamed: 0", "row_number", "Row No", "index",
+     "e-mail", "email", "SSN", "patientId", "last name", "UUID", "passport"],
+)  # fmt: skip
+def test_names_of_identifiers(name) -> None:
+    assert named_like_identifier(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["age", "hours-per-week", "idle", "humid", "identity_politics", "education-num", "income",
+     "mean radius", "native-country", "number of rooms", "rows", "x0", "", "valid"],
+)  # fmt: skip
+def test_names_that_are_not(name) -> None:
+    assert not named_like_identifier(name)
+
+
+def frame(n=400):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"row": np.arange(n), "age": rng.integers(18, 80, n)})
+
+
+def test_a_row_number_that_is_cut_once_per_person() -> None:
+    x = frame()[["row"]]
+    y = np.arange(len(x)) % 2
+    report = ta.scan(DecisionTreeClassifier(random_state=0).fit(x, y))
+    finding = report["TA201"]
+    (entry,) = finding.details["features"]
+    assert entry["feature"] == "row"
+    assert entry["nearly_every_value"]
+    assert entry["thresholds"] == 399
+    assert finding.severity == "high"
+    assert any("'row'" in warning for warning in report.warnings)
+
+
+def test_thresholds_are_counted_over_all_trees_once() -> None:
+    x, y = frame(200), np.arange(200) % 2
+    forest = RandomForestClassifier(20, random_state=0).fit(x[["row"]], y)
+    finding = ta.scan(forest)["TA201"]
+    stored = np.unique(
+        np.concatenate(
+            [e.tree_.threshold[e.tree_.children_left >= 0] for e in forest.estimators_]
+        )
+    )
+    assert finding.details["features"][0]["thresholds"] == len(stored)
+
+
+def test_a_name_alone_is_a_milder_warning(cancer) -> None:
+    columns, labels = cancer
+    named = columns[["mean radius", "mean area"]].rename(columns={"mean area": "patient_id"})
+    report = ta.scan(DecisionTreeClassifier(max_depth=3, random_state=0).fit(named, labels))
+    assert report["TA201"].severity == "medium"
+    assert report["TA201"].details["features"][0]["nearly_every_value"] is False
+
+
+def test_a_column_that_the_tree_does_not_use_is_not_listed() -> None:
+    x, y = frame(), np.arange(400) < 200
+    x["patient_id"] = 7
+    report = ta.scan(DecisionTreeClassifier(random_state=0).fit(x, y))
+    assert report["TA201"].status == "clear"
+
+
+def test_an_ordinary_model_is_clear(cancer_tree) -> None:
+    assert ta.scan(cancer_tree)["TA201"].status == "clear"

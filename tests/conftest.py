@@ -1,0 +1,101 @@
+"""Models and data that several tests share."""
+
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from treeaudit.schema import Schema
+from treeaudit.tree import Forest, Tree
+
+INF = np.inf
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the golden files instead of comparing"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest):
+    """Compare text with a stored file, or store it with --update-golden."""
+
+    def compare(name: str, text: str) -> None:
+        path = Path(__file__).parent / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
+
+
+def below(value: float) -> float:
+    """Return the bound that stands for ``x < value``."""
+    return float(np.nextafter(value, -INF))
+
+
+@pytest.fixture(scope="session")
+def figure_3() -> Forest:
+    """The tree of Wakabayashi et al. (2024), Figure 3, with the people of Table 4."""
+    tree = Tree(
+        parent=[-1, 0, 0, 1, 1, 2, 2],
+        feature=[-1, 0, 0, 1, 1, 2, 2],
+        low=[-INF, -INF, below(170), -INF, below(60), -INF, below(15)],
+        high=[INF, below(170), INF, below(60), INF, below(15), INF],
+        n_records=[9, 5, 4, 3, 2, 1, 3],
+        counts=[[4, 5], [2, 3], [2, 2], [2, 1], [0, 2], [1, 0], [1, 2]],
+    )
+    schema = Schema.numeric(["Height", "Weight", "Age"], ["yes", "no"], target="Health")
+    return Forest(trees=(tree,), schema=schema, n_records=9)
+
+
+@pytest.fixture(scope="session")
+def adult():
+    """The Adult data as a frame: five numbers, six one-hot columns, income."""
+    pd = pytest.importorskip("pandas")
+    folder = os.environ.get("TREEAUDIT_DATA")
+    if not folder:
+        pytest.skip("TREEAUDIT_DATA does not name a folder with adult.csv.gz")
+    frame = pd.read_csv(Path(folder) / "adult.csv.gz")
+    numbers = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
+    kinds = ["workclass", "marital-status", "occupation", "relationship", "race", "sex"]
+    coded = pd.get_dummies(frame[kinds], dtype=float)
+    return pd.concat([frame[numbers], coded], axis=1), frame["income"]
+
+
+@pytest.fixture(scope="session")
+def adult_tree(adult):
+    """A depth-7 tree of the first 32,561 records of Adult."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    columns, income = adult
+    tree = DecisionTreeClassifier(max_depth=7, random_state=0)
+    return tree.fit(columns[:32561], income[:32561])
+
+
+@pytest.fixture(scope="session")
+def cancer():
+    """A small real table that scikit-learn bundles, with names and string labels."""
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer(as_frame=True)
+    return data.data, data.target.map(dict(enumerate(data.target_names)))
+
+
+@pytest.fixture(scope="session")
+def cancer_tree(cancer):
+    """An unlimited tree on the small real table."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(random_state=0).fit(*cancer)
+
+
+@pytest.fixture
+def cancer_file(cancer_tree, tmp_path) -> Path:
+    """The unlimited tree as a pickle."""
+    path = tmp_path / "cancer.pkl"
+    path.write_bytes(pickle.dumps(cancer_tree))
+    return path

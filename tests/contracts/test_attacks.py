@@ -1,0 +1,76 @@
+"""What every attack keeps, built in or from elsewhere."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+
+import treeaudit as ta
+from tests.strategies import grow
+from treeaudit.attacks import ATTACKS, Case
+from treeaudit.groups import measure
+
+
+def forest_of(*seeds, **stated) -> ta.Forest:
+    features = (
+        ta.Feature(name="age"),
+        ta.Feature(name="income"),
+        ta.Feature(name="kind", categories=("a", "b", "c", "d")),
+    )
+    schema = ta.Schema(features=features, classes=("no", "yes", "maybe"))
+    return ta.Forest(trees=tuple(grow(seed, 3) for seed in seeds), schema=schema, **stated)
+
+
+def case_of(forest: ta.Forest, **options) -> Case:
+    return Case(forest=forest, groups=measure(forest), **options)
+
+
+MODELS = {
+    "one tree": forest_of(1),
+    "forest": forest_of(1, 2, 3),
+    "weighted": forest_of(4, counts_are="weighted", counts_reason="weights"),
+    "bootstrap": forest_of(5, 6, records_are="bootstrap", counts_reason="draws"),
+    "bare": ta.Forest(
+        trees=(ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf]),),
+        schema=ta.Schema.numeric(1),
+        counts_are="absent",
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+class TestEveryAttack:
+    def test_it_says_what_it_is(self, attack) -> None:
+        assert re.fullmatch(r"TA\d{3}", attack.id)
+        assert attack.title
+        for field in dataclasses.fields(attack.words):
+            assert len(getattr(attack.words, field.name)) > 10
+        assert attack.__doc__
+
+    def test_it_is_frozen_data(self, attack) -> None:
+        with pytest.raises((AttributeError, TypeError)):
+            attack().anything = 1
+
+    @pytest.mark.parametrize("name", MODELS)
+    def test_it_answers_for_every_model_and_changes_nothing(self, attack, name) -> None:
+        case = case_of(MODELS[name])
+        first, second = attack().run(case), attack().run(case)
+        assert first == second
+        assert first.id == attack.id
+        if isinstance(first, ta.Skipped):
+            assert first.reason
+        else:
+            assert json.loads(json.dumps(dict(first.details), allow_nan=False)) == first.details
+            assert 0 <= first.leaves <= case.groups.n_leaves
+            assert first.summary.endswith(".")
+
+    def test_the_order_of_the_trees_does_not_matter(self, attack) -> None:
+        one, other = (attack().run(case_of(forest_of(*s))) for s in ((1, 2, 3), (3, 1, 2)))
+        assert (one.leaves, one.people, one.severity) == (other.leaves, other.people, other.severity)
+
+
+def test_ids_are_unique_and_in_order() -> None:
+    ids = [attack.id for attack in ATTACKS]
+    assert ids == sorted(set(ids))

@@ -1,0 +1,86 @@
+"""Diversity measures against an independent brute force over people."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from tests.strategies import count_tables
+from treeaudit import diversity
+
+
+def people(row) -> list[int]:
+    return [label for label, n in enumerate(row) for _ in range(int(n))]
+
+
+def brute_entropy(labels) -> float:
+    n = len(labels)
+    return math.exp(sum(k / n * math.log(n / k) for k in Counter(labels).values()))
+
+
+def brute_closeness(labels, everybody) -> Fraction:
+    mine, all_of = Counter(labels), Counter(everybody)
+    return sum(
+        (
+            abs(Fraction(mine[c], len(labels)) - Fraction(all_of[c], len(everybody)))
+            for c in set(everybody)
+        ),
+        Fraction(0),
+    ) / 2
+
+
+def brute_recursive(labels, level) -> float:
+    sizes = sorted(Counter(labels).values(), reverse=True)
+    rest = sum(sizes[level - 1 :])
+    return sizes[0] / rest if rest else math.inf
+
+
+@given(count_tables())
+def test_agreement_with_people_counted_one_by_one(counts) -> None:
+    groups = [people(row) for row in counts]
+    everybody = [label for group in groups for label in group]
+    assert diversity.distinct(counts).tolist() == [len(set(group)) for group in groups]
+    assert diversity.entropy_l(counts) == pytest.approx([brute_entropy(g) for g in groups])
+    assert diversity.dominance(counts) == pytest.approx(
+        [max(Counter(g).values()) / len(g) for g in groups]
+    )
+    assert diversity.closeness(counts, counts.sum(axis=0)) == pytest.approx(
+        [float(brute_closeness(g, everybody)) for g in groups]
+    )
+    for level in (1, 2, 3):
+        assert diversity.recursive_c(counts, level).tolist() == [
+            brute_recursive(g, level) for g in groups
+        ]
+
+
+@pytest.mark.parametrize("classes", range(1, 40))
+def test_equal_classes_give_their_number_exactly(classes) -> None:
+    assert diversity.entropy_l(np.full((1, classes), 7.0)).tolist() == [float(classes)]
+
+
+@given(count_tables())
+def test_the_order_of_the_classes_means_nothing(counts) -> None:
+    turned = counts[:, ::-1]
+    overall = counts.sum(axis=0)
+    assert diversity.closeness(turned, overall[::-1]) == pytest.approx(
+        diversity.closeness(counts, overall)
+    )
+    assert diversity.entropy_l(turned) == pytest.approx(diversity.entropy_l(counts))
+
+
+def test_whole_number_labels_are_not_ordered() -> None:
+    counts = np.array([[4.0, 0.0, 0.0]])
+    overall = np.array([4.0, 0.0, 4.0])
+    assert diversity.closeness(counts, overall).tolist() == [0.5]
+    assert diversity.closeness(counts[:, [1, 0, 2]], overall[[1, 0, 2]]).tolist() == [0.5]
+
+
+def test_a_dominated_leaf_is_seen() -> None:
+    assert diversity.dominance(np.array([[989.0, 11.0]])).tolist() == [0.989]
+
+
+def test_one_label_has_no_bound_for_c() -> None:
+    assert diversity.recursive_c(np.array([[5.0, 0.0]])).tolist() == [math.inf]
