@@ -14,7 +14,15 @@ import numpy.typing as npt
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.inert import show
 
-__all__ = ["DType", "LateArray", "array_from", "arrived", "object_array", "scalar_from"]
+__all__ = [
+    "DType",
+    "LateArray",
+    "array_from",
+    "arrived",
+    "object_array",
+    "scalar_from",
+    "shape_from",
+]
 
 Array = npt.NDArray[np.generic]
 Buffer = bytes | bytearray | memoryview
@@ -30,32 +38,50 @@ class DType:
 
     code: str
     state: object = None
+    made: np.dtype[np.generic] | None = None
 
     @property
     def is_object(self) -> bool:
         """Whether the elements are Python objects."""
         return self.code.lstrip("<>|=").startswith("O")
 
-    def build(self, depth: int = 4) -> np.dtype[np.generic]:
-        """Return the numpy dtype.
+    @property
+    def n_fields(self) -> int:
+        """How many fields a record has; 0 for a plain type."""
+        state = self.state
+        if not isinstance(state, tuple) or len(state) < 5 or state[3] is None:
+            return 0
+        return max(1, len(state[4])) if isinstance(state[4], dict) else 1
+
+    def describe(self, state: object) -> None:
+        """Take what the file adds to the code: byte order, fields, size."""
+        self.state, self.made = state, None
+
+    def build(self) -> np.dtype[np.generic]:
+        """Return the numpy dtype, made once.
 
         Raises
         ------
         ReadError
             If the description is not one that numpy can be trusted with.
         """
+        if self.made is None:
+            self.made = self._build()
+        return self.made
+
+    def _build(self) -> np.dtype[np.generic]:
         match = _CODE.fullmatch(self.code)
-        if match is None or depth == 0:
+        if match is None:
             raise ReadError(f"an array has a type that cannot be read: {show(self.code)}")
         if int(match[1] or 0) > _MAX_RECORD:
             raise ReadError(f"an array element of {match[1]} bytes is too large")
         state = self.state if isinstance(self.state, tuple) else ()
         order = state[1] if len(state) > 1 else "="
         order = order.decode("latin1") if isinstance(order, bytes) else order
-        if order not in ("<", ">", "|", "="):
+        if not isinstance(order, str) or order not in ("<", ">", "|", "="):
             raise ReadError("an array has an unknown byte order")
-        if len(state) > 4 and state[3] is not None:
-            return self._record(state, depth)
+        if self.n_fields:
+            return self._record(state)
         if len(state) > 2 and state[2] is not None:
             raise UnsupportedModelError("an array of sub-arrays cannot be read")
         code = self.code.lstrip("<>|=")
@@ -71,7 +97,7 @@ class DType:
         except (TypeError, ValueError):
             raise ReadError(f"an array has an unknown type: {show(self.code)}") from None
 
-    def _record(self, state: tuple[object, ...], depth: int) -> np.dtype[np.generic]:
+    def _record(self, state: tuple[object, ...]) -> np.dtype[np.generic]:
         names, fields = state[3], state[4]
         size = state[5] if len(state) > 5 else None
         if not (isinstance(names, tuple) and isinstance(fields, dict) and isinstance(size, int)):
@@ -82,10 +108,12 @@ class DType:
         formats: list[np.dtype[np.generic]] = []
         offsets: list[int] = []
         for name in names:
-            entry = fields.get(name)
+            entry = fields.get(name) if isinstance(name, str | bytes) else None
             if not (isinstance(entry, tuple) and len(entry) >= 2 and isinstance(entry[0], DType)):
                 raise ReadError("a record type is damaged")
-            form = entry[0].build(depth - 1)
+            if entry[0].n_fields:
+                raise UnsupportedModelError("an array of records within records cannot be read")
+            form = entry[0].build()
             offset = entry[1]
             inside = isinstance(offset, int) and 0 <= offset <= size - form.itemsize
             if not inside or form.hasobject:
@@ -93,14 +121,11 @@ class DType:
             plain.append(name.decode("latin1") if isinstance(name, bytes) else str(name))
             formats.append(form)
             offsets.append(int(offset))
+        if sum(form.itemsize for form in formats) > size:
+            raise ReadError("the fields of a record overlap")
         try:
             return np.dtype(
-                {
-                    "names": plain,
-                    "formats": formats,
-                    "offsets": offsets,
-                    "itemsize": size,
-                }
+                {"names": plain, "formats": formats, "offsets": offsets, "itemsize": size}
             )
         except (TypeError, ValueError):
             raise ReadError("a record type is damaged") from None
@@ -124,12 +149,20 @@ def _items(sizes: tuple[int, ...]) -> int:
     return count
 
 
-def _shape(shape: object) -> tuple[int, ...]:
+def shape_from(shape: object) -> tuple[int, ...]:
+    """Return the sizes of an array, each and all of them within bounds.
+
+    Raises
+    ------
+    ReadError
+        If they are no sizes.
+    """
     sizes = (shape,) if isinstance(shape, int) else shape
     if not isinstance(sizes, tuple | list) or len(sizes) > 32:
         raise ReadError("an array has no usable shape")
     checked = tuple(int(s) if isinstance(s, int) else -1 for s in sizes)
-    if any(s < 0 for s in checked) or _items(checked) > _MAX_ITEMS:
+    # Without the zeros: numpy refuses (0, 2 ** 63) with an error of its own.
+    if any(s < 0 for s in checked) or _items(tuple(s or 1 for s in checked)) > _MAX_ITEMS:
         raise ReadError(f"an array has an impossible shape: {show(tuple(sizes))}")
     return checked
 
@@ -146,13 +179,8 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
     """
     if not isinstance(dtype, DType):
         raise ReadError("an array has no type")
-    sizes = _shape(shape)
-    if isinstance(data, str):
-        try:
-            data = data.encode("latin1")
-        except UnicodeEncodeError:
-            raise ReadError("the bytes of an array are damaged") from None
-    if not isinstance(data, bytes | bytearray | memoryview):
+    sizes = shape_from(shape)
+    if not isinstance(data, bytes | bytearray | memoryview | str):
         raise ReadError("an array has no bytes")
     real = dtype.build()
     if real.hasobject:
@@ -164,6 +192,11 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
         raise ReadError(
             f"an array of shape {sizes} needs {needed:,} bytes, the file holds {len(data):,}"
         )
+    if isinstance(data, str):
+        try:
+            data = data.encode("latin1")
+        except UnicodeEncodeError:
+            raise ReadError("the bytes of an array are damaged") from None
     flat = np.frombuffer(data, dtype=real) if len(data) else np.empty(0, dtype=real)
     array = flat.reshape(sizes, order="F" if fortran else "C")
     array.flags.writeable = False
@@ -172,7 +205,7 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
 
 def object_array(items: object, shape: object, fortran: bool) -> Array:
     """Return an array of inert objects."""
-    sizes = _shape(shape)
+    sizes = shape_from(shape)
     if not isinstance(items, list) or len(items) != _items(sizes):
         raise ReadError("an array of objects is damaged")
     flat = np.empty(len(items), dtype=object)

@@ -17,6 +17,10 @@ from treeaudit.readers.names import DATA_CALLS, may_call, may_create
 __all__ = ["ADVICE", "call", "create", "hashable"]
 
 ADVICE = "do not load it with pickle or joblib"
+_LONGEST_CODE = 64
+_LONGEST_KEY = 4096
+# The hash of a complex number is as easily forged as that of a tuple.
+_NO_KEYS = (list, dict, set, frozenset, bytearray, memoryview, np.ndarray, complex)
 Spend = Callable[[int], None]
 
 _ARRAY_CLASSES = {"numpy.ndarray", "numpy.matrix"}
@@ -110,6 +114,8 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             code = args[0].decode("latin1") if isinstance(args[0], bytes) else args[0]
             if not isinstance(code, str):
                 raise UnsafeModelError("the file computes an array type instead of naming it")
+            if len(code) > _LONGEST_CODE:
+                raise ReadError(f"an array type of {len(code):,} characters is damaged")
             spend(120)
             return DType(code)
         case "_reconstruct":
@@ -118,8 +124,8 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             return LateArray() if plain else Inert(target, args)
         case "_frombuffer":
             data, dtype, shape, order = args[:4]
-            spend(240)
-            return array_from(data, dtype, shape, order in ("F", b"F"))
+            spend(240 + (len(data) if isinstance(data, str) else 0))
+            return array_from(data, dtype, shape, isinstance(order, str) and order == "F")
         case "scalar":
             return scalar_from(args[0], args[1] if len(args) > 1 else b"\0")
         case "encode":
@@ -157,30 +163,54 @@ def _container(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
         raise _unsafe(target, args, at)
     spend(216 + 96 * len(source))
     if name == "dict":
-        return {hashable(key): value for key, value in source}
+        return {hashable(k, i, spend): value for i, (k, value) in enumerate(source)}
     if name in ("set", "frozenset"):
-        made = {hashable(item) for item in source}
+        made = {hashable(item, i, spend) for i, item in enumerate(source)}
         return made if name == "set" else frozenset(made)
     return list(source) if name == "list" else tuple(source)
 
 
-def hashable(key: object, depth: int = 4) -> object:
-    """Return a key that can be hashed quickly and without recursion.
+def hashable(key: object, among: int, spend: Spend) -> object:
+    """Return a key that can be hashed and compared quickly and without recursion.
+
+    Parameters
+    ----------
+    key
+        What the file uses as a key.
+    among
+        How many keys are there already. Python's hash of a tuple has no secret:
+        a forged one collides with all of them, and that cost is charged.
+    spend
+        Takes the cost.
 
     Raises
     ------
     ReadError
-        For keys that no model file has: long integers, deep tuples, arrays.
+        For keys that no model file has: long texts or integers, deep tuples, arrays.
     """
     key = arrived(key)
     if isinstance(key, tuple):
-        if depth == 0 or len(key) > 16:
-            raise ReadError("a dictionary key is nested too deeply")
-        return tuple(hashable(part, depth - 1) for part in key)
+        spend(8 * among)
+        return _hashable_tuple(key, spend, 4)
+    return _hashable_part(key)
+
+
+def _hashable_tuple(key: tuple[object, ...], spend: Spend, depth: int) -> object:
+    if depth == 0 or len(key) > 16:
+        raise ReadError("a dictionary key is nested too deeply")
+    spend(64 * (1 + len(key)))
+    parts = (arrived(part) for part in key)
+    return tuple(
+        _hashable_tuple(part, spend, depth - 1) if isinstance(part, tuple) else _hashable_part(part)
+        for part in parts
+    )
+
+
+def _hashable_part(key: object) -> object:
     if isinstance(key, int) and key.bit_length() > 64:
         raise ReadError("a dictionary key is an integer that is too long")
-    if isinstance(key, memoryview):
-        return bytes(key)
-    if isinstance(key, list | dict | set | frozenset | bytearray | np.ndarray):
+    if isinstance(key, str | bytes | memoryview) and len(key) >= _LONGEST_KEY:
+        raise ReadError(f"a dictionary key of {len(key):,} characters is too long")
+    if isinstance(key, _NO_KEYS):
         raise ReadError(f"a dictionary key is {show(key)}, which cannot be one")
     return key

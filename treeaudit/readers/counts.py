@@ -13,16 +13,19 @@ their weight (``weighted_n_node_samples``) and ``V`` the stored ``value``.
    people_c`` and the people of a node sum to ``n``. So ``C @ u = n`` with
    ``u_c = 1 / weight_c``. If this overdetermined system has one solution that
    is positive, holds in every node and turns all ``C * u`` into whole numbers,
-   these are the people. *Exact* (no weight needs to be known); *likely* where
-   the system has no equation to spare; a class of weight 0 leaves no trace.
+   these are the people. *Exact* if the ``class_weight`` that the file states
+   weighs them so; otherwise *likely*: weights of single rows (sample_weight)
+   can look like weights of classes. A class of weight 0 leaves no trace.
 4. With bootstrap, ``w`` counts draws. If ``C`` is whole and every tree has the
-   same total, ``C`` is draws per class: *exact*, but draws and not people.
+   stated total, ``C`` is draws per class: *exact*, but draws and not people.
+   Before 1.4 no total is stated: *likely*, unless many trees agree on one.
 5. Anything else stays *weighted*. A leaf with one class still holds exactly
    ``n`` people of it, whatever they weigh.
 
 Checked on 749 trees of 13 versions: never wrong (notes on formats, section 4).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +38,7 @@ __all__ = ["Meaning", "class_weights", "people_per_class"]
 
 Float = npt.NDArray[np.float64]
 _SLACK = 1e-6
+_MOST_WORK = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,7 +80,10 @@ def class_weights(value: Float, weight: Float) -> Float:
     >>> class_weights(np.array([[2.0, 6.0]]), np.array([8.0])).tolist()
     [[2.0, 6.0]]
     """
-    total = value.sum(axis=1)
+    if np.any(value < 0):
+        raise ReadError("the tree is damaged: a class has a negative count")
+    with np.errstate(over="ignore"):
+        total = value.sum(axis=1)
     if np.all(np.abs(total - weight) <= _SLACK * (1 + weight)):
         return value
     if np.all(np.abs(total - 1.0) <= _SLACK):
@@ -90,7 +97,12 @@ def class_weights(value: Float, weight: Float) -> Float:
     )
 
 
-def people_per_class(weights: Float, n: npt.NDArray[np.int64], weight: Float) -> Meaning:
+def people_per_class(
+    weights: Float,
+    n: npt.NDArray[np.int64],
+    weight: Float,
+    class_weight: Mapping[int, float] | str | None = None,
+) -> Meaning:
     """Decide for a tree that saw every training row once (rules 2, 3 and 5).
 
     Parameters
@@ -102,13 +114,16 @@ def people_per_class(weights: Float, n: npt.NDArray[np.int64], weight: Float) ->
         Shape ``(n_leaves,)``: people per leaf.
     weight
         Shape ``(n_leaves,)``: total weight per leaf.
+    class_weight
+        As the file states it: the weight of each class by its position,
+        ``balanced``, or None.
 
     Examples
     --------
     One person of a class that weighs 3, two of a class that weighs 1:
 
     >>> leaves = np.array([[3.0, 0.0], [0.0, 2.0]])
-    >>> found = people_per_class(leaves, np.array([1, 2]), leaves.sum(axis=1))
+    >>> found = people_per_class(leaves, np.array([1, 2]), leaves.sum(axis=1), {0: 3.0})
     >>> found.counts_are, np.rint(leaves * found.per_weight).tolist()
     ('exact', [[1.0, 0.0], [0.0, 2.0]])
     """
@@ -121,29 +136,44 @@ def people_per_class(weights: Float, n: npt.NDArray[np.int64], weight: Float) ->
         )
     used = np.flatnonzero(weights.max(axis=0) > 0)
     system = weights[:, used]
+    if system.size * len(used) > _MOST_WORK:
+        return _weighted("there are too many classes to tell the weights of the rows apart")
     solution, _, rank, _ = np.linalg.lstsq(system, n.astype(np.float64), rcond=None)
     people = system * solution
     fits = bool(np.all(solution > 0)) and np.allclose(people.sum(axis=1), n, rtol=0, atol=1e-4)
     if rank < len(used) or not fits or not _whole(people, 1e-4):
-        return Meaning(
-            counts_are="weighted",
-            reason="rows have weights of their own (sample_weight or class_weight), and the file "
-            "does not tell them apart",
+        return _weighted(
+            "rows have weights of their own (sample_weight or class_weight), and the file "
+            "does not tell them apart"
         )
     per_weight = np.zeros(classes)
     per_weight[used] = solution
-    spare = len(np.unique(system, axis=0)) > rank or _each_class_alone(system)
+    stated = _stated(class_weight, np.rint(people).sum(axis=0), used, classes)
+    proved = stated is not None and np.allclose(stated * solution, 1, rtol=0, atol=_SLACK)
     return Meaning(
-        counts_are="exact" if spare else "likely",
+        counts_are="exact" if proved else "likely",
         reason="each class has one weight, which the totals of the nodes give away",
         per_weight=per_weight,
     )
 
 
-def _each_class_alone(system: Float) -> bool:
-    """Whether every class has a leaf of its own, whose people are then its count."""
-    alone = (system > 0).sum(axis=1) == 1
-    return bool((system[alone] > 0).any(axis=0).all())
+def _stated(
+    class_weight: Mapping[int, float] | str | None,
+    people: Float,
+    used: npt.NDArray[np.intp],
+    classes: int,
+) -> Float | None:
+    """Return what one person of each class should weigh, if the file states it."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        balanced: Float = people.sum() / (classes * people)
+        return balanced
+    return np.array([class_weight.get(int(c), 1.0) for c in used])
+
+
+def _weighted(reason: str) -> Meaning:
+    return Meaning(counts_are="weighted", reason=reason)
 
 
 def _whole(array: Float, slack: float = _SLACK) -> bool:

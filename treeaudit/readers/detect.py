@@ -1,5 +1,6 @@
 """Say what a file is when it is not a model that treeaudit reads."""
 
+import re
 from mmap import mmap
 
 __all__ = ["looks_like_pickle", "name_of"]
@@ -28,6 +29,10 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 )
 
 
+# Protocol 0 that begins with a number or a text, such as the arguments of a call.
+_VALUE_FIRST = re.compile(rb"\(*(S['\"]|[IL]-?\d+L?(\n|$)|F-?\d[\d.e+-]*\n)|\(+V")
+
+
 def looks_like_pickle(data: bytes | mmap) -> bool:
     r"""Tell whether the bytes can be the beginning of a pickle.
 
@@ -40,6 +45,8 @@ def looks_like_pickle(data: bytes | mmap) -> bool:
     """
     head = bytes(data[:512])
     if head[:1] == b"\x80":
+        return True
+    if _VALUE_FIRST.match(head):
         return True
     if head[:1] not in (b"(", b"c", b"]", b"}", b"i", b")"):
         return False

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["LIMITS", "Global", "Inert", "Limits", "Text", "show"]
+__all__ = ["LIMITS", "Global", "Inert", "Limits", "Text", "clean", "show"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +79,36 @@ class Inert:
 
     @property
     def attributes(self) -> dict[str, object]:
-        """The stored attributes; empty where the state is not a plain mapping."""
-        state = self.state
-        if isinstance(state, tuple) and len(state) == 2:
-            parts = [part for part in state if isinstance(part, dict)]
-        else:
-            parts = [state] if isinstance(state, dict) else []
+        """A copy of the stored attributes; empty where the state is no plain mapping."""
+        parts = self._parts()
         return {name: v for part in parts for name, v in part.items() if isinstance(name, str)}
+
+    def get(self, name: str) -> object:
+        """Return one attribute, or None, without copying the others."""
+        found = (part[name] for part in reversed(self._parts()) if name in part)
+        return next(found, None)
+
+    def _parts(self) -> list[dict[object, object]]:
+        state = self.state
+        parts = state if isinstance(state, tuple) and len(state) == 2 else (state,)
+        return [part for part in parts if isinstance(part, dict)]
 
 
 class Text(str):
     """An 8-bit string of Python 2 whose encoding the file does not tell."""
 
     __slots__ = ()
+
+
+def clean(text: object) -> str:
+    r"""Return text of the file as text that can be written out: no half characters.
+
+    Examples
+    --------
+    >>> clean("age\ud800")
+    'age\\ud800'
+    """
+    return str(text).encode("utf-8", "backslashreplace").decode()
 
 
 def show(value: object, length: int = 60) -> str:

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.readers.arrays import DType, array_from, arrived
+from treeaudit.readers.arrays import DType, array_from, arrived, shape_from
 from treeaudit.readers.inert import Inert
 
 __all__ = ["ArrayStream", "is_wrapper", "read_array"]
@@ -55,7 +55,6 @@ def read_array(stream: ArrayStream, wrapper: Inert) -> object:
         return content
     if stated.get("numpy_array_alignment_bytes") is not None:
         stream.take(stream.take(1)[0])
-    if not all(isinstance(n, int) and n >= 0 for n in shape):
-        raise ReadError("an array of the joblib file has no usable shape")
-    size = math.prod(shape) * dtype.build().itemsize
-    return array_from(stream.take(size), dtype, shape, order == "F")
+    size = math.prod(shape_from(shape)) * dtype.build().itemsize
+    by_column = isinstance(order, str) and order == "F"
+    return array_from(stream.take(size), dtype, shape, by_column)

@@ -36,7 +36,8 @@ _SEARCHES = frozenset(
         "HalvingRandomSearchCV",
     }
 )
-_MOST_MEMBERS = 10_000
+_DEEPEST = 16
+_LONGEST_LIST = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,7 +69,7 @@ class _Place(NamedTuple):
 
 def is_tree(value: Inert) -> bool:
     """Whether this is a fitted tree, also of a subclass of the user's own."""
-    tree = arrived(value.attributes.get("tree_"))
+    tree = arrived(value.get("tree_"))
     return isinstance(tree, Inert) and tree.kind == "Tree"
 
 
@@ -92,13 +93,12 @@ def find_model(root: object, select: str | None = None) -> Found:
     if select is not None:
         chosen = [model for model in found if model.inside == select]
         if not chosen:
-            names = ", ".join(model.inside or "the file itself" for model in found[:8])
-            raise UnsupportedModelError(f"--select {select}: the file holds {names or 'no model'}")
+            names = _list_of(found) or "no model"
+            raise UnsupportedModelError(f"--select {select}: the file holds {names}")
         found = chosen
     if len(found) > 1:
-        names = ", ".join(model.inside for model in found[:8])
         raise UnsupportedModelError(
-            f"the file holds {len(found)} models ({names}): choose one with --select NAME"
+            f"the file holds {len(found)} models ({_list_of(found)}): choose one with --select NAME"
         )
     if found:
         return found[0]
@@ -106,47 +106,65 @@ def find_model(root: object, select: str | None = None) -> Found:
 
 
 def _models(root: object) -> Iterator[Found]:
-    """Yield the models in a bundle, without recursion."""
-    todo = [_Place(root, "")]
+    """Yield the models in a bundle, without recursion and each value once."""
+    todo = [iter((_Place(root, ""),))]
     seen: set[int] = set()
     while todo:
-        value, inside, before = todo.pop()
-        value = arrived(value)
-        if id(value) in seen or len(seen) > _MOST_MEMBERS:
+        place = next(todo[-1], None)
+        if place is None:
+            todo.pop()
+            continue
+        value = arrived(place.value)
+        if not isinstance(value, Inert | dict | list | tuple) or id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, Inert):
-            if is_tree(value) or value.kind in FORESTS:
-                yield Found(estimator=value, inside=inside, before=before)
-            else:
-                todo.extend(_inside(value, inside, before))
-        elif isinstance(value, dict):
-            members = [_Place(v, f"{inside}[{show(k)}]") for k, v in value.items()]
-            todo.extend(reversed(members))
-        elif isinstance(value, list | tuple):
-            members = [_Place(v, f"{inside}[{i}]") for i, v in enumerate(value[:_MOST_MEMBERS])]
-            todo.extend(reversed(members))
+        if isinstance(value, Inert) and (is_tree(value) or value.kind in FORESTS):
+            yield Found(estimator=value, inside=place.inside, before=place.before)
+        elif len(todo) < _DEEPEST:
+            todo.append(_members(value, place.inside, place.before))
 
 
-def _inside(value: Inert, inside: str, before: tuple[object, ...]) -> "Iterator[_Place]":
+def _members(value: object, inside: str, before: tuple[object, ...]) -> Iterator[_Place]:
+    match value:
+        case Inert():
+            yield from _parts(value, inside, before)
+        case dict():
+            yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.items())
+        case list() | tuple():
+            yield from (_Place(v, f"{inside}[{i}]") for i, v in enumerate(value))
+
+
+def _parts(value: Inert, inside: str, before: tuple[object, ...]) -> Iterator[_Place]:
     dot = f"{inside}." if inside else ""
-    attributes = value.attributes
-    if value.kind == "Pipeline" and isinstance(attributes.get("steps"), list):
-        steps = [s for s in _list(attributes["steps"]) if isinstance(s, tuple) and len(s) == 2]
+    if value.kind == "Pipeline":
+        steps = _steps(value)
         if steps and isinstance(steps[-1][1], Inert):
             earlier = tuple(step for _, step in steps[:-1])
             path = f"{dot}steps[{show(steps[-1][0])}]"
             yield _Place(steps[-1][1], path, before + earlier)
-    elif value.kind in _SEARCHES and isinstance(best := attributes.get("best_estimator_"), Inert):
-        yield _Place(best, f"{dot}best_estimator_", before)
-    elif value.kind == "FrozenEstimator" and isinstance(attributes.get("estimator"), Inert):
-        yield _Place(attributes["estimator"], f"{dot}estimator", before)
+    elif value.kind in _SEARCHES:
+        yield _Place(value.get("best_estimator_"), f"{dot}best_estimator_", before)
+    elif value.kind == "FrozenEstimator":
+        yield _Place(value.get("estimator"), f"{dot}estimator", before)
     elif value.pairs:
         yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
 
 
-def _list(value: object) -> list[tuple[object, object]]:
-    return value if isinstance(value, list) else []
+def _steps(pipeline: Inert) -> list[tuple[object, object]]:
+    stored = pipeline.get("steps")
+    pairs = stored if isinstance(stored, list) else []
+    return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, tuple) and len(pair) == 2]
+
+
+def _list_of(found: list[Found]) -> str:
+    """Name the models for a message, as many as fit."""
+    names = ""
+    for model in found:
+        name = model.inside or "the file itself"
+        if names and len(names) + len(name) > _LONGEST_LIST:
+            return f"{names}, …"
+        names = f"{names}, {name}" if names else name
+    return names
 
 
 def _what_it_is(root: object) -> str:
@@ -158,13 +176,15 @@ def _what_it_is(root: object) -> str:
             if kind in TREES:
                 return f"the {kind} was never fitted: call fit before saving it"
             if kind == "Pipeline":
-                last = _list(root.attributes.get("steps"))[-1:]
-                inner = last[0][1] if last and isinstance(last[0], tuple) else None
-                if isinstance(inner, Inert):
-                    return f"a Pipeline whose last step is no tree: {_what_it_is(inner)}"
-                return "the Pipeline has no steps"
+                steps = _steps(root)
+                if not steps:
+                    return "the Pipeline has no steps"
+                last = arrived(steps[-1][1])
+                if isinstance(last, Inert) and last.kind != "Pipeline":
+                    return f"a Pipeline whose last step is no tree: {_what_it_is(last)}"
+                return f"a Pipeline whose last step is no tree; {reads}"
             if kind in _SEARCHES:
-                if "best_estimator_" not in root.attributes:
+                if root.get("best_estimator_") is None:
                     return (
                         f"the {kind} holds no best_estimator_: fit it with refit=True before saving"
                     )

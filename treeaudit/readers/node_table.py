@@ -16,6 +16,11 @@ Float = npt.NDArray[np.float64]
 Table = npt.NDArray[np.void]
 
 _NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
+_OPTIONAL = ("weighted_n_node_samples", "missing_go_to_left")
+_NUMBERS = ("threshold", "weighted_n_node_samples")
+_MOST_PEOPLE = 1 << 53
+_MOST_WEIGHT = 1e18
+_MOST_FEATURES = 1 << 20
 
 
 class NodeTable:
@@ -62,9 +67,19 @@ class NodeTable:
         return np.flatnonzero(self._column("left_child").astype(np.int64) < 0)
 
     @property
+    def n_bytes(self) -> int:
+        """How many bytes of the file the tree takes."""
+        return int(self._nodes.nbytes + self._values.nbytes)
+
+    @property
     def n_outputs(self) -> int:
         """How many targets the tree predicts at once."""
         return int(self._values.shape[1])
+
+    @property
+    def width(self) -> int:
+        """How many numbers each output has: the classes, or 1."""
+        return int(self._values.shape[2])
 
     @property
     def value(self) -> Float:
@@ -92,20 +107,19 @@ class NodeTable:
             self._drop_cut_off(children, above, n)
 
     def _drop_cut_off(self, children: Wide, above: Wide, n: int) -> None:
-        parent = np.full(n, -1, dtype=np.int64)
-        parent[children] = above
-        hangs = np.zeros(n, dtype=np.bool_)
-        hangs[0] = True
-        reached = 0
-        while reached < (reached := int(hangs.sum())):
-            hangs[1:] |= (parent[1:] >= 0) & hangs[parent[1:]]
-        self.kept = np.flatnonzero(hangs)
+        top = np.arange(n)
+        top[children] = above
+        # Each pass doubles the way up, so that a deep chain costs no more than a bush.
+        while np.any(top != (higher := top[top])):
+            top = higher
+        self.kept = np.flatnonzero(top == 0)
         self.cut_off = int(n - len(self.kept))
 
     def _check_numbers(self) -> None:
         links = self.links()
         n, weight = self.n_records, self.weight
-        if np.any(n < 0) or not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        possible = (n >= 0) & (n <= _MOST_PEOPLE) & (weight >= 0) & (weight <= _MOST_WEIGHT)
+        if not np.all(possible):
             raise ReadError("the tree is damaged: a node has a negative or impossible count")
         inner, left, right = links.inner, links.left, links.right
         if np.any(n[left] + n[right] != n[inner]):
@@ -186,21 +200,15 @@ def read_nodes(stored: object) -> NodeTable:
     """
     if not isinstance(stored, Inert) or stored.kind != "Tree":
         raise ReadError("the fitted tree is missing")
-    attributes = stored.attributes
-    nodes, values = arrived(attributes.get("nodes")), arrived(attributes.get("values"))
-    count = attributes.get("node_count")
+    nodes, values = arrived(stored.get("nodes")), arrived(stored.get("values"))
+    count = stored.get("node_count")
     n_features = arrived(stored.args[0]) if stored.args else None
     if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
         raise ReadError("the tree is damaged: its node table is missing")
-    names = nodes.dtype.names or ()
-    if any(name not in names for name in _NEEDED):
-        raise ReadError(
-            "the tree is damaged: its node table lacks "
-            + ", ".join(name for name in _NEEDED if name not in names)
-        )
-    if not isinstance(n_features, int) or not 0 < n_features < 1 << 24:
+    _check_columns(nodes.dtype)
+    if not isinstance(n_features, int) or not 0 < n_features <= _MOST_FEATURES:
         raise ReadError("the tree is damaged: it does not tell how many features it has")
-    if nodes.ndim != 1 or values.ndim != 3 or values.dtype.kind != "f" or not values.shape[2]:
+    if nodes.ndim != 1 or values.ndim != 3 or not _is_double(values.dtype) or not values.shape[2]:
         raise ReadError("the tree is damaged: its tables have the wrong shape")
     if not isinstance(count, int) or not 0 < count <= min(len(nodes), len(values)):
         if len(nodes) == 0:
@@ -209,3 +217,26 @@ def read_nodes(stored: object) -> NodeTable:
     if values.shape[1] == 0:
         raise ReadError("the tree is damaged: it has no output")
     return NodeTable(nodes[:count], values[:count].astype(np.float64, copy=False), n_features)
+
+
+def _check_columns(table: np.dtype[np.void]) -> None:
+    """Refuse a node table whose columns are missing or hold something else."""
+    names = table.names or ()
+    if lacking := [name for name in _NEEDED if name not in names]:
+        raise ReadError(f"the tree is damaged: its node table lacks {', '.join(lacking)}")
+    for name in (*_NEEDED, *_OPTIONAL):
+        if name not in names:
+            continue
+        column = table[name]
+        if name in _NUMBERS:
+            fits = _is_double(column)
+        elif name in _OPTIONAL:
+            fits = column.kind in "biu"
+        else:
+            fits = column.kind in "iu" and column.itemsize >= 4
+        if not fits:
+            raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
+
+
+def _is_double(dtype: np.dtype[np.generic]) -> bool:
+    return dtype.kind == "f" and dtype.itemsize == 8

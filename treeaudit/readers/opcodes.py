@@ -115,6 +115,12 @@ def frame(m: "Machine") -> None:
     m.frame_end = m.at + n
 
 
+def frozen_set(m: "Machine") -> None:
+    items = m.pop_mark()
+    m.spend(216 + 64 * len(items))
+    m.push(frozenset({hashable(item, i, m.spend) for i, item in enumerate(items)}))
+
+
 def dictionary(m: "Machine") -> None:
     items = m.pop_mark()
     empty(m, {})
@@ -160,6 +166,7 @@ def new_object_with_names(m: "Machine") -> None:
     named, args = m.pop(), m.pop()
     made = m.create(m.pop(), args)
     if isinstance(made, Inert) and isinstance(named, dict):
+        m.spend(64 * len(named))
         made.pairs.update(named)
     m.push(made)
 
@@ -246,7 +253,7 @@ _ACTIONS: dict[str, Step] = {
     "\x8e": lambda m: blob(m, m.number("<Q")),
     "\x8f": lambda m: empty(m, set()),
     "\x90": lambda m: m.extend(m.pop_mark()),
-    "\x91": lambda m: collect(m, lambda items: frozenset(hashable(i) for i in items)),
+    "\x91": frozen_set,
     "\x92": new_object_with_names,
     "\x93": stack_global,
     "\x94": lambda m: m.remember(len(m.memo)),

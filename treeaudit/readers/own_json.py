@@ -16,16 +16,19 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.errors import DataError, ReadError
-from treeaudit.readers.inert import LIMITS, Limits
+from treeaudit.errors import DataError, ModelTooLargeError, ReadError
+from treeaudit.readers.inert import LIMITS, Limits, clean, show
 from treeaudit.readers.unpack import Content
-from treeaudit.schema import Feature, Schema
+from treeaudit.schema import Feature, Label, Schema
 from treeaudit.tree import CategorySets, CountsAre, Forest, RecordsAre, Source, Tree
 
 __all__ = ["FORMAT", "VERSION", "matches", "read"]
 
 FORMAT = "treeaudit-model"
 VERSION = 1
+_MOST_MEMORY = 1 << 30
+_MOST_NODES = (1 << 31) - 1
+_MOST_PEOPLE = 1 << 53
 
 
 def matches(content: Content) -> bool:
@@ -46,13 +49,15 @@ def read(
     """
     del select, limits
     try:
-        data = json.loads(bytes(content.data))
+        data = json.loads(_checked(bytes(content.data)), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise ReadError("the JSON is damaged") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReadError("the JSON file does not hold treeaudit's form of a model")
     if data.get("version") != VERSION:
-        raise ReadError(f"the model has JSON form {data.get('version')!r}; this treeaudit reads 1")
+        raise ReadError(
+            f"the model has JSON form {show(data.get('version'))}; this treeaudit reads 1"
+        )
     try:
         return _forest(data, replace(source, format="treeaudit-json"))
     except (
@@ -64,32 +69,51 @@ def read(
         AttributeError,
     ) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
-        raise ReadError(f"the JSON model is damaged: {reason}") from None
+        raise ReadError(f"the JSON model is damaged: {clean(str(reason))}") from None
+
+
+def _checked(text: bytes) -> bytes:
+    """Refuse JSON that Python would blow up: an empty list of 2 bytes takes 64."""
+    if 100 * (text.count(b"[") + text.count(b"{")) + 36 * text.count(b",") > _MOST_MEMORY:
+        raise ModelTooLargeError("the JSON holds more numbers and lists than treeaudit takes in")
+    return text
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
 
 
 def _forest(data: Mapping[str, Any], source: Source) -> Forest:
     schema = _schema(data["schema"])
+    counts_are, records_are = data["counts_are"], data["records_are"]
     trees = tuple(_tree(tree, schema) for tree in data["trees"])
     if not trees:
         raise ReadError("the JSON model has no trees")
-    counts_are, records_are = data["counts_are"], data["records_are"]
     if counts_are not in get_args(CountsAre) or records_are not in get_args(RecordsAre):
         raise ReadError("the JSON model does not say what its counts are")
+    if counts_are != "noisy" and any(_below_zero(tree) for tree in trees):
+        raise ReadError("the JSON model has negative counts")
     stated = data.get("source") or {}
     n_records = data.get("n_records")
+    if n_records is not None and not (isinstance(n_records, int) and 0 <= n_records < _MOST_PEOPLE):
+        raise ReadError("the JSON model has an impossible number of records")
+    privacy = data.get("privacy")
+    if privacy is not None and not isinstance(privacy, dict):
+        raise ReadError("the JSON model has a privacy ledger that is none")
+    version = stated.get("library_version")
     return Forest(
         trees=trees,
         schema=schema,
         counts_are=counts_are,
-        counts_reason=str(data.get("counts_reason", "")),
+        counts_reason=clean(data.get("counts_reason", "")),
         records_are=records_are,
-        n_records=None if n_records is None else int(n_records),
+        n_records=n_records,
         single_precision=bool(data.get("single_precision", False)),
-        privacy=data.get("privacy"),
+        privacy=privacy,
         source=replace(
             source,
-            estimator=str(stated.get("estimator", "Tree")),
-            library_version=stated.get("library_version"),
+            estimator=clean(stated.get("estimator", "Tree")),
+            library_version=None if version is None else clean(version),
             parameters=dict(stated.get("parameters", {})),
         ),
     )
@@ -101,48 +125,94 @@ def _schema(data: Mapping[str, Any]) -> Schema:
         categories = entry.get("categories")
         features.append(
             Feature(
-                name=str(entry["name"]),
-                categories=None if categories is None else tuple(str(c) for c in categories),
+                name=clean(entry["name"]),
+                categories=None if categories is None else tuple(clean(c) for c in categories),
             )
         )
     classes = data.get("classes")
-    if classes is not None and not all(isinstance(c, str | int | float | bool) for c in classes):
+    if classes is not None and not (isinstance(classes, list) and all(map(_is_label, classes))):
         raise ReadError("the JSON model has classes that are no labels")
     return Schema(
         features=tuple(features),
-        classes=None if classes is None else tuple(classes),
-        target=str(data.get("target", "label")),
+        classes=None if classes is None else tuple(_label(c) for c in classes),
+        target=clean(data.get("target", "label")),
         named=bool(data.get("named", True)),
     )
 
 
+def _is_label(value: object) -> bool:
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _label(value: Label) -> Label:
+    return clean(value) if isinstance(value, str) else value
+
+
 def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:
     tree = Tree(
-        parent=_integers(data["parent"]),
-        feature=_integers(data["feature"]),
+        parent=_integers(data["parent"], _MOST_NODES),
+        feature=_integers(data["feature"], _MOST_NODES),
         low=_bounds(data["low"], -math.inf),
         high=_bounds(data["high"], math.inf),
         categories=_categories(data.get("categories")),
-        missing=data.get("missing"),
-        n_records=_integers(data.get("n_records")),
-        counts=data.get("counts"),
-        label=_integers(data.get("label")),
-        value=data.get("value"),
+        missing=_flags(data.get("missing")),
+        n_records=_integers(data.get("n_records"), _MOST_PEOPLE),
+        counts=_numbers(data.get("counts"), 2),
+        label=_integers(data.get("label"), _MOST_NODES),
+        value=_numbers(data.get("value"), 1),
     )
     width = 0 if schema.classes is None else len(schema.classes)
-    if tree.counts is not None and (tree.counts.ndim != 2 or tree.counts.shape[1] != width):
+    if tree.counts is not None and tree.counts.shape[1] != width:
         raise ReadError(f"the JSON model has counts that do not fit its {width} classes")
+    if tree.label is not None and np.any((tree.label < 0) | (tree.label >= width)):
+        raise ReadError(f"the JSON model has labels that are none of its {width} classes")
     if np.any(tree.feature >= len(schema.features)):
         raise ReadError("the JSON model tests a feature that does not exist")
+    if tree.categories is not None:
+        _check_codes(tree, schema)
     return tree
 
 
-def _integers(values: list[int] | None) -> Any:  # noqa: ANN401  # None where absent
+def _check_codes(tree: Tree, schema: Schema) -> None:
+    """Refuse category codes that the feature on their edge does not have."""
+    for node in range(tree.n_nodes):
+        codes = tree.categories.of(node) if tree.categories is not None else []
+        if codes:
+            feature = int(tree.feature[node])
+            known = schema.features[feature].categories if feature >= 0 else ()
+            if min(codes) < 0 or (known is not None and max(codes) >= len(known)):
+                raise ReadError("the JSON model names a category that does not exist")
+
+
+def _below_zero(tree: Tree) -> bool:
+    stated = [column for column in (tree.n_records, tree.counts) if column is not None]
+    return any(bool(np.any(column < 0)) for column in stated)
+
+
+def _integers(values: object, most: int) -> Any:  # noqa: ANN401  # None where absent
     if values is None:
         return None
     array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or np.any(np.abs(array) >= 1 << 53):
+    if array.ndim != 1 or array.dtype.kind not in "iu" or np.any((array < -most) | (array > most)):
         raise ReadError("the JSON model is damaged: whole numbers expected")
+    return array
+
+
+def _numbers(values: object, ndim: int) -> Any:  # noqa: ANN401  # None where absent
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.ndim != ndim or array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
+        raise ReadError("the JSON model is damaged: numbers expected")
+    return array
+
+
+def _flags(values: object) -> Any:  # noqa: ANN401  # None where absent
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind != "b":
+        raise ReadError("the JSON model is damaged: true or false expected")
     return array
 
 

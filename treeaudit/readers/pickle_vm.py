@@ -34,6 +34,7 @@ from treeaudit.readers.opcodes import MARK, STEPS
 __all__ = ["Unpickled", "read_pickle"]
 
 _LINE = 4096
+_NAME = 512
 
 
 class Unpickled:
@@ -209,6 +210,8 @@ class Machine:
             raise UnsafeModelError(
                 f"the file computes a name at byte {self.at - 1:,} instead of spelling it: {ADVICE}"
             )
+        if len(module) > _NAME or len(name) > _NAME:
+            raise ReadError(f"a name at byte {self.at - 1:,} is too long")
         found = Global(module, name, self.at - 1, may_mention(module, name))
         self.mentioned.append(found)
         self.spend(120)
@@ -226,12 +229,14 @@ class Machine:
         match target:
             case Inert():
                 if isinstance(state, dict) and isinstance(target.state, dict):
+                    self.spend(64 * (len(state) + len(target.state)))
                     state = {**target.state, **state}
                 target.state = state
                 if is_wrapper(target):
                     self.stack[-1] = read_array(self, target)
             case DType():
-                target.state = state
+                target.describe(state)
+                self.spend(256 * target.n_fields)
             case LateArray():
                 target.content = self.fill(state)
             case Global():
@@ -247,9 +252,12 @@ class Machine:
         if not isinstance(state, tuple) or len(state) < 5:
             raise ReadError(f"the array at byte {self.at - 1:,} is damaged")
         _, shape, dtype, fortran, data = state[:5]
+        by_column = isinstance(fortran, int) and fortran != 0
         if isinstance(dtype, DType) and dtype.is_object:
-            return object_array(data, shape, bool(fortran))
-        return array_from(data, dtype, shape, bool(fortran))
+            self.spend(16 * len(data) if isinstance(data, list) else 0)
+            return object_array(data, shape, by_column)
+        self.spend(len(data) if isinstance(data, str) else 0)
+        return array_from(data, dtype, shape, by_column)
 
     def leave_frame(self) -> None:
         if self.frame_end not in (None, self.at):
@@ -277,7 +285,8 @@ class Machine:
         elif isinstance(target, Inert):
             target.items.extend(items)
         elif isinstance(target, set):
-            target.update(hashable(item) for item in items)
+            for item in items:
+                target.add(hashable(item, len(target), self.spend))
         else:
             raise self.misplaced(target)
 
@@ -291,7 +300,7 @@ class Machine:
             raise self.misplaced(target)
         self.spend(64 * len(items))
         for i in range(0, len(items), 2):
-            target[hashable(items[i])] = items[i + 1]
+            target[hashable(items[i], len(target), self.spend)] = items[i + 1]
 
     def misplaced(self, target: object) -> ReadError:
         message = f"the file puts elements into {show(target)} (byte {self.at - 1:,})"

@@ -39,7 +39,7 @@ def read(
         raise
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
-    forest = to_forest(find_model(unpickled.root, select), source)
+    forest = to_forest(find_model(unpickled.root, select), source, len(content.data))
     return replace(forest, warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))))
 
 

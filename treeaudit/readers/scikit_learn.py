@@ -4,6 +4,7 @@ Reads what `sklearn.tree._tree.Tree` stores (node table and values), in every
 layout from 0.18 to 1.9: fields are taken by name and unknown ones ignored.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.arrays import arrived
 from treeaudit.readers.counts import Meaning, class_weights, people_per_class
-from treeaudit.readers.inert import Inert, Text, show
+from treeaudit.readers.inert import Inert, clean, show
 from treeaudit.readers.models import FORESTS, Found
 from treeaudit.readers.node_table import NodeTable, read_nodes
 from treeaudit.schema import Label, Schema
@@ -32,9 +33,12 @@ _SAME_COLUMNS = frozenset(
     ).split()
 )
 _SAME_UNITS = frozenset({"SimpleImputer"})
+_MOST_TREES = 50_000
+_MANY_TREES = 10
+_MOST_PEOPLE = 1 << 53
 
 
-def to_forest(found: Found, source: Source) -> Forest:
+def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     """Return the forest that a stored scikit-learn model describes.
 
     Parameters
@@ -43,9 +47,13 @@ def to_forest(found: Found, source: Source) -> Forest:
         The model inside the file.
     source
         What is known of the file; estimator, version and parameters are added.
+    n_bytes
+        Size of the unpacked file. Its trees cannot take more.
 
     Raises
     ------
+    ModelTooLargeError
+        If the file repeats its trees to seem larger than it is.
     ReadError
         If the stored tree contradicts itself.
     UnsupportedModelError
@@ -54,8 +62,8 @@ def to_forest(found: Found, source: Source) -> Forest:
     estimator = found.estimator
     attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
     members = _members(estimator, attributes)
-    records = [read_nodes(arrived(m.attributes.get("tree_"))) for m in members]
-    classes = _classes(attributes, estimator.kind)
+    records = _records(members, n_bytes)
+    classes = _classes(attributes, records[0])
     bootstrap = estimator.kind in FORESTS and attributes.get("bootstrap") is True
     warnings: list[str] = []
     schema = _schema(found, attributes, records[0], classes, warnings)
@@ -81,7 +89,7 @@ def to_forest(found: Found, source: Source) -> Forest:
             source,
             estimator=estimator.kind,
             inside=found.inside,
-            library_version=str(version) if isinstance(version, str) else None,
+            library_version=clean(version) if isinstance(version, str) else None,
             parameters=_parameters(attributes),
         ),
         warnings=tuple(warnings),
@@ -98,26 +106,52 @@ def _members(estimator: Inert, attributes: Mapping[str, object]) -> list[Inert]:
         raise UnsupportedModelError(
             f"the {estimator.kind} was never fitted: call fit before saving it"
         )
-    if any("tree_" not in m.attributes for m in members):
-        raise ReadError(f"a tree of the {estimator.kind} is missing")
+    if len(members) > _MOST_TREES:
+        raise ModelTooLargeError(f"the {estimator.kind} has more than {_MOST_TREES:,} trees")
     return members
 
 
-def _classes(attributes: Mapping[str, object], kind: str) -> tuple[Label, ...] | None:
-    if attributes.get("n_outputs_", 1) != 1:
-        return None
+def _records(members: list[Inert], n_bytes: int) -> list[NodeTable]:
+    """Return the node tables; refuse those that are no forest together."""
+    records: list[NodeTable] = []
+    for member in members:
+        record = read_nodes(arrived(member.get("tree_")))
+        n_bytes -= record.n_bytes
+        if n_bytes < 0:
+            raise ModelTooLargeError("the trees together are larger than the file that holds them")
+        records.append(record)
+    if len({(r.n_features, r.n_outputs, r.width) for r in records}) > 1:
+        raise ReadError("the model is inconsistent: its trees differ in features or classes")
+    return records
+
+
+def _classes(attributes: Mapping[str, object], record: NodeTable) -> tuple[Label, ...] | None:
     stored = attributes.get("classes_")
-    if not isinstance(stored, np.ndarray) or stored.ndim != 1:
+    if record.n_outputs != 1 or not isinstance(stored, np.ndarray) or stored.ndim != 1:
         return None
-    return tuple(_label(value) for value in stored.tolist())
+    if len(stored) != record.width:
+        raise ReadError(
+            f"the model is inconsistent: {len(stored):,} class labels for {record.width:,} classes"
+        )
+    return tuple(_label(value) for value in _elements(stored))
+
+
+def _elements(stored: npt.NDArray[np.generic]) -> list[object]:
+    try:
+        elements: list[object] = stored.tolist()
+    except ValueError:  # a character beyond the end of Unicode
+        raise ReadError("the names in the model are damaged") from None
+    return elements
 
 
 def _label(value: object) -> Label:
     match value:
+        case float() if not math.isfinite(value):
+            return show(value)
         case bool() | int() | float():
             return value
-        case Text() | str():
-            return str(value)
+        case str():
+            return clean(value)
         case bytes():
             return value.decode("utf-8", "replace")
         case _:
@@ -131,28 +165,29 @@ def _schema(
     classes: tuple[Label, ...] | None,
     warnings: list[str],
 ) -> Schema:
-    names = _names(attributes)
-    steps = [step for step in found.before if step not in (None, "passthrough")]
+    names = _names(attributes, record.n_features)
+    steps = [step for step in found.before if not _does_nothing(step)]
     kinds = [step.kind if isinstance(step, Inert) else show(step) for step in steps]
     if steps and names is None and all(kind in _SAME_COLUMNS for kind in kinds):
         first = steps[0]
-        names = _names(first.attributes) if isinstance(first, Inert) else None
+        names = _names(first.attributes, record.n_features) if isinstance(first, Inert) else None
     if any(kind not in _SAME_UNITS for kind in kinds):
         warnings.append(
-            f"the pipeline transforms the columns first ({', '.join(kinds)}): "
+            f"the pipeline transforms the columns first ({', '.join(kinds[:8])}): "
             "conditions are in transformed units"
         )
-    if names is not None and len(names) != record.n_features:
-        names = None
     return Schema.numeric(record.n_features if names is None else names, classes)
 
 
-def _names(attributes: Mapping[str, object]) -> list[str] | None:
+def _does_nothing(step: object) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def _names(attributes: Mapping[str, object], n_features: int) -> list[str] | None:
     stored = arrived(attributes.get("feature_names_in_"))
-    if not isinstance(stored, np.ndarray) or stored.ndim != 1:
+    if not isinstance(stored, np.ndarray) or stored.shape != (n_features,):
         return None
-    names = [_label(name) for name in stored.tolist()]
-    return [str(name) for name in names]
+    return [str(_label(name)) for name in _elements(stored)]
 
 
 def _meaning(
@@ -162,37 +197,58 @@ def _meaning(
     bootstrap: bool,
 ) -> list[Meaning]:
     """Return what the class numbers of each tree are; see `counts`."""
-    if attributes.get("n_outputs_", 1) != 1:
+    if records[0].n_outputs != 1:
         return [_absent("the model predicts several outputs")] * len(records)
     if not classifier:
         return [_absent("the model predicts a number, not a class")] * len(records)
     if attributes.get("monotonic_cst") is not None:
         return [_absent("monotonicity constraints clip the class fractions")] * len(records)
     if not bootstrap:
-        return [_leaf_meaning(record) for record in records]
+        class_weight = _class_weight(attributes)
+        return [_leaf_meaning(record, class_weight) for record in records]
     return _bootstrap_meaning(records, attributes)
 
 
-def _leaf_meaning(record: NodeTable) -> Meaning:
+def _class_weight(attributes: Mapping[str, object]) -> dict[int, float] | str | None:
+    """Return the parameter, a mapping turned from labels to positions."""
+    stated, classes = attributes.get("class_weight"), attributes.get("classes_")
+    if isinstance(stated, Inert):
+        stated = stated.pairs
+    if isinstance(stated, str):
+        return stated
+    if not isinstance(stated, dict) or not isinstance(classes, np.ndarray):
+        return None
+    position = {_label(label): i for i, label in enumerate(_elements(classes))}
+    return {
+        position[_label(label)]: float(weight)
+        for label, weight in stated.items()
+        if isinstance(weight, int | float) and _label(label) in position
+    }
+
+
+def _leaf_meaning(record: NodeTable, class_weight: dict[int, float] | str | None) -> Meaning:
     leaves = record.leaves
     value, weight = record.value_of(leaves)
-    return people_per_class(class_weights(value, weight), record.n_records[leaves], weight)
+    weights = class_weights(value, weight)
+    return people_per_class(weights, record.n_records[leaves], weight, class_weight)
 
 
 def _bootstrap_meaning(records: list[NodeTable], attributes: Mapping[str, object]) -> list[Meaning]:
     totals = {float(record.weight[0]) for record in records}
     stated = attributes.get("_n_samples_bootstrap")
-    draws = (
-        len(totals) == 1
-        and (not isinstance(stated, int) or totals == {float(stated)})
-        and (isinstance(stated, int) or attributes.get("class_weight") is None)
-        and all(_is_whole(class_weights(*r.value_of(r.leaves))) for r in records)
-    )
-    if draws:
+    weights = [class_weights(*record.value_of(record.leaves)) for record in records]
+    if isinstance(stated, int):
+        draws, proved = totals == {stated}, True
+    else:
+        # Before 1.4 the file does not tell how many draws there were. Weights of rows
+        # would make the totals of many trees differ, and a common weight divides them all.
+        draws = len(totals) == 1 and attributes.get("class_weight") is None
+        proved = len(records) >= _MANY_TREES and _have_one(weights)
+    if draws and all(_is_whole(w) for w in weights):
         found = Meaning(
-            counts_are="exact",
+            counts_are="exact" if proved else "likely",
             reason="class counts are bootstrap draws: a person drawn twice counts twice",
-            per_weight=np.ones(records[0].value.shape[1]),
+            per_weight=np.ones(records[0].width),
         )
     else:
         found = Meaning(
@@ -200,6 +256,11 @@ def _bootstrap_meaning(records: list[NodeTable], attributes: Mapping[str, object
             reason="bootstrap draws with weights (class_weight or sample_weight)",
         )
     return [found] * len(records)
+
+
+def _have_one(weights: list[Float]) -> bool:
+    """Whether some class has a single draw in some leaf."""
+    return any(bool(np.any(w == 1)) for w in weights)
 
 
 def _is_whole(weights: Float) -> bool:
@@ -219,20 +280,21 @@ def _n_records(
     records: list[NodeTable], attributes: Mapping[str, object], bootstrap: bool
 ) -> int | None:
     stated = attributes.get("_n_samples")
-    if isinstance(stated, int) and stated >= max(int(r.n_records[0]) for r in records):
+    most = max(int(record.n_records[0]) for record in records)
+    if isinstance(stated, int) and most <= stated <= _MOST_PEOPLE:
         return stated
     if not bootstrap:
         return int(records[0].n_records[0])
     if attributes.get("max_samples") is None and attributes.get("class_weight") is None:
         total = records[0].weight[0]
-        return int(total) if float(total).is_integer() else None
+        return int(total) if float(total).is_integer() and total <= _MOST_PEOPLE else None
     return None
 
 
 def _tree(record: NodeTable, meaning: Meaning) -> Tree:
     counts = value = None
     if meaning.counts_are == "absent":
-        if record.n_outputs == 1 and record.value.shape[1] == 1:
+        if record.n_outputs == 1 and record.width == 1:
             value = record.value[:, 0]
     else:
         counts = class_weights(record.value, record.weight)
@@ -254,7 +316,7 @@ def _tree(record: NodeTable, meaning: Meaning) -> Tree:
 def _parameters(attributes: Mapping[str, object]) -> dict[str, Any]:
     """Return the hyper-parameters that are plain values."""
     return {
-        name: str(value) if isinstance(value, str) else value
+        clean(name): value if value is None else _label(value)
         for name, value in attributes.items()
         if not name.startswith("_")
         and not name.endswith("_")

@@ -25,6 +25,7 @@ __all__ = ["Content", "open_file", "unpack"]
 
 _CHUNK = 1 << 20
 _SPOOL = 64 << 20
+_MOST_STREAMS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,8 +146,8 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise ReadError(f"{name} cannot be opened: {reason}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
             raise ReadError(f"{name} is {what}; name the model file itself")
@@ -157,7 +158,11 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
                 f"{name} has {status.st_size:,} bytes, more than the limit of "
                 f"{limits.max_bytes:,}; raise it with --max-bytes"
             )
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise ReadError(f"{name} cannot be read: {error}") from None
+    finally:
+        os.close(descriptor)
     return unpack(mapped, limits)
 
 
@@ -208,7 +213,7 @@ def _inflate(packed: bytes | mmap.mmap, compression: str, limits: Limits) -> byt
 def _pieces(packed: bytes | mmap.mmap, compression: str) -> Iterator[bytes]:
     """Yield the unpacked bytes, a bounded piece at a time."""
     at = 0
-    while at < len(packed):
+    for _ in range(_MOST_STREAMS):
         unpacker = _new(compression)
         given, last = b"", False
         while not unpacker.eof:
@@ -226,3 +231,4 @@ def _pieces(packed: bytes | mmap.mmap, compression: str) -> Iterator[bytes]:
         # joblib's zlib holds one stream; the others may be concatenated.
         if compression == "zlib" or _compression(packed[at : at + 16]) != compression:
             return
+    raise ModelTooLargeError(f"the file has more than {_MOST_STREAMS:,} {compression} streams")
