@@ -1,0 +1,87 @@
+"""treeaudit reconstruct: the paper's table from a file, and every way to write it."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import treeaudit as ta
+from tests.cli.run import run
+from tests.test_table import TABLE_4
+
+
+@pytest.fixture
+def figure_3_file(figure_3, tmp_path):
+    return ta.save(figure_3, tmp_path / "figure3.json")
+
+
+def test_table_4_of_the_paper_as_csv(figure_3_file, tmp_path) -> None:
+    done = run("reconstruct", figure_3_file, "--expand", "-o", tmp_path / "table4.csv")
+    assert done.returncode == 0
+    frame = pd.read_csv(tmp_path / "table4.csv")
+    assert frame.columns.tolist() == ["Height", "Weight", "Age", "Health"]
+    assert list(frame.itertuples(index=False, name=None)) == TABLE_4
+
+
+def test_every_format(cancer_file, tmp_path) -> None:
+    files = [tmp_path / f"table.{form}" for form in ("csv", "parquet", "json")]
+    options = [part for path in files for part in ("-o", path)]
+    assert run("reconstruct", cancer_file, *options).returncode == 0
+    csv, parquet = pd.read_csv(files[0]), pd.read_parquet(files[1])
+    records = json.loads(files[2].read_text())
+    assert csv.people.tolist() == parquet.people.tolist() == [r["people"] for r in records]
+    assert csv.people.sum() == 569
+    assert records[0]["rule"][0].keys() == {"feature", "low", "high"}
+
+
+def test_exact_bounds_lead_to_the_leaf(cancer, cancer_tree, tmp_path) -> None:
+    from treeaudit.reports.table_files import to_records
+
+    columns, _ = cancer
+    ends = cancer_tree.apply(columns)
+    for record in to_records(ta.reconstruct(ta.load(cancer_tree))):
+        inside = pd.Series(data=True, index=columns.index)
+        for rule in record["rule"]:
+            x = columns[rule["feature"]].astype("float32").astype("float64")
+            inside &= (x > (rule["low"] if rule["low"] is not None else -float("inf"))) & (
+                x <= (rule["high"] if rule["high"] is not None else float("inf"))
+            )
+        assert inside.tolist() == (ends == record["leaf"]).tolist()
+
+
+def test_one_leaf_in_words(figure_3_file) -> None:
+    done = run("reconstruct", figure_3_file, "--leaf", "6")
+    assert done.stdout == "leaf 6, 3 people: Height ≥ 170 · Age ≥ 15\n"
+    assert run("reconstruct", figure_3_file, "--leaf", "0").returncode == 2
+    assert run("reconstruct", figure_3_file, "--leaf", "6", "--number", "1").returncode == 2
+
+
+def test_the_tree_is_drawn(figure_3_file, golden) -> None:
+    golden("figure3_tree.txt", run("reconstruct", figure_3_file, "--tree").stdout)
+
+
+def test_the_table_is_printed(figure_3_file, golden) -> None:
+    golden("figure3_table.txt", run("reconstruct", figure_3_file).stdout)
+
+
+def test_the_people_are_printed(figure_3_file, golden) -> None:
+    golden("figure3_people.txt", run("reconstruct", figure_3_file, "--expand").stdout)
+
+
+@pytest.mark.parametrize("width", ["60", "80", "200"])
+def test_it_fits_the_terminal(cancer_file, width) -> None:
+    done = run("reconstruct", cancer_file, "--rows", "5", COLUMNS=width)
+    assert done.returncode == 0
+    assert all(len(line.rstrip()) <= int(width) for line in done.stdout.splitlines())
+    assert "…" not in done.stdout.split("nothing said")[0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["-o", "table.xlsx"], ["-o", "t.json", "--expand"], ["--number", "4"], ["--leaf", "99999"]],
+)
+def test_what_cannot_be_done_is_said(cancer_file, tmp_path, options) -> None:
+    done = run("reconstruct", cancer_file, *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.glob("t*.xlsx")) + list(tmp_path.glob("t.json"))

@@ -1,0 +1,175 @@
+"""treeaudit scan: output, exit codes, files, errors."""
+
+import json
+import os
+import pickle
+
+import jsonschema
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from tests.cli.run import run
+from treeaudit.reports.to_json import json_schema
+
+
+class Payload:
+    def __reduce__(self):
+        return os.system, ("touch marker",)
+
+
+@pytest.fixture
+def safe_file(cancer, tmp_path):
+    model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(*cancer)
+    path = tmp_path / "stump.pkl"
+    path.write_bytes(pickle.dumps(model))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ([], 1),
+        (["--policy", "observe"], 0),
+        (["--exit-zero"], 0),
+        (["--attack", "TA103"], 3),
+        (["--policy", "nowhere"], 2),
+        (["--attack", "TA9"], 2),
+        (["--nonsense"], 2),
+        (["--format", "yaml"], 2),
+        (["-o", "report.pdf"], 2),
+        (["-o", "nowhere/report.html"], 2),
+        (["--max-bytes", "10"], 2),
+        (["--select", "other"], 2),
+    ],
+)
+def test_exit_codes(cancer_file, tmp_path, options, code) -> None:
+    done = run("scan", cancer_file, *options, cwd=tmp_path)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    if code == 2:
+        assert done.stdout == ""
+        assert done.stderr
+
+
+def test_a_model_that_passes(safe_file) -> None:
+    done = run("scan", safe_file)
+    assert done.returncode == 0
+    assert "PASS" in done.stdout
+    assert "all 3 checks of policy default passed" in done.stdout
+
+
+def test_the_same_exit_code_for_every_format(cancer_file, tmp_path) -> None:
+    files = ["-o", tmp_path / "r.html", "-o", tmp_path / "r.json", "-o", tmp_path / "r.txt"]
+    assert run("scan", cancer_file, *files).returncode == 1
+    done = run("scan", cancer_file, "--format", "json")
+    assert done.returncode == 1
+    jsonschema.validate(json.loads(done.stdout), json_schema())
+    assert json.loads(done.stdout) == json.loads((tmp_path / "r.json").read_text())
+    assert (tmp_path / "r.html").read_text().lstrip().lower().startswith("<!doctype html>")
+
+
+def test_nothing_is_overwritten(cancer_file, tmp_path) -> None:
+    report = tmp_path / "r.json"
+    report.write_text("mine")
+    done = run("scan", cancer_file, "-o", report)
+    assert done.returncode == 2
+    assert "--force" in done.stderr
+    assert report.read_text() == "mine"
+    assert run("scan", cancer_file, "-o", report, "--force").returncode == 1
+    assert report.read_text() != "mine"
+
+
+def test_the_model_is_never_overwritten(cancer_file) -> None:
+    model = cancer_file.rename(cancer_file.with_suffix(".json"))
+    before = model.read_bytes()
+    done = run("scan", model, "-o", model, "--force")
+    assert done.returncode == 2
+    assert "is the model itself" in done.stderr
+    assert model.read_bytes() == before
+
+
+def test_a_payload_is_not_run_and_is_named(tmp_path) -> None:
+    path = tmp_path / "evil.pkl"
+    path.write_bytes(pickle.dumps(Payload()))
+    done = run("scan", path, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "would run posix.system('touch marker')" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["evil.pkl"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b"age,income\n1,2\n", "is a text file"),
+        (b"{}", "JSON file"),
+        (b"<!doctype html><title>404</title>", "HTML page"),
+        (pickle.dumps(LogisticRegression()), "LogisticRegression, which is no tree model"),
+        (pickle.dumps(DecisionTreeClassifier()), "was never fitted"),
+        (pickle.dumps(DecisionTreeRegressor().fit([[0], [1]], [0, 1]))[:-40], "byte"),
+        (pickle.dumps([1, 2, 3]), "holds a list without a tree model"),
+    ],
+)
+def test_what_is_no_model_is_named_in_one_sentence(tmp_path, content, says) -> None:
+    path = tmp_path / "file.pkl"
+    path.write_bytes(content)
+    done = run("scan", path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert done.stderr.startswith("treeaudit: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_not_there(tmp_path) -> None:
+    done = run("scan", tmp_path / "nowhere.pkl")
+    assert done.returncode == 2
+    assert "there is no file" in done.stderr
+
+
+def test_quiet_prints_the_verdict_only(cancer_file) -> None:
+    done = run("scan", cancer_file, "--quiet")
+    assert done.stdout == "FAIL  3 of 3 checks of policy default failed\n"
+    assert done.stderr == ""
+
+
+def test_observing_is_not_passing(cancer_file) -> None:
+    done = run("scan", cancer_file, "-q", "--policy", "observe")
+    assert done.stdout == "OBSERVED  policy observe makes no checks: this is no pass\n"
+
+
+def test_pipes_get_plain_text(cancer_file) -> None:
+    done = run("scan", cancer_file)
+    assert "\x1b" not in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert done.stdout == run("scan", cancer_file, NO_COLOR="1").stdout
+
+
+def test_a_reader_that_leaves_early_is_no_verdict(cancer_file) -> None:
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "treeaudit", "scan", str(cancer_file), "-v"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+        process.wait()
+
+
+def test_a_bug_is_no_verdict(cancer_file, monkeypatch, capsys) -> None:
+    import sys
+
+    import treeaudit.cli
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("the sky")
+
+    monkeypatch.setattr("treeaudit.audit.measure", broken)
+    monkeypatch.setattr(sys, "argv", ["treeaudit", "scan", str(cancer_file)])
+    with pytest.raises(SystemExit) as stopped:
+        treeaudit.cli.main()
+    assert stopped.value.code == 2
+    assert "internal error (RuntimeError: the sky)" in capsys.readouterr().err

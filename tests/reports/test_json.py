@@ -1,0 +1,69 @@
+"""The JSON report and its schema."""
+
+import json
+
+import jsonschema
+import pytest
+from hypothesis import given
+
+import treeaudit as ta
+from tests.contracts.test_attacks import MODELS
+from tests.strategies import forests
+from treeaudit.reports import render
+from treeaudit.reports.to_json import json_schema
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_of_model_fits_the_schema(name) -> None:
+    report = ta.scan(MODELS[name])
+    data = json.loads(render(report, "json"))
+    jsonschema.validate(data, json_schema())
+    assert data == report.to_dict()
+
+
+@given(forests())
+def test_any_forest_fits_the_schema(forest) -> None:
+    jsonschema.validate(ta.scan(forest).to_dict(), json_schema())
+
+
+def test_the_contract(cancer_file) -> None:
+    data = ta.scan(cancer_file).to_dict()
+    assert data["schema_version"] == 1
+    assert data["tool"]["name"] == "treeaudit"
+    model = data["model"]
+    assert model["path"] == str(cancer_file)
+    assert model["bytes"] == cancer_file.stat().st_size
+    assert len(model["sha256"]) == 64
+    assert model["format"] == "sklearn-pickle"
+    assert model["estimator"] == "DecisionTreeClassifier"
+    assert model["classes"] == ["benign", "malignant"]
+    assert (model["n_trees"], model["n_features"], model["n_records"]) == (1, 30, 569)
+    assert (model["counts_are"], model["records_are"], model["privacy"]) == ("exact", "all", None)
+    first = data["findings"][0]
+    assert (first["id"], first["status"], first["severity"]) == ("TA101", "found", "high")
+    assert data["checks"][0] == {
+        "name": "min-leaf",
+        "threshold": 5,
+        "measured": 1.0,
+        "status": "fail",
+        "reason": None,
+    }
+    assert data["verdict"] == "fail"
+    assert data["policy"]["name"] == "default"
+
+
+def test_a_report_that_breaks_the_contract_is_noticed(figure_3) -> None:
+    data = ta.scan(figure_3).to_dict()
+    del data["findings"][0]["details"]["min_leaf"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, json_schema())
+
+
+def test_names_are_escaped(figure_3) -> None:
+    schema = ta.Schema.numeric(["</script>\u202e", "w", "a"], ["yes", "no"])
+    report = ta.scan(ta.Forest(trees=figure_3.trees, schema=schema))
+    assert "\u202e" not in render(report, "json")

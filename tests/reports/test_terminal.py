@@ -1,0 +1,84 @@
+"""The terminal report: golden files, and hostile names."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.reports import to_text
+from treeaudit.reports.terminal import print_report
+
+
+def stable(text: str) -> str:
+    """Leave out what another version of a library changes."""
+    import sklearn
+
+    return text.replace(sklearn.__version__, "X.Y.Z").replace(ta.__version__, "V")
+
+
+def test_the_papers_tree(figure_3, golden) -> None:
+    golden("figure3_scan.txt", stable(to_text(ta.scan(figure_3))))
+
+
+def test_a_narrow_and_a_wide_terminal(figure_3, golden) -> None:
+    golden("figure3_scan_50.txt", stable(to_text(ta.scan(figure_3), 50)))
+    golden("figure3_scan_160.txt", stable(to_text(ta.scan(figure_3), 160, verbose=True)))
+
+
+def test_a_regressor_of_large_leaves(golden) -> None:
+    x = np.arange(40, dtype=float)[:, None]
+    model = DecisionTreeRegressor(min_samples_leaf=10, random_state=0).fit(x, x[:, 0] // 10)
+    golden("regressor_scan.txt", stable(to_text(ta.scan(model))))
+
+
+def test_a_forest(golden, figure_3) -> None:
+    twice = ta.Forest(trees=figure_3.trees * 2, schema=figure_3.schema)
+    golden("forest_scan.txt", stable(to_text(ta.scan(twice))))
+
+
+def test_a_model_of_random_numbers_fits_eighty_columns() -> None:
+    rng = np.random.default_rng(0)
+    model = RandomForestClassifier(3, random_state=0).fit(
+        rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
+    )
+    assert all(len(line) <= 80 for line in to_text(ta.scan(model)).splitlines())
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[31mred", "a\nb", "\u202etxt", "[bold]x[/bold]", "x" * 5000, "\ud800"]
+)
+def test_names_from_the_file_cannot_steer_the_terminal(figure_3, name) -> None:
+    schema = ta.Schema.numeric([name, "w", "a"], ["\x1b]0;title\x07", "no"], target="t")
+    report = ta.scan(ta.Forest(trees=figure_3.trees, schema=schema))
+    buffer = io.StringIO()
+    print_report(report, Console(file=buffer, width=80, no_color=True, emoji=False))
+    text = buffer.getvalue()
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "\u202e" not in text
+    text.encode("utf-8")
+    if name.startswith("[bold]"):
+        assert name in text
+
+
+def test_colours_only_where_somebody_sees_them(figure_3) -> None:
+    report = ta.scan(figure_3)
+    for colour in (True, False):
+        buffer = io.StringIO()
+        print_report(
+            report,
+            Console(
+                file=buffer,
+                force_terminal=colour,
+                width=80,
+                color_system="standard",
+                legacy_windows=False,
+            )
+            if colour
+            else Console(file=buffer, width=80),
+        )
+        assert ("\x1b[" in buffer.getvalue()) == colour

@@ -1,0 +1,61 @@
+"""Files are written whole or not at all, and never over another by accident."""
+
+import os
+import stat
+
+import pytest
+
+import treeaudit as ta
+from treeaudit.output import write_file
+
+
+def test_a_new_file(tmp_path) -> None:
+    path = write_file(tmp_path / "a.txt", "ä")
+    assert path.read_bytes() == "ä".encode()
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_file_that_exists_stays(tmp_path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("mine")
+    with pytest.raises(ta.DataError, match="exists already"):
+        write_file(path, "yours")
+    assert path.read_text() == "mine"
+    write_file(path, "yours", force=True)
+    assert path.read_text() == "yours"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_a_link_is_not_followed(tmp_path, force) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("mine")
+    link.symlink_to(target)
+    if force:
+        write_file(link, "yours", force=True)
+        assert not link.is_symlink()
+    else:
+        with pytest.raises(ta.DataError):
+            write_file(link, "yours")
+    assert target.read_text() == "mine"
+
+
+def test_permissions_are_those_of_any_new_file(tmp_path) -> None:
+    old = os.umask(0o027)
+    try:
+        path = write_file(tmp_path / "a.txt", "x")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_folder_that_is_not_there(tmp_path) -> None:
+    with pytest.raises(ta.DataError, match="cannot be written"):
+        write_file(tmp_path / "nowhere" / "a.txt", "x")
+
+
+def test_a_folder_in_the_place_of_the_file(tmp_path) -> None:
+    (tmp_path / "a").mkdir()
+    with pytest.raises(ta.DataError):
+        write_file(tmp_path / "a", "x", force=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
