@@ -3,8 +3,8 @@
 import io
 import pickle
 
-import jsonschema
 import joblib
+import jsonschema
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier

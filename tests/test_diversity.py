@@ -23,13 +23,16 @@ def brute_entropy(labels) -> float:
 
 def brute_closeness(labels, everybody) -> Fraction:
     mine, all_of = Counter(labels), Counter(everybody)
-    return sum(
-        (
-            abs(Fraction(mine[c], len(labels)) - Fraction(all_of[c], len(everybody)))
-            for c in set(everybody)
-        ),
-        Fraction(0),
-    ) / 2
+    return (
+        sum(
+            (
+                abs(Fraction(mine[c], len(labels)) - Fraction(all_of[c], len(everybody)))
+                for c in set(everybody)
+            ),
+            Fraction(0),
+        )
+        / 2
+    )
 
 
 def brute_recursive(labels, level) -> float:

@@ -77,8 +77,6 @@ def test_models_without_labels_or_people(n_records) -> None:
         high=[inf, 1, inf],
         n_records=n_records,
     )
-    groups = measure(
-        ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), counts_are="absent")
-    )
+    groups = measure(ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), counts_are="absent"))
     assert groups.labels is None
     assert (groups.size is None) == (n_records is None)

@@ -101,9 +101,7 @@ def test_the_hash_is_of_the_thresholds_not_of_the_name_or_the_order() -> None:
 
 def test_policies_from_files(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").write_text(
-        "[tool.treeaudit.policies.release]\nmin-leaf = 7\n"
-    )
+    (tmp_path / "pyproject.toml").write_text("[tool.treeaudit.policies.release]\nmin-leaf = 7\n")
     assert read_policy("release").values == {"min-leaf": 7}
     (tmp_path / "tre.toml").write_text("[policies.tre]\nmin-leaf = 10\nmax-epsilon = 1.0\n")
     assert read_policy("tre.toml").name == "tre"

@@ -41,7 +41,7 @@ def test_one_rule_in_words(figure_3) -> None:
 
 @pytest.mark.parametrize(("tree", "leaf"), [(0, 0), (0, 7), (0, -1), (1, 3)])
 def test_a_rule_of_no_leaf_is_refused(figure_3, tree, leaf) -> None:
-    with pytest.raises(ta.DataError, match="no leaf|no tree"):
+    with pytest.raises(ta.DataError, match=r"no leaf|no tree"):
         rule_text(figure_3, tree, leaf)
 
 
@@ -59,8 +59,10 @@ def test_the_chosen_rows_are_those_of_the_whole(forest) -> None:
     table = ta.reconstruct(forest)
     whole = table.to_frame()
     chosen = [len(table) - 1, 0]
-    assert table.to_frame(chosen).reset_index(drop=True).equals(
-        whole.iloc[chosen].reset_index(drop=True)
+    assert (
+        table.to_frame(chosen)
+        .reset_index(drop=True)
+        .equals(whole.iloc[chosen].reset_index(drop=True))
     )
 
 
@@ -86,7 +88,9 @@ def test_a_regressor_gives_values(cancer) -> None:
         columns, columns["mean area"].to_numpy()
     )
     frame = ta.reconstruct(ta.load(model)).to_frame()
-    assert frame["value"].tolist() == model.tree_.value[ta.load(model).trees[0].leaves, 0, 0].tolist()
+    assert (
+        frame["value"].tolist() == model.tree_.value[ta.load(model).trees[0].leaves, 0, 0].tolist()
+    )
 
 
 def test_columns_that_share_a_name_are_kept_apart() -> None:

@@ -72,9 +72,10 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     console.print()
     console.print(_attacks(report))
     console.print()
-    sizes = _group_sizes(report)
+    sizes = _group_sizes(report, console.width)
     if sizes is not None:
-        console.print(Text("people per leaf", style="dim"))
+        title = "people per leaf, all trees" if _many(report) else "people per leaf"
+        console.print(Text(title, style="dim"))
         console.print(sizes)
         console.print()
     for block in _leaves(report, verbose=verbose):
@@ -85,6 +86,12 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     if report.warnings:
         console.print()
     console.print(_verdict(report))
+    for check in report.checks:
+        if check.status != "pass":
+            said = check.shown or check.reason or ""
+            console.print(
+                _row(f"  {check.status}", f"{check.title}: {said} ({check.bound})", "dim")
+            )
     for step in next_steps(report):
         console.print(_row("next", step, "dim"))
 
@@ -134,7 +141,7 @@ def _attacks(report: Report) -> "Table":
     return table
 
 
-def _group_sizes(report: Report) -> "Table | None":
+def _group_sizes(report: Report, width: int) -> "Table | None":
     from rich.table import Table
     from rich.text import Text
 
@@ -145,13 +152,14 @@ def _group_sizes(report: Report) -> "Table | None":
     most = max((entry["leaves"] for entry in bins), default=0)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(justify="right", no_wrap=True)
-    table.add_column(width=_BAR)
+    bar = min(_BAR, max(6, width - 45))
+    table.add_column(width=bar)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     for entry, style in zip(bins, _SIZE_STYLE, strict=True):
         low, high = entry["from"], entry["to"]
         name = "alone" if high == 1 else f"{low}+" if high is None else f"{low}–{high}"
-        length = 0 if not entry["leaves"] else max(1, round(_BAR * entry["leaves"] / most))
+        length = 0 if not entry["leaves"] else max(1, round(bar * entry["leaves"] / most))
         table.add_row(
             name,
             Text("█" * length, style=style),
@@ -189,13 +197,7 @@ def _verdict(report: Report) -> "Text":
     word, style = report.verdict.upper(), _VERDICT[report.verdict]
     if not report.checks:
         word, style = "OBSERVED", "reverse"
-    text = Text.assemble((f" {word} ", style), "  ", verdict_line(report))
-    for check in report.checks:
-        if check.status == "pass":
-            continue
-        said = check.shown or check.reason or ""
-        text.append(f"\n  {check.status:<8}{check.title}: {said} ({check.bound})", style="dim")
-    return text
+    return Text.assemble((f" {word} ", style), "  ", verdict_line(report))
 
 
 def _row(name: str, text: str, style: str) -> "Table":

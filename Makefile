@@ -1,0 +1,48 @@
+# With only Python and make on a fresh machine:
+#   make demo    train a tree on bundled data, scan it, write the report
+#   make test    everything that is checked before a change lands
+#   make bench   measure against peers and floors, write benchmarks/RESULTS.md
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint types check bench fuzz golden clean
+
+demo: $(VENV)/demo
+	$(BIN)/treeaudit demo --force
+
+test: lint types check
+
+lint: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/test
+	$(BIN)/mypy
+
+check: $(VENV)/test
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/test
+	$(BIN)/python -m benchmarks
+
+fuzz: $(VENV)/test
+	$(BIN)/python -m tests.fuzz.mutate --seconds 600
+
+golden: $(VENV)/test
+	$(BIN)/python -m pytest -q tests/cli tests/reports --update-golden
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/test: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,browser]'
+	@touch $@ $(VENV)/demo
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis treeaudit-demo

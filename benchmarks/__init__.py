@@ -1,0 +1,1 @@
+"""Cost of treeaudit beside named peers and floors, measured in one run."""
