@@ -79,10 +79,7 @@ def test_classes_that_nobody_has_are_not_absent() -> None:
 def test_agreement_with_a_count_by_hand(forest) -> None:
     finding = run(forest)
     pure = [
-        int(row.sum())
-        for t in forest.trees
-        for row in t.counts[t.leaves]
-        if (row > 0).sum() == 1
+        int(row.sum()) for t in forest.trees for row in t.counts[t.leaves] if (row > 0).sum() == 1
     ]
     assert finding.leaves == len(pure)
     assert finding.people == sum(pure)

@@ -52,9 +52,7 @@ def test_thresholds_are_counted_over_all_trees_once() -> None:
     forest = RandomForestClassifier(20, random_state=0).fit(x[["row"]], y)
     finding = ta.scan(forest)["TA201"]
     stored = np.unique(
-        np.concatenate(
-            [e.tree_.threshold[e.tree_.children_left >= 0] for e in forest.estimators_]
-        )
+        np.concatenate([e.tree_.threshold[e.tree_.children_left >= 0] for e in forest.estimators_])
     )
     assert finding.details["features"][0]["thresholds"] == len(stored)
 

@@ -68,7 +68,11 @@ class TestEveryAttack:
 
     def test_the_order_of_the_trees_does_not_matter(self, attack) -> None:
         one, other = (attack().run(case_of(forest_of(*s))) for s in ((1, 2, 3), (3, 1, 2)))
-        assert (one.leaves, one.people, one.severity) == (other.leaves, other.people, other.severity)
+        assert (one.leaves, one.people, one.severity) == (
+            other.leaves,
+            other.people,
+            other.severity,
+        )
 
 
 def test_ids_are_unique_and_in_order() -> None:
