@@ -1,0 +1,196 @@
+"""One card per attack: what was found, in numbers and in rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from treeaudit.findings import Finding, Report, Skipped, Words
+from treeaudit.reports.charts import curve
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.summary import worst
+
+__all__ = ["Card", "Proof", "cards"]
+
+_TONE = {"high": "bad", "medium": "warn", "low": "info", "none": "ok"}
+_WORD = {"high": "HIGH", "medium": "MEDIUM", "low": "LOW", "none": "CLEAR"}
+_NO_WORDS = Words(attacker="", assumes="", remedy="", limit="", reference="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """One leaf that shows a finding."""
+
+    where: str
+    people: str
+    says: str
+    rule: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """An attack as the page shows it.
+
+    Attributes
+    ----------
+    id, title, words
+        Of the attack.
+    word, tone
+        The severity.
+    number, unit, summary
+        The number that matters, what it counts, and the sentence about it.
+    facts
+        Further measures, name and text.
+    proofs
+        The worst leaves.
+    chart
+        A drawing, or nothing.
+    clear, skipped
+        Whether nothing was found, and why it was not run.
+    """
+
+    id: str
+    title: str
+    words: Words
+    word: str = "SKIPPED"
+    tone: str = "skip"
+    number: str = ""
+    unit: str = ""
+    summary: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    chart: Markup = Markup("")  # noqa: RUF009  # Markup is as immutable as text
+    clear: bool = False
+    skipped: str = ""
+
+
+def cards(report: Report, numbers: Numbers, rows: frozenset[str]) -> list[Card]:
+    """Return a card per attack.
+
+    Parameters
+    ----------
+    report
+        The audit.
+    numbers
+        How numbers are written.
+    rows
+        Ids of the rows of the table that the page shows.
+    """
+    return [_card(report, result, numbers, rows) for result in report.results]
+
+
+def _card(
+    report: Report, result: Finding | Skipped, numbers: Numbers, rows: frozenset[str]
+) -> Card:
+    words = report.words.get(result.id, _NO_WORDS)
+    if isinstance(result, Skipped):
+        reason = numbers.text(result.reason)
+        return Card(id=result.id, title=result.title, words=words, skipped=reason)
+    number, unit = _figure(report, result, numbers)
+    return Card(
+        id=result.id,
+        title=result.title,
+        words=words,
+        word=_WORD[result.severity],
+        tone=_TONE[result.severity],
+        number=number,
+        unit=unit,
+        summary=_summary(result, numbers),
+        facts=() if numbers.safe else _facts(result.id, result.details),
+        proofs=_proofs(report, result, numbers, rows),
+        chart=_chart(result, numbers),
+        clear=result.status == "clear",
+    )
+
+
+def _summary(finding: Finding, numbers: Numbers) -> str:
+    """Return the sentence of a finding.
+
+    A safe copy drops those whose numbers it shows rounded: the exact ones
+    beside them would undo the rounding.
+    """
+    if not numbers.safe or finding.status == "clear":
+        return numbers.text(finding.summary)
+    return "" if finding.id in _FIGURES else numbers.text(finding.summary)
+
+
+def _figure(report: Report, finding: Finding, numbers: Numbers) -> tuple[str, str]:
+    if finding.id == "TA201":
+        n = len(finding.details["features"])
+        return f"{n:,}", "feature that identifies" if n == 1 else "features that identify people"
+    if finding.id not in _FIGURES:
+        n = finding.people or finding.leaves
+        return (numbers.count(n), "people" if finding.people else "leaves") if n else ("", "")
+    counted = [
+        (worst(report, finding.id, key) if key else finding.people, unit)
+        for key, unit in _FIGURES[finding.id]
+    ]
+    n, unit = next((pair for pair in counted if pair[0]), counted[-1])
+    text = numbers.count(n)
+    where = ""
+    if report.forest.n_trees > 1:
+        where = " in the worst tree" if finding.per_tree else ", summed over all trees"
+    person = "person" if text == "1" else "people"
+    return text, unit.format(people=person, k=numbers.k) + where
+
+
+_FIGURES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "TA101": (
+        ("unique_people", "{people} alone in a leaf"),
+        ("below_k_people", "{people} in leaves of fewer than {k}"),
+    ),
+    "TA102": (("homogeneous_people", "{people} whose label is certain"),),
+    "TA103": (("", "more {people} disclosed once one other in the leaf is known"),),
+}
+"""Where the number of a card is found, and what it counts."""
+
+
+def _facts(attack: str, details: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    if attack == "TA101":
+        text = (
+            f"{details['prosecutor_risk']:.1%} for the most exposed person, "
+            f"{details['marketer_risk']:.1%} on average"
+        )
+        return (("Re-identified", text),)
+    if attack == "TA102":
+        text = (
+            f"at least {details['distinct_l']} distinct per group, entropy l "
+            f"{details['entropy_l']:.2f}, t-closeness {details['t_closeness']:.2f}"
+        )
+        return (("Diversity", text),)
+    return ()
+
+
+def _proofs(
+    report: Report, finding: Finding, numbers: Numbers, rows: frozenset[str]
+) -> tuple[Proof, ...]:
+    many = report.forest.n_trees > 1
+    proofs = []
+    for leaf in finding.evidence if finding.status == "found" else ():
+        if numbers.hides(leaf.people):
+            continue
+        row = f"t{leaf.tree}-{leaf.leaf}"
+        proofs.append(
+            Proof(
+                where=f"Tree {leaf.tree}, leaf {leaf.leaf}" if many else f"Leaf {leaf.leaf}",
+                people=numbers.people(leaf.people),
+                says="" if numbers.safe else leaf.says,
+                rule=leaf.rule,
+                row=row if row in rows else "",
+            )
+        )
+    return tuple(proofs)
+
+
+def _chart(finding: Finding, numbers: Numbers) -> Markup:
+    values = finding.details.get("people_disclosed_by_known")
+    if finding.id != "TA103" or not values or finding.status == "clear":
+        return Markup("")
+    return curve(
+        [numbers.rounded(n) for n in values],
+        [numbers.people(n) for n in values],
+        name="People disclosed by the number of others that the attacker knows",
+        axis="other people in the leaf whom the attacker knows",
+    )

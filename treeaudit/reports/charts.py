@@ -1,0 +1,308 @@
+"""The drawings of the report: SVG by hand, numbers in, markup out.
+
+Colours are names of CSS classes, so that light, dark and print share one
+drawing. Every text from a model goes through `Markup.format`, which escapes it.
+"""
+
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from treeaudit.reports.icicle import Cell, Layout
+
+__all__ = ["Column", "curve", "fit", "icicle", "strip"]
+
+WIDTH = 1056
+GUTTER = 46
+BARS = 86
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What is drawn below one end of the icicle.
+
+    Attributes
+    ----------
+    title
+        What pointing at it says.
+    row
+        Id of its row in the table; empty where there is none.
+    smallest, largest
+        People in its smallest and largest leaf; the same for one leaf.
+    shares
+        Colour and share of its leaves, the most exposed first.
+    one_label
+        Whether everybody in it has the same label.
+    """
+
+    title: str
+    row: str
+    smallest: int
+    largest: int
+    shares: tuple[tuple[str, float], ...]
+    one_label: bool = False
+
+
+def fit(text: str, width: float, per_letter: float = 5.9) -> str:
+    """Return as much of a text as fits into some pixels, or nothing.
+
+    Examples
+    --------
+    >>> fit("capital-gain", 50), fit("age", 50), fit("age", 12)
+    ('capital…', 'age', '')
+    """
+    room = int(width / per_letter)
+    used = 0
+    for i, letter in enumerate(text):
+        used += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        if used > room or (used == room and i + 1 < len(text)):
+            return f"{text[:i].rstrip()}…" if i >= 3 else ""
+    return text
+
+
+def icicle(
+    layout: Layout,
+    columns: Sequence[Column],
+    questions: Mapping[int, tuple[str, str]],
+    *,
+    k: int,
+    name: str,
+    description: str,
+) -> Markup:
+    """Draw a tree above the sizes of its groups, one column per end.
+
+    Parameters
+    ----------
+    layout
+        Where the cells go.
+    columns
+        One per end of the layout, from left to right.
+    questions
+        Label and tooltip of inner nodes; nodes without one are drawn blank.
+    k
+        Where the policy draws its line.
+    name, description
+        What the drawing is called and what it shows, for those who cannot see
+        it. The name also makes the ids unique.
+
+    Examples
+    --------
+    >>> from treeaudit.reports.icicle import Subtrees, lay_out
+    >>> from treeaudit.tree import Tree
+    >>> inf = math.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
+    ...              high=[inf, 1, inf], n_records=[9, 2, 7])
+    >>> ends = [Column(title="2 people", row="", smallest=2, largest=2, shares=(("r3", 1),))] * 2
+    >>> svg = icicle(lay_out(stump, 5), ends, {0: ("<b>", "")}, k=5, name="tree", description="")
+    >>> "&lt;b&gt;" in svg and "<b>" not in svg
+    True
+    """
+    step = (WIDTH - GUTTER) / layout.columns
+    height = min(28.0, max(11.0, 250 / layout.rows))
+    floor = 4 + layout.rows * height
+    bars = _Bars(top=floor + 22, most=max([k, *(column.largest for column in columns)]))
+    parts = [
+        _question(cell, questions.get(cell.node), step, height)
+        for cell in layout.cells
+        if cell.kind == "inner"
+    ]
+    parts += bars.axis(k)
+    for cell, column in zip(layout.ends, columns, strict=True):
+        parts.append(_column(cell, column, step, height, floor, bars))
+    parts.append(bars.policy(k))
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {w} {h:.0f}" role="img" aria-label="{name}">'
+        "<desc>{desc}</desc>{body}</svg>"
+    ).format(
+        w=WIDTH, h=bars.top + BARS + 8, name=name, desc=description, body=Markup("").join(parts)
+    )
+
+
+def _question(cell: Cell, label: tuple[str, str] | None, step: float, height: float) -> Markup:
+    x, y = GUTTER + cell.first * step, 4 + cell.depth * height
+    width = max(cell.width * step - 1, 0.5)
+    text, title = label if label is not None else ("", "")
+    shown = fit(text, width - 10) if height >= 15 else ""
+    drawn = Markup("")
+    if shown:
+        # A nested svg clips a text that is wider than it was thought to be.
+        drawn = Markup(
+            '<svg x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}">'
+            '<text class="nl" x="6" y="{base:.1f}">{text}</text></svg>'
+        ).format(x=x, y=y, w=width, h=height - 1, base=height / 2 + 3.5, text=shown)
+    tooltip = Markup("<title>{}</title>").format(title) if title else Markup("")
+    return Markup(
+        '<g>{title}<rect class="nd" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" '
+        'rx="2"/>{drawn}</g>'
+    ).format(title=tooltip, x=x, y=y, w=width, h=height - 1, drawn=drawn)
+
+
+def _column(
+    cell: Cell, column: Column, step: float, height: float, floor: float, bars: "_Bars"
+) -> Markup:
+    x, y = GUTTER + cell.first * step, 4 + cell.depth * height
+    width = min(step - min(1.0, step / 5), 90.0)
+    x += (step - width) / 2 if width == 90.0 else 0
+    drawn = _stack(column, x, y, width, floor - y - 1)
+    if cell.kind == "fold":
+        drawn += Markup(
+            '<rect class="cap" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="2.5"/>'
+        ).format(x=x, y=y, w=width)
+    if column.one_label:
+        drawn += Markup('<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"/>').format(
+            x=x + width / 2, y=floor + 9, r=min(2.4, width / 2)
+        )
+    hit = Markup(
+        '<rect class="hit" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
+    ).format(x=x, y=y, w=width, h=bars.top + BARS - y)
+    return Markup('<g class="col" data-row="{row}"><title>{title}</title>{body}</g>').format(
+        row=column.row,
+        title=column.title,
+        body=hit + drawn + bars.bar(column, x, width),
+    )
+
+
+def _stack(column: Column, x: float, y: float, width: float, height: float) -> Markup:
+    parts = []
+    for shade, share in column.shares:
+        parts.append(
+            Markup(
+                '<rect class="{c}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
+            ).format(c=shade, x=x, y=y, w=width, h=max(height * share, 0))
+        )
+        y += height * share
+    return Markup("").join(parts)
+
+
+class _Bars:
+    """The row of bars on a logarithmic scale below the icicle."""
+
+    def __init__(self, *, top: float, most: int) -> None:
+        self.top = top
+        self.most = math.log10(max(most, 10)) + 0.3
+
+    def height(self, people: int) -> float:
+        """Return the height of a bar; one person is short, not invisible."""
+        return BARS * (math.log10(max(people, 1)) + 0.3) / self.most
+
+    def y(self, people: int) -> float:
+        """Return where a number of people is on the scale."""
+        return self.top + BARS - self.height(people)
+
+    def bar(self, column: Column, x: float, width: float) -> Markup:
+        """Draw one group, or the range from the smallest to the largest."""
+        if column.largest <= 0:
+            return Markup("")
+        shade = column.shares[0][0]
+        low, high = self.y(column.smallest), self.y(column.largest)
+        parts = [self._rect(shade, x, low, width, self.top + BARS - low)]
+        if column.largest > column.smallest:
+            parts.append(self._rect("span", x + width * 0.3, high, width * 0.4, low - high))
+        return Markup("").join(parts)
+
+    def _rect(self, shade: str, x: float, y: float, width: float, height: float) -> Markup:
+        return Markup(
+            '<rect class="{c}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
+        ).format(c=shade, x=x, y=y, w=width, h=height)
+
+    def axis(self, k: int) -> list[Markup]:
+        """Draw a line and a number per power of ten."""
+        parts = []
+        for power in range(math.floor(self.most - 0.3) + 1):
+            n = 10**power
+            y = self.y(n)
+            clear = abs(y - self.y(k)) > 11
+            label = Markup('<text x="{x}" y="{y:.1f}" text-anchor="end">{n}</text>').format(
+                x=GUTTER - 7, y=y + 3.5, n=_short(n)
+            )
+            parts.append(
+                Markup('<path class="gr" d="M{a} {y:.1f}H{b}"/>{label}').format(
+                    a=GUTTER, b=WIDTH, y=y, label=label if clear else ""
+                )
+            )
+        return parts
+
+    def policy(self, k: int) -> Markup:
+        """Draw the line of the policy."""
+        return Markup(
+            '<path class="pol" d="M{a} {y:.1f}H{b}"/>'
+            '<text class="polt" x="{x}" y="{t:.1f}" text-anchor="end">k = {k}</text>'
+        ).format(a=GUTTER, b=WIDTH, y=self.y(k), x=GUTTER - 7, t=self.y(k) + 3.5, k=k)
+
+
+def _short(n: int) -> str:
+    for unit, name in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if n >= unit:
+            return f"{n // unit}{name}"
+    return str(n)
+
+
+def strip(shares: Sequence[tuple[str, float]]) -> Markup:
+    """Draw shares side by side; for a bar, give one share below 1.
+
+    Examples
+    --------
+    >>> print(strip([("r4", 0.25)]))
+    <svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">\
+<rect class="r4" x="0.00" width="25.00" height="10"/></svg>
+    """
+    x = 0.0
+    parts = []
+    for shade, share in shares:
+        parts.append(
+            Markup('<rect class="{c}" x="{x:.2f}" width="{w:.2f}" height="10"/>').format(
+                c=shade, x=x * 100, w=share * 100
+            )
+        )
+        x += share
+    return Markup(
+        '<svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        "{}</svg>"
+    ).format(Markup("").join(parts))
+
+
+def curve(values: Sequence[int], texts: Sequence[str], *, name: str, axis: str) -> Markup:
+    """Draw a growing number against 0, 1, 2, … as a line.
+
+    Parameters
+    ----------
+    values
+        The numbers, at least two.
+    texts
+        The same in words, as they may be told.
+    name, axis
+        What is drawn, and against what.
+    """
+    width, height, left, top = 460, 150, 12, 26
+    most = max(max(values), 1)
+    step = (width - 2 * left) / (len(values) - 1)
+    at = [
+        (left + i * step, top + (height - top) * (1 - value / most))
+        for i, value in enumerate(values)
+    ]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+    dots = Markup("").join(
+        Markup('<circle class="pt" cx="{:.1f}" cy="{:.1f}" r="3.5"><title>{}</title></circle>')
+        .format(x, y, text)
+        for (x, y), text in zip(at, texts, strict=True)
+    )  # fmt: skip
+    ticks = Markup("").join(
+        Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(x, height + 18, i)
+        for i, (x, _) in enumerate(at)
+    )
+    return Markup(
+        '<svg class="chart line" viewBox="0 0 {w} {h}" role="img" aria-label="{name}">'
+        '<path class="gr" d="M{l} {b}H{r}"/>'
+        '<polygon class="band" points="{l},{b} {line} {r},{b}"/>'
+        '<polyline class="ln" points="{line}"/>{dots}{ticks}'
+        '<text class="ptl" x="{l}" y="{y0:.1f}">{first}</text>'
+        '<text class="ptl" x="{r}" y="{y1:.1f}" text-anchor="end">{last}</text>'
+        '<text x="{m}" y="{axis_y}" text-anchor="middle">{axis}</text></svg>'
+    ).format(
+        w=width, h=height + 40, l=left, r=width - left, b=height, m=width / 2, axis_y=height + 36,
+        line=line, dots=dots, ticks=ticks, name=name, axis=axis,
+        first=texts[0], last=texts[-1], y0=at[0][1] - 9, y1=at[-1][1] - 9,
+    )  # fmt: skip

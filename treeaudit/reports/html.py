@@ -1,0 +1,257 @@
+"""The HTML report: one file that needs neither a network nor JavaScript.
+
+Text from a model is untrusted. Templates escape everything, control and
+direction characters are replaced, and the drawings are escaped where they are
+made.
+"""
+
+import datetime
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from treeaudit.findings import Check, Report
+from treeaudit.reports.advice import next_steps, verdict_line
+from treeaudit.reports.cards import cards
+from treeaudit.reports.charts import strip
+from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.rows import published_rows
+from treeaudit.reports.summary import (
+    certain_share,
+    headline,
+    ladder,
+    pill,
+    reasons,
+    total_people,
+)
+from treeaudit.reports.terminal import plain
+from treeaudit.tree import Forest
+from treeaudit.version import __version__
+
+__all__ = ["to_html"]
+
+_COUNTS = {
+    "exact": "people",
+    "likely": "very likely people",
+    "weighted": "sums of weights, not people",
+    "noisy": "people with noise added on purpose",
+    "label-only": "not in the file, only the predicted label of each leaf is",
+    "absent": "not in the file",
+}
+_RECORDS = {
+    "all": "every tree holds all the people of the training data",
+    "bootstrap": "every tree holds the people of one random draw; a leaf counts different people, "
+    "whoever was drawn twice counts once",
+    "disjoint": "every tree holds its own part of the people",
+    "unknown": "the file does not tell which people a tree holds",
+}
+
+
+def to_html(
+    report: Report, *, release_safe: bool = False, created: datetime.date | None = None
+) -> str:
+    """Return the report as one HTML file.
+
+    Parameters
+    ----------
+    report
+        The audit.
+    release_safe
+        Mask numbers of people below the policy's k, round the others to
+        multiples of it, and leave out rules and labels of small groups, so that
+        the report itself may leave the room.
+    created
+        The date to print; none unless told.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeaudit import Forest, Schema, Tree, scan
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...              high=[inf, 1.5, inf], n_records=[9, 1, 8], counts=[[2, 7], [1, 0], [1, 7]])
+    >>> model = Forest(trees=(stump,), schema=Schema.numeric(["<age>"], ["no", "yes"]))
+    >>> page = to_html(scan(model))
+    >>> "can single out <b>1 person</b>" in page, "<age>" in page, "&lt;age&gt;" in page
+    (True, False, True)
+    """
+    numbers = Numbers(k=report.policy.k, safe=release_safe)
+    rows = published_rows(report, numbers)
+    word, tone = pill(report)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            numbers=numbers,
+            report=report,
+            name=_name(report.forest),
+            meta=_meta(report, numbers),
+            date=f"{created.day} {created:%B %Y}" if created is not None else "",
+            pill=word,
+            tone=tone,
+            headline=headline(report, numbers),
+            reasons=reasons(report, numbers),
+            verdict_line=_sentence(verdict_line(report)),
+            checks=[_check(check, report, numbers) for check in report.checks],
+            steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
+            warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],
+            levels=numbers.levels(),
+            drawings=draw_trees(report, numbers),
+            strips=strips(report, numbers) if report.forest.n_trees > 1 else [],
+            more_trees=max(report.forest.n_trees - MOST_STRIPS, 0),
+            sizes=_sizes(report, numbers),
+            ladder=ladder(report, numbers),
+            cards=cards(report, numbers, frozenset(row.id for row in rows.rows)),
+            table=rows,
+            small_groups=_small_groups(report),
+            one_label_groups=_one_label_groups(report),
+            method=_method(report, numbers),
+            command=_command(report),
+            reconstruct=f"treeaudit reconstruct {_argument(report.forest)} -o table.csv",
+            version=__version__,
+        )
+    )
+
+
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("treeaudit.reports", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+
+
+def _finalize(value: object) -> object:
+    """Replace what could steer a browser or a reader's eye; escaping comes after."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return plain(value, 2000)
+    return value
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.!?' else '.'}"
+
+
+def _name(forest: Forest) -> str:
+    path = forest.source.path
+    return plain(Path(path).name, 120) if path else "model in memory"
+
+
+def _argument(forest: Forest) -> str:
+    return "MODEL" if forest.source.path is None else shlex.quote(_name(forest))
+
+
+def _meta(report: Report, numbers: Numbers) -> list[str]:
+    forest, groups = report.forest, report.groups
+    source = forest.source
+    parts = [plain(source.estimator, 80)]
+    if source.library_version:
+        library = "scikit-learn " if source.format.startswith("sklearn") else ""
+        parts.append(library + plain(source.library_version, 40))
+    trees = "1 tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
+    parts.append(trees if groups.depth is None else f"{trees} of depth {groups.depth}")
+    parts.append("1 leaf" if groups.n_leaves == 1 else f"{groups.n_leaves:,} leaves")
+    people = total_people(forest, report)
+    parts.append("people: not told" if people is None else numbers.people(people))
+    if forest.schema.classes is not None:
+        parts.append(f"sensitive: {plain(forest.schema.target, 60)}")
+    else:
+        parts.append("predicts a number")
+    return parts
+
+
+def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
+    note, text = "", ""
+    if check.measured is None:
+        text = "not checked" if check.status == "skipped" else "unbounded"
+    elif check.name == "max-certain-share":
+        text = certain_share(report, numbers)
+    elif check.name == "max-epsilon":
+        text = f"{check.measured:g}"
+    else:
+        text = numbers.count(int(check.measured))
+        people = total_people(report.forest, report)
+        if report.forest.n_trees > 1:
+            note = f"over {report.forest.n_trees:,} trees"
+        elif people is not None and check.name != "min-leaf":
+            note = f"of {numbers.count(people)}"
+    return {
+        "status": check.status,
+        "title": check.title,
+        "bound": check.bound,
+        "reason": numbers.text(check.reason or ""),
+        "measured": text,
+        "note": note if check.name != "min-leaf" else "",
+    }
+
+
+def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:
+    """Return leaves and people per level of size."""
+    size = report.groups.size
+    if size is None:
+        return []
+    levels = numbers.levels()
+    leaves = levels_per_tree(report.groups, numbers).sum(axis=0).tolist()
+    most = max(leaves) or 1
+    lines: list[Mapping[str, object]] = []
+    for level, n in zip(levels, leaves, strict=True):
+        inside = (size >= level.low) & (size <= (level.high or size.max(initial=0)))
+        lines.append(
+            {
+                "name": level.name,
+                "bar": strip([(level.shade, max(n / most, 0.01) if n else 0.0)]),
+                "leaves": numbers.count(n) if level.low < numbers.k else f"{n:,}",
+                "people": numbers.count(int(size[inside].sum())),
+            }
+        )
+    return lines
+
+
+def _small_groups(report: Report) -> int:
+    size = report.groups.size
+    return 0 if size is None else int((size < report.policy.k).sum())
+
+
+def _one_label_groups(report: Report) -> int:
+    labels = report.groups.labels
+    return 0 if labels is None else int((labels.distinct == 1).sum())
+
+
+def _command(report: Report) -> str:
+    name = _argument(report.forest)
+    policy = shlex.quote(plain(report.policy.name, 80))
+    seed = f" --seed {report.seed}" if report.seed else ""
+    return f"treeaudit scan {name} --policy {policy}{seed} -o report.html"
+
+
+def _method(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
+    """Return what is needed to repeat the audit, name and text."""
+    forest, policy, source = report.forest, report.policy, report.forest.source
+    values = ", ".join(f"{name} = {value:g}" for name, value in policy.values.items())
+    reason = numbers.text(forest.counts_reason)
+    draws = forest.records_are == "bootstrap" and forest.counts_are in ("exact", "likely")
+    counts = "draws, people only where nobody was drawn twice" if draws else ""
+    facts = [
+        ("Counts per label", (counts or _COUNTS[forest.counts_are]) + (reason and f": {reason}")),
+        ("People per leaf", _RECORDS[forest.records_are]),
+        ("Policy", f"{policy.name}: {values or 'no checks'}"),
+        ("Hash of the policy", policy.sha256),
+        ("File", f"{_name(forest)}, {source.format}"),
+    ]
+    if source.inside:
+        facts.append(("Found in the file at", source.inside))
+    if source.sha256:
+        facts.append(("SHA-256 of the file", source.sha256))
+    if source.n_bytes is not None:
+        facts.append(("Size of the file", f"{source.n_bytes:,} bytes"))
+    facts.append(("Version", f"treeaudit {__version__}"))
+    facts.append(("Seed", str(report.seed)))
+    return facts

@@ -1,0 +1,257 @@
+"""The leaves that a report shows: the worst ones as rows, each tree as a drawing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from markupsafe import Markup
+
+from treeaudit.findings import Report
+from treeaudit.groups import Groups, people_per_class
+from treeaudit.reports.charts import Column, icicle, strip
+from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.terminal import plain
+from treeaudit.rules import Rules, rules_of
+from treeaudit.schema import Schema
+from treeaudit.tree import CategorySets, Forest, Tree
+from treeaudit.words import cells, label_text, sentence
+
+__all__ = [
+    "MOST_STRIPS",
+    "Drawing",
+    "Strip",
+    "conditions",
+    "draw_trees",
+    "levels_per_tree",
+    "strips",
+    "worst_trees",
+]
+
+Wide = npt.NDArray[np.int64]
+MOST_STRIPS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """One tree, drawn.
+
+    Attributes
+    ----------
+    tree
+        Its number.
+    svg
+        The drawing.
+    folded
+        Columns that stand for more than one leaf.
+    """
+
+    tree: int
+    svg: Markup
+    folded: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """One tree of a forest in a line."""
+
+    tree: int
+    svg: Markup
+    leaves: str
+    smallest: str
+    people: str
+
+
+def levels_per_tree(groups: Groups, numbers: Numbers) -> Wide:
+    """Return leaves by level of size, shape ``(n_trees, n_levels)``."""
+    starts = [level.low for level in numbers.levels()]
+    n_trees = len(groups.start) - 1
+    if groups.size is None:
+        return np.zeros((n_trees, len(starts)), dtype=np.int64)
+    tree = np.repeat(np.arange(n_trees), np.diff(groups.start))
+    key = tree * len(starts) + level_of(groups.size, starts)
+    return np.bincount(key, minlength=n_trees * len(starts)).reshape(n_trees, len(starts))
+
+
+def worst_trees(groups: Groups, numbers: Numbers, most: int | None = None) -> list[int]:
+    """Return the trees with the most people below k first.
+
+    A safe copy goes by leaves: the order must not tell what is masked.
+    """
+    if groups.size is None:
+        return []
+    small = groups.size < numbers.k
+    per_tree = groups.per_tree(small if numbers.safe else np.where(small, groups.size, 0))
+    order: list[int] = np.argsort(-per_tree, kind="stable")[:most].tolist()
+    return order
+
+
+def strips(report: Report, numbers: Numbers) -> list[Strip]:
+    """Return a line per tree, the worst first, at most `MOST_STRIPS`."""
+    groups, shades = report.groups, [level.shade for level in numbers.levels()]
+    if groups.size is None:
+        return []
+    counted = levels_per_tree(groups, numbers)
+    below = groups.per_tree(np.where(groups.size < numbers.k, groups.size, 0))
+    lines = []
+    for tree in worst_trees(groups, numbers, MOST_STRIPS):
+        here = groups.size[groups.start[tree] : groups.start[tree + 1]]
+        if not len(here):
+            continue
+        lines.append(
+            Strip(
+                tree=tree,
+                svg=strip(list(zip(shades, (counted[tree] / len(here)).tolist(), strict=True))),
+                leaves=f"{len(here):,}",
+                smallest=numbers.count(int(here.min())),
+                people=numbers.count(int(below[tree])),
+            )
+        )
+    return lines
+
+
+def draw_trees(report: Report, numbers: Numbers, most: int = 3) -> list[Drawing]:
+    """Draw the worst trees."""
+    return [
+        _draw(report.forest, index, numbers) for index in worst_trees(report.groups, numbers, most)
+    ]
+
+
+def _draw(forest: Forest, index: int, numbers: Numbers) -> Drawing:
+    tree = forest.trees[index]
+    layout = lay_out(tree, numbers.k, [level.low for level in numbers.levels()])
+    many = forest.n_trees > 1
+    name = f"Icicle of tree {index}" if many else "Icicle of the tree"
+    folded = sum(cell.kind == "fold" for cell in layout.ends)
+    svg = icicle(
+        layout,
+        _columns(forest, index, tree, layout, numbers),
+        {} if numbers.safe else _questions(forest.schema, tree, layout),
+        k=numbers.k,
+        name=name,
+        description=_description(layout, numbers, folded),
+    )
+    return Drawing(tree=index, svg=svg, folded=folded)
+
+
+def _description(layout: Layout, numbers: Numbers, folded: int) -> str:
+    below = layout.below
+    text = (
+        f"{layout.below.n_leaves[0]:,} leaves in {layout.columns} columns; "
+        f"{numbers.count(int(below.small[0]))} of them hold fewer than {numbers.k} people."
+    )
+    if folded:
+        text += f" {folded} columns stand for several leaves each."
+    return text + " The table of groups lists the smallest ones with their rules."
+
+
+def _columns(
+    forest: Forest, index: int, tree: Tree, layout: Layout, numbers: Numbers
+) -> list[Column]:
+    ends = layout.ends
+    rules = rules_of(tree, [cell.node for cell in ends])
+    shades = [level.shade for level in numbers.levels()]
+    columns = []
+    for i, cell in enumerate(ends):
+        total = int(layout.below.n_leaves[cell.node])
+        counts = layout.below.levels[cell.node].tolist()
+        shares = [(s, n / total) for s, n in zip(shades, counts, strict=True) if n]
+        smallest = int(layout.below.smallest[cell.node])
+        hidden = numbers.hides(smallest)
+        text = "" if hidden else sentence(rules, forest.schema, i)
+        columns.append(
+            Column(
+                title=plain(_title(forest, tree, cell, layout, numbers, text), 700),
+                row="" if hidden or cell.kind == "fold" else f"t{index}-{cell.node}",
+                smallest=1 if hidden else numbers.rounded(smallest),
+                largest=max(numbers.rounded(int(layout.below.largest[cell.node])), 1),
+                shares=tuple(shares) or (("nd", 1.0),),
+                one_label=not numbers.safe and cell.kind == "leaf" and _one_label(tree, cell.node),
+            )
+        )
+    return columns
+
+
+def _one_label(tree: Tree, leaf: int) -> bool:
+    return tree.counts is not None and int((tree.counts[leaf] > 0).sum()) == 1
+
+
+def _title(
+    forest: Forest, tree: Tree, cell: Cell, layout: Layout, numbers: Numbers, rule: str
+) -> str:
+    smallest = int(layout.below.smallest[cell.node])
+    total = int(layout.below.n_leaves[cell.node])
+    if cell.kind == "fold":
+        leaves = "1 leaf" if total == 1 else f"{total:,} leaves"
+        parts = [f"{leaves}, smallest {numbers.count(smallest)}", rule]
+    else:
+        parts = [
+            numbers.people(smallest) if total else "nobody",
+            _says(forest, tree, cell.node, numbers),
+            rule,
+        ]
+        if not numbers.hides(smallest):
+            parts[0] = f"Leaf {cell.node}: {parts[0]}"
+    return " · ".join(part for part in parts if part)
+
+
+def _says(forest: Forest, tree: Tree, leaf: int, numbers: Numbers) -> str:
+    """Return what a leaf tells about its people; nothing in a safe copy."""
+    if numbers.safe or tree.n_records is None:
+        return ""
+    if tree.counts is None or forest.schema.classes is None:
+        return "" if tree.value is None else f"value {tree.value[leaf]:,.6g}"
+    counts = tree.counts[[leaf]]
+    people = people_per_class(counts, tree.n_records[[leaf]], forest.counts_are)[0]
+    present = np.flatnonzero(counts[0] > 0)
+    names = [plain(label_text(forest.schema.classes[i]), 60) for i in present.tolist()]
+    if len(present) == 1:
+        return f"{plain(forest.schema.target, 60)} = {names[0]}"
+    if np.isnan(people).any():
+        return f"{len(present)} labels"
+    shown = [f"{people[i]:,.0f} × {name}" for i, name in zip(present, names, strict=True)]
+    return ", ".join(shown[:4]) + (", …" if len(shown) > 4 else "")
+
+
+def _questions(schema: Schema, tree: Tree, layout: Layout) -> dict[int, tuple[str, str]]:
+    """Return for each inner cell the condition of its first branch."""
+    inner = [cell.node for cell in layout.cells if cell.kind == "inner"]
+    start, child = tree.children()
+    asked = {}
+    for node in inner:
+        first, *others = child[start[node] : start[node + 1]].tolist()
+        if len(others) == 1:
+            text = _edge(schema, tree, first)
+        else:
+            text = f"{schema.features[int(tree.feature[first])].name}?"
+        people = "" if tree.n_records is None else f" · {tree.n_records[node]:,} people"
+        asked[node] = (plain(text, 160), plain(text, 300) + people)
+    return asked
+
+
+def _edge(schema: Schema, tree: Tree, node: int) -> str:
+    sets = None
+    if tree.categories is not None:
+        codes = tree.categories.of(node)
+        sets = CategorySets(start=np.array([0, len(codes)]), codes=np.array(codes, np.int32))
+    edge = Rules(
+        row=np.zeros(1, np.int64),
+        feature=tree.feature[[node]],
+        low=tree.low[[node]],
+        high=tree.high[[node]],
+        missing=np.zeros(1, np.bool_),
+        categories=sets,
+    )
+    return conditions(edge, schema)[0]
+
+
+def conditions(rules: Rules, schema: Schema, most: int = 3) -> Sequence[str]:
+    """Return every condition with the name of its feature."""
+    named = []
+    texts = cells(rules, schema, ",", most)
+    for index, text in zip(rules.feature.tolist(), texts, strict=True):
+        feature = schema.features[index]
+        equals = "= " if feature.categories is not None and text[:4] != "not " else ""
+        named.append(f"{feature.name} {equals}{text}")
+    return named

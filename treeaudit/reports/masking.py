@@ -1,0 +1,157 @@
+"""Numbers of people in words, and what of them may leave the room.
+
+A report lists small groups, which is what its readers came for and what nobody
+else may see. A release-safe copy says "fewer than k" for every small number of
+people and rounds every other one to a multiple of k: a single hidden number
+could otherwise be had back by subtracting the shown ones from their total.
+"""
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["Level", "Numbers"]
+
+_BINS = (1, 2, 5, 10, 50)
+_WHOLE = re.compile(r"(?<![\w.,])\d+(?![\w%]|[.,]\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """Group sizes that share a colour.
+
+    Attributes
+    ----------
+    low, high
+        People, both inclusive; ``high`` is None where there is no bound.
+    shade
+        Name of the colour: ``r4`` for the most exposed to ``r0``.
+    name
+        In words.
+    """
+
+    low: int
+    high: int | None
+    shade: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """How numbers of people are written in one report.
+
+    Attributes
+    ----------
+    k
+        The smallest number that may be told.
+    safe
+        Whether the report may leave the room.
+    """
+
+    k: int
+    safe: bool = False
+
+    def hides(self, n: int) -> bool:
+        """Tell whether a number of people is not to be told."""
+        return self.safe and 0 < n < self.k
+
+    def rounded(self, n: int) -> int:
+        """Return the number that other numbers may be computed from.
+
+        Examples
+        --------
+        >>> [Numbers(k=5, safe=True).rounded(n) for n in (0, 1, 5, 7, 8)]
+        [0, 0, 5, 5, 10]
+        """
+        if not self.safe:
+            return n
+        return 0 if n < self.k else (2 * n + self.k) // (2 * self.k) * self.k
+
+    def count(self, n: int) -> str:
+        """Return a number of people, or of leaves that stand for people.
+
+        Examples
+        --------
+        >>> Numbers(k=5).count(1888), Numbers(k=5, safe=True).count(3)
+        ('1,888', 'fewer than 5')
+        """
+        return f"fewer than {self.k:,}" if self.hides(n) else f"{self.rounded(n):,}"
+
+    def noun(self, n: int, one: str, many: str) -> str:
+        """Return the number with its noun in the right form.
+
+        Examples
+        --------
+        >>> Numbers(k=5).noun(1, "leaf", "leaves")
+        '1 leaf'
+        """
+        return f"{self.count(n)} {one if n == 1 and not self.hides(n) else many}"
+
+    def people(self, n: int) -> str:
+        """Return a number of people.
+
+        Examples
+        --------
+        >>> Numbers(k=5).people(1), Numbers(k=5, safe=True).people(1)
+        ('1 person', 'fewer than 5 people')
+        """
+        return self.noun(n, "person", "people")
+
+    def share(self, part: int, whole: int) -> str:
+        """Return a share in percent; in a safe copy, of the numbers it shows.
+
+        Examples
+        --------
+        >>> Numbers(k=5).share(1, 3), Numbers(k=5, safe=True).share(2, 100)
+        ('33.3%', 'under 5.0%')
+        """
+        whole = max(self.rounded(whole), 1)
+        if self.hides(part):
+            return f"under {min(1.0, self.k / whole):.1%}"
+        ratio = min(1.0, self.rounded(part) / whole)
+        return "under 0.1%" if 0 < ratio < 0.0005 else f"{ratio:.1%}"
+
+    def levels(self) -> tuple[Level, ...]:
+        """Return the colour scale of group sizes, the most exposed first.
+
+        In a safe copy everything below k is one level.
+
+        Examples
+        --------
+        >>> [level.name for level in Numbers(k=7, safe=True).levels()]
+        ['fewer than 7', '7–9', '10–49', '50 or more']
+        """
+        starts = [1, *(n for n in (*_BINS, self.k) if n >= self.k)] if self.safe else _BINS
+        starts = sorted(set(starts))
+        ends = [*(n - 1 for n in starts[1:]), None]
+        return tuple(
+            Level(low=low, high=high, shade=self._shade(low), name=self._name(low, high))
+            for low, high in zip(starts, ends, strict=True)
+        )
+
+    def _shade(self, low: int) -> str:
+        return f"r{len(_BINS) - sum(low >= n for n in _BINS)}"
+
+    def _name(self, low: int, high: int | None) -> str:
+        if high is None:
+            return f"{low:,} or more"
+        if self.hides(low):
+            return f"fewer than {self.k:,}"
+        if low == high:
+            return "alone" if low == 1 else f"{low:,}"
+        return f"{low:,}–{high:,}"
+
+    def text(self, text: str) -> str:
+        """Return a sentence whose small whole numbers are masked if they must be.
+
+        Examples
+        --------
+        >>> Numbers(k=5, safe=True).text("3 are in leaves below 5 (scikit-learn 1.9.1)")
+        'fewer than 5 are in leaves below 5 (scikit-learn 1.9.1)'
+        """
+        if not self.safe:
+            return text
+        return _WHOLE.sub(lambda found: self._word(found.group()), text)
+
+    def _word(self, digits: str) -> str:
+        # Longer numbers cannot be small, and int() refuses very long ones.
+        return self.count(int(digits)) if len(digits) < 5 and self.hides(int(digits)) else digits

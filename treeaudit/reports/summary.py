@@ -1,0 +1,238 @@
+"""What an audit found, in people: the sentences at the top of a report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.terminal import plain
+from treeaudit.tree import Forest
+
+__all__ = [
+    "Rung",
+    "certain_share",
+    "headline",
+    "ladder",
+    "pill",
+    "reasons",
+    "total_people",
+    "worst",
+]
+
+_MARK = {"fail": "✕", "pass": "✓", "review": "–"}
+_TONE = {"fail": "bad", "pass": "ok", "review": "warn"}
+_SEVERITIES = ("none", "low", "medium", "high")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """What follows from one more thing that an attacker knows."""
+
+    knows: str
+    number: str
+    follows: str
+
+
+def pill(report: Report) -> tuple[str, str]:
+    """Return the verdict in two words, and its tone."""
+    if not report.checks:
+        return "OBSERVED · no checks", "skip"
+    highest = max((f.severity for f in report.findings), key=_SEVERITIES.index, default="none")
+    risk = "no finding" if highest == "none" else f"{highest.upper()} RISK"
+    word = f"{_MARK[report.verdict]} {report.verdict.upper()}"
+    return f"{word} · {risk}", _TONE[report.verdict]
+
+
+def total_people(forest: Forest, report: Report) -> int | None:
+    """Return the people the model was trained on, where the file tells."""
+    if forest.n_records is not None or report.groups.size is None:
+        return forest.n_records
+    return int(report.groups.size.sum()) if forest.n_trees == 1 else None
+
+
+def worst(report: Report, attack: str, key: str) -> int:
+    """Return a number of a finding; of the worst tree where there are several.
+
+    Summed over trees a person would count once in every tree. 0 where the
+    attack did not run.
+    """
+    finding = _finding(report, attack)
+    if finding is None:
+        return 0
+    if finding.per_tree is None:
+        return int(finding.details.get(key, 0))
+    # Tree by tree, people who are alone are as many as the leaves they are in.
+    key = {"unique_people": "unique_leaves"}.get(key, key)
+    return max((int(row[key]) for row in finding.per_tree), default=0)
+
+
+def headline(report: Report, numbers: Numbers) -> Markup:
+    """Return the verdict as one sentence in people, the numbers in bold."""
+    alone = worst(report, "TA101", "unique_people")
+    below = worst(report, "TA101", "below_k_people")
+    certain = worst(report, "TA102", "homogeneous_people")
+    can: list[Markup] = []
+    if alone:
+        can.append(Markup("can single out <b>{}</b>").format(numbers.people(alone)))
+    elif below:
+        can.append(
+            Markup("can narrow <b>{}</b> down to groups of fewer than {}").format(
+                numbers.people(below), numbers.k
+            )
+        )
+    if certain:
+        can.append(
+            Markup("knows the {} of <b>{}</b> for certain").format(
+                plain(report.forest.schema.target, 60), numbers.people(certain)
+            )
+        )
+    if not can:
+        return _nothing(report, numbers)
+    start = "In one tree alone, anyone" if report.forest.n_trees > 1 else "Anyone"
+    return Markup("{} who can read this file {}.").format(start, Markup(", and ").join(can))
+
+
+def _nothing(report: Report, numbers: Numbers) -> Markup:
+    sizes, labels = _finding(report, "TA101"), _finding(report, "TA102")
+    if sizes is None:
+        ran = any(result.id == "TA101" for result in report.results)
+        if not ran:
+            return Markup("The sizes of the groups were <b>not attacked</b>.")
+        return Markup(
+            "This file does not tell how many people are in a group: <b>nothing was measured</b>."
+        )
+    end = Markup(", and in none of them has everybody the same {}").format(
+        plain(report.forest.schema.target, 60)
+    )
+    return Markup(
+        "Nobody stands alone in this file: every group holds at least <b>{}</b>{}."
+    ).format(numbers.people(int(sizes.details["min_leaf"])), "" if labels is None else end)
+
+
+def reasons(report: Report, numbers: Numbers) -> list[str]:
+    """Return three short lines that say why."""
+    lines = [_sizes(report, numbers), _labels(report, numbers)]
+    if any(finding.status == "found" for finding in report.findings):
+        lines.append("Reading the file is enough: no training data and no queries are needed.")
+    else:
+        lines.append(
+            "This is what the file alone says, not a proof: see what a pass does not mean."
+        )
+    return [line for line in lines if line]
+
+
+def _sizes(report: Report, numbers: Numbers) -> str:
+    finding = _result(report, "TA101")
+    if not isinstance(finding, Finding):
+        return "" if finding is None else f"Group sizes: {numbers.text(finding.reason)}."
+    leaves = f"{len(report.groups.leaf):,}"
+    k = numbers.k
+    if not finding.leaves:
+        groups = "The one group holds" if leaves == "1" else f"All {leaves} groups hold"
+        return f"{groups} at least {k:,} {'person' if k == 1 else 'people'}."
+    few = numbers.count(finding.leaves)
+    hold = "holds" if few == "1" else "hold"
+    smallest = numbers.people(int(finding.details["min_leaf"]))
+    return (
+        f"{few} of {leaves} groups {hold} fewer than {k:,} people; the smallest holds {smallest}."
+    )
+
+
+def _labels(report: Report, numbers: Numbers) -> str:
+    finding = _result(report, "TA102")
+    if not isinstance(finding, Finding):
+        return "" if finding is None else f"Labels: {numbers.text(finding.reason)}."
+    if not finding.leaves:
+        return "Every group holds people with different labels."
+    groups = numbers.noun(finding.leaves, "group", "groups")
+    where = " in the worst tree" if report.forest.n_trees > 1 else ""
+    return (
+        f"In {groups} everybody has the same label: "
+        f"{certain_share(report, numbers)} of the people{where}."
+    )
+
+
+def certain_share(report: Report, numbers: Numbers) -> str:
+    """Return the share of people whose label is certain, in the worst tree."""
+    finding = _finding(report, "TA102")
+    share = 0.0 if finding is None else float(finding.details["certain_share"])
+    size = report.groups.size
+    if report.forest.n_trees == 1 and size is not None and finding is not None:
+        return numbers.share(finding.people, int(size.sum()))
+    return f"{share:.0%}" if numbers.safe else f"{share:.1%}"
+
+
+def ladder(report: Report, numbers: Numbers) -> list[Rung]:
+    """Return what follows from the file, with more and more known beside it."""
+    forest = report.forest
+    over = f", over {forest.n_trees:,} trees" if forest.n_trees > 1 else ""
+    total = len(report.groups.leaf)
+    rungs = [
+        Rung(
+            knows="nothing but the file",
+            number=f"{total:,}",
+            follows=f"{'group' if total == 1 else 'groups'} rebuilt, with their rules{over}",
+        )
+    ]
+    finding = _finding(report, "TA101")
+    if finding is not None:
+        few = numbers.count(finding.people)
+        one = few == "1"
+        rungs.append(
+            Rung(
+                knows="a person's features on the path",
+                number=few,
+                follows=f"{'person' if one else 'people'} found in a group of fewer than "
+                f"{numbers.k:,}{over}",
+            )
+        )
+    rungs.append(_certain_rung(report, numbers, over))
+    rungs += _known_rungs(report, numbers, over)
+    return rungs
+
+
+def _certain_rung(report: Report, numbers: Numbers, over: str) -> Rung:
+    result = _result(report, "TA102")
+    knows = "the same, and asks for the label"
+    if not isinstance(result, Finding):
+        reason = "not run" if result is None else numbers.text(result.reason)
+        return Rung(knows=knows, number="–", follows=reason)
+    who = "person" if numbers.count(result.people) == "1" else "people"
+    return Rung(
+        knows=knows,
+        number=numbers.count(result.people),
+        follows=f"{who} whose label is certain{over}",
+    )
+
+
+def _known_rungs(report: Report, numbers: Numbers, over: str) -> list[Rung]:
+    result = _result(report, "TA103")
+    if not isinstance(result, Finding):
+        if result is None or _finding(report, "TA102") is None:
+            return []
+        reason = numbers.text(result.reason)
+        return [Rung(knows="other people in the leaf", number="–", follows=reason)]
+    curve: Sequence[int] = result.details["people_disclosed_by_known"]
+    last = len(curve) - 1
+    words = {1: "one other person in the leaf", 10: "ten others in the leaf"}
+    return [
+        Rung(
+            knows=words.get(r, f"{r} others in the leaf"),
+            number=f"+{numbers.count(curve[r] - curve[0])}"
+            if not numbers.hides(curve[r] - curve[0])
+            else numbers.count(curve[r] - curve[0]),
+            follows=f"more disclosed{over}",
+        )
+        for r in dict.fromkeys((1, last))
+    ]
+
+
+def _result(report: Report, attack: str) -> Finding | Skipped | None:
+    return next((result for result in report.results if result.id == attack), None)
+
+
+def _finding(report: Report, attack: str) -> Finding | None:
+    result = _result(report, attack)
+    return result if isinstance(result, Finding) else None
