@@ -194,7 +194,7 @@ def _instructions(data: bytes) -> list[int]:
     """Return where each instruction begins; empty where only bytes can be damaged."""
     try:
         return [at for _, _, at in pickletools.genops(data) if at is not None]
-    except Exception:  # joblib arrays, compression and JSON are no plain pickles
+    except Exception:  # noqa: BLE001  # joblib arrays, compression, JSON: no plain pickles
         return []
 
 
@@ -227,7 +227,7 @@ def fuzz(seconds: float, seed: int, keep: Path | None = None) -> tuple[Counter[s
             try:
                 with _alarm(LONGEST):
                     outcome = type(refusal(path)).__name__
-            except (Exception, Slow) as error:
+            except (Exception, Slow) as error:  # noqa: BLE001  # this is what it looks for
                 last = traceback.extract_tb(error.__traceback__)[-1]
                 outcome = "finding"
                 where = f"{type(error).__name__} {Path(last.filename).name}:{last.lineno}"

@@ -6,6 +6,7 @@ field lies outside its record makes numpy itself read out of bounds.
 
 import math
 import re
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,7 +117,13 @@ class DType:
             form = entry[0].build()
             offset = entry[1]
             inside = isinstance(offset, int) and 0 <= offset <= size - form.itemsize
-            if not inside or form.hasobject:
+            if form.hasobject:
+                raise UnsafeModelError(
+                    "the file forges Python objects from raw bytes; treat it as hostile"
+                )
+            if form.kind == "U":
+                raise UnsupportedModelError("an array of records with text cannot be read")
+            if not inside:
                 raise ReadError(f"field {show(name)} lies outside its record")
             plain.append(name.decode("latin1") if isinstance(name, bytes) else str(name))
             formats.append(form)
@@ -198,6 +205,9 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
         except UnicodeEncodeError:
             raise ReadError("the bytes of an array are damaged") from None
     flat = np.frombuffer(data, dtype=real) if len(data) else np.empty(0, dtype=real)
+    if real.kind == "U" and len(data) and int(flat.view(f"{real.str[0]}u4").max()) > sys.maxunicode:
+        # numpy would make a Python text of it that no Python text can be.
+        raise ReadError("an array of text holds characters that do not exist")
     array = flat.reshape(sizes, order="F" if fortran else "C")
     array.flags.writeable = False
     return array

@@ -43,7 +43,7 @@ _EMPTY: dict[str, Callable[[], object]] = {
 
 
 def call(target: object, args: object, at: int, spend: Spend) -> object:
-    """Return what calling ``target`` stands for (REDUCE).
+    """Return what calling ``target`` stands for (REDUCE, INST, OBJ).
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def call(target: object, args: object, at: int, spend: Spend) -> object:
 
 
 def create(target: object, args: object, at: int, spend: Spend) -> object:
-    """Return what a bare instance of ``target`` stands for (NEWOBJ, INST, OBJ).
+    """Return what a bare instance of ``target`` stands for (NEWOBJ, NEWOBJ_EX).
 
     Parameters and errors are those of `call`.
     """

@@ -104,6 +104,11 @@ _LIBRARIES = frozenset(
         "sklearn_pandas mlxtend statsmodels pyarrow polars networkx treeaudit"
     ).split()
 )
+# Where a class may be called with arguments. Not everywhere: pandas.HDFStore("x") makes a file.
+_CALLED = (
+    *("sklearn.", "_loss.", "numpy.random.", "scipy.sparse.", "pandas.core.", "pandas._libs."),
+    *("xgboost.", "lightgbm.", "catboost.", "imblearn."),
+)
 _DATA_CLASS = re.compile(
     r"_{0,2}[A-Z]\w*|__pyx_unpickle_\w+"
     r"|(csr|csc|coo|bsr|dia|dok|lil)_(matrix|array)"
@@ -162,8 +167,7 @@ def may_call(module: str, name: str) -> bool:
         return False
     if full in _INERT_CALLS or full in _PLAIN:
         return True
-    top = module.partition(".")[0]
-    return top in _LIBRARIES and _DATA_CLASS.fullmatch(name) is not None
+    return f"{module}.".startswith(_CALLED) and _DATA_CLASS.fullmatch(name) is not None
 
 
 def may_create(module: str, name: str) -> bool:
@@ -174,5 +178,7 @@ def may_create(module: str, name: str) -> bool:
     """
     if may_call(module, name):
         return True
+    if not may_mention(module, name) or _standard_library(module):
+        return False
     known = module.partition(".")[0] in _LIBRARIES
-    return may_mention(module, name) and not known and not _standard_library(module)
+    return not known or _DATA_CLASS.fullmatch(name) is not None

@@ -142,14 +142,14 @@ def protocol(m: "Machine") -> None:
 
 def instance(m: "Machine") -> None:
     module, name = m.line(), m.line()
-    m.push(m.create(m.mention(module, name), tuple(m.pop_mark())))
+    m.push(m.call(m.mention(module, name), tuple(m.pop_mark())))
 
 
 def named_object(m: "Machine") -> None:
     items = m.pop_mark()
     if not items:
         raise ReadError(f"an object at byte {m.at - 1:,} has no class")
-    m.push(m.create(items[0], tuple(items[1:])))
+    m.push(m.call(items[0], tuple(items[1:])))
 
 
 def reduce(m: "Machine") -> None:

@@ -137,10 +137,7 @@ def _classes(attributes: Mapping[str, object], record: NodeTable) -> tuple[Label
 
 
 def _elements(stored: npt.NDArray[np.generic]) -> list[object]:
-    try:
-        elements: list[object] = stored.tolist()
-    except ValueError:  # a character beyond the end of Unicode
-        raise ReadError("the names in the model are damaged") from None
+    elements: list[object] = stored.tolist()
     return elements
 
 

@@ -1,0 +1,65 @@
+"""Reading hostile files imports, opens, runs and connects to nothing, and stays small."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hostile.files import BOMBS, HOSTILE, Hostile
+
+ROOT = Path(__file__).parents[2]
+LONGEST = 10
+LARGEST = 1024
+
+
+def _read_apart(folder: Path, megabytes: int | None = None) -> list[dict[str, Any]]:
+    def limit() -> None:
+        import resource
+
+        if megabytes is not None:
+            resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile.sandbox", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "TREEAUDIT_MARKER": str(folder.parent / "marker")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        preexec_fn=limit,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert not (folder.parent / "marker").exists()
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines[0] == {"started": True}
+    return lines[1:]
+
+
+def test_hostile_files_touch_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for case in HOSTILE:
+        (folder / case.name).write_bytes(case.bytes())
+    results = _read_apart(folder)
+    assert len(results) == len(HOSTILE)
+    assert [r for r in results if r["events"]] == []
+    assert [r for r in results if r["outcome"] == "model"] == []
+    assert max(r["seconds"] for r in results) < LONGEST
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is measured on Linux")
+@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.name)
+def test_bomb_is_bounded_in_time_and_memory(bomb: Hostile, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / bomb.name).write_bytes(bomb.bytes())
+    (result,) = _read_apart(folder, megabytes=2 * LARGEST)
+    assert result["events"] == []
+    assert result["outcome"] == bomb.error.__name__
+    assert result["seconds"] < LONGEST
+    assert result["megabytes"] < LARGEST
