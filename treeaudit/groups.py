@@ -36,7 +36,7 @@ class Labels:
     Attributes
     ----------
     distinct
-        Classes that occur in the leaf.
+        Classes that occur in the leaf; 0 in trees without class counts.
     absent
         Classes that occur in the tree but not in the leaf.
     share
@@ -44,33 +44,35 @@ class Labels:
     majority
         People in the largest class; NaN where counts are not people.
     trees
-        The worst diversity per tree.
+        The worst diversity per tree; None for trees without class counts.
     """
 
     distinct: npt.NDArray[np.int32]
     absent: npt.NDArray[np.int32]
     share: Float
     majority: Float
-    trees: tuple[TreeLabels, ...]
+    trees: tuple[TreeLabels | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Groups:
-    """The leaves of a forest that hold people.
+    """The leaves of a forest of which the model tells how many people they hold.
 
     Attributes
     ----------
     start
         Shape ``(n_trees + 1,)``: leaves ``start[t]`` to ``start[t + 1]``
-        belong to tree t.
+        belong to tree t. None do where the tree does not tell.
     leaf
         Node number of each leaf.
     size
-        People per leaf, or None where the model does not tell.
+        People per leaf, or None where no tree tells.
     labels
         What the class counts say, or None where there are none.
     n_nodes, n_leaves
         Of the whole forest, leaves without people included.
+    n_silent
+        Trees that do not tell how many people are in their leaves.
     depth
         Of a single tree; None for a forest.
     """
@@ -81,6 +83,7 @@ class Groups:
     labels: Labels | None
     n_nodes: int
     n_leaves: int
+    n_silent: int = 0
     depth: int | None = None
 
     def tree_of(self, index: npt.ArrayLike) -> Wide:
@@ -148,25 +151,40 @@ def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) 
         parts.append(_part(tree, forest.counts_are))
         if progress is not None:
             progress(done, forest.n_trees)
-    sizes = [p.size for p in parts if p.size is not None]
-    counted = [p.labels for p in parts if p.labels is not None]
-    labels = None
-    if len(counted) == len(parts):
-        labels = Labels(
-            distinct=np.concatenate([p.distinct for p in counted]),
-            absent=np.concatenate([p.absent for p in counted]),
-            share=np.concatenate([p.share for p in counted]),
-            majority=np.concatenate([p.majority for p in counted]),
-            trees=tuple(worst for p in counted for worst in p.trees),
-        )
+    told = [p.size for p in parts if p.size is not None]
     return Groups(
         start=np.concatenate([[0], np.cumsum([len(p.leaf) for p in parts])]),
         leaf=np.concatenate([p.leaf for p in parts]),
-        size=np.concatenate(sizes) if len(sizes) == len(parts) else None,
-        labels=labels,
+        size=np.concatenate(told) if told else None,
+        labels=_join(parts),
         n_nodes=sum(p.n_nodes for p in parts),
         n_leaves=sum(p.n_leaves for p in parts),
+        n_silent=len(parts) - len(told),
         depth=int(tree.depths.max()) if forest.n_trees == 1 else None,
+    )
+
+
+def _join(parts: "list[_Part]") -> Labels | None:
+    """Put the labels of all trees in a row; trees without are filled with nothing."""
+    if all(p.labels is None for p in parts):
+        return None
+    each = [p.labels if p.labels is not None else _no_labels(len(p.leaf)) for p in parts]
+    return Labels(
+        distinct=np.concatenate([labels.distinct for labels in each]),
+        absent=np.concatenate([labels.absent for labels in each]),
+        share=np.concatenate([labels.share for labels in each]),
+        majority=np.concatenate([labels.majority for labels in each]),
+        trees=tuple(worst for labels in each for worst in labels.trees),
+    )
+
+
+def _no_labels(n: int) -> Labels:
+    return Labels(
+        distinct=np.zeros(n, dtype=np.int32),
+        absent=np.zeros(n, dtype=np.int32),
+        share=np.zeros(n),
+        majority=np.full(n, np.nan),
+        trees=(None,),
     )
 
 
@@ -182,11 +200,12 @@ class _Part:
 def _part(tree: Tree, counts_are: CountsAre) -> _Part:
     leaves = tree.leaves
     n_leaves = len(leaves)
-    size = None
-    if tree.n_records is not None:
+    size = labels = None
+    if tree.n_records is None:
+        leaves = leaves[:0]
+    else:
         size = tree.n_records[leaves]
         leaves, size = leaves[size > 0], size[size > 0]
-    labels = None
     if tree.counts is not None and size is not None and len(leaves):
         labels = _labels(tree.counts[leaves], size, counts_are)
     return _Part(leaf=leaves, size=size, labels=labels, n_nodes=tree.n_nodes, n_leaves=n_leaves)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError
-from treeaudit.schema import Schema
+from treeaudit.schema import Label, Schema
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,6 +23,8 @@ __all__ = [
     "CountsAre",
     "Forest",
     "LazyTrees",
+    "Leftover",
+    "Member",
     "RecordsAre",
     "Source",
     "Tree",
@@ -310,6 +312,48 @@ class LazyTrees(Sequence[Tree]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """Something in the file beside the trees that says something about people.
+
+    Attributes
+    ----------
+    kind
+        One of the kinds that `treeaudit.attacks.leftovers` knows, such as
+        ``labels``, ``out-of-bag``, ``seeds``, ``column-values`` or ``calls``.
+    where
+        The way to it in the file, such as ``estimators_[3].random_state``.
+    n
+        How many values, people or calls it holds.
+    says
+        What it gives away, in one sentence.
+    """
+
+    kind: str
+    where: str
+    n: int
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A model inside a model, such as one estimator of a vote.
+
+    Attributes
+    ----------
+    inside
+        The way to it in the file.
+    estimator
+        Its class name.
+    n_trees
+        How many of the forest's trees are its own, in order.
+    """
+
+    inside: str
+    estimator: str
+    n_trees: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Where a model came from.
 
@@ -369,6 +413,14 @@ class Forest:
         Where the model came from.
     warnings
         What the reader noticed, one sentence each.
+    leftovers
+        What else the file holds about people.
+    members
+        The models that the trees belong to, in their order; empty where there
+        is only one.
+    tree_classes
+        The labels of the count columns of each tree, where they differ from
+        ``schema.classes`` (one-vs-rest); as many as those.
     """
 
     trees: Sequence[Tree]
@@ -381,6 +433,13 @@ class Forest:
     privacy: Mapping[str, Any] | None = None
     source: Source = field(default_factory=Source)
     warnings: tuple[str, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
+    members: tuple[Member, ...] = ()
+    tree_classes: tuple[tuple[Label, ...], ...] | None = None
+
+    def classes_of(self, tree: int) -> tuple[Label, ...] | None:
+        """Return the labels of the count columns of one tree."""
+        return self.schema.classes if self.tree_classes is None else self.tree_classes[tree]
 
     @property
     def n_trees(self) -> int:

@@ -1,6 +1,5 @@
 """What an attack is given, and what it must offer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -13,7 +12,7 @@ from treeaudit.rules import rules_of
 from treeaudit.tree import Forest
 from treeaudit.words import label_text, sentence
 
-__all__ = ["Attack", "Case", "evidence", "severity_of_share"]
+__all__ = ["Attack", "Case", "evidence", "severity_of_share", "silent_trees"]
 
 Index = npt.NDArray[np.intp]
 
@@ -67,19 +66,19 @@ def evidence(case: Case, worst: Index, most: int = 5) -> tuple[Evidence, ...]:
                 tree=index,
                 leaf=leaf,
                 people=int(groups.size[position]),
-                says=_says(forest, None if tree.counts is None else tree.counts[leaf]),
+                says=_says(forest, index, None if tree.counts is None else tree.counts[leaf]),
                 rule=sentence(rules_of(tree, [leaf]), forest.schema),
             )
         )
     return tuple(found)
 
 
-def _says(forest: Forest, counts: npt.NDArray[np.float64] | None) -> str:
-    classes: Sequence[object] = forest.schema.classes or ()
+def _says(forest: Forest, tree: int, counts: npt.NDArray[np.float64] | None) -> str:
+    classes = forest.classes_of(tree)
     if counts is None or not classes:
         return ""
     present = np.flatnonzero(counts > 0)
-    names = [label_text(forest.schema.classes[i]) for i in present] if forest.schema.classes else []
+    names = [label_text(classes[i]) for i in present.tolist()]
     if len(present) == 1:
         return f"{forest.schema.target} = {names[0]}"
     more = ", …" if len(names) > 4 else ""
@@ -87,6 +86,12 @@ def _says(forest: Forest, counts: npt.NDArray[np.float64] | None) -> str:
         return f"{forest.schema.target} is {' or '.join(names[:4])}{more}"
     shown = [f"{counts[i]:,.0f} {n}" for i, n in zip(present[:4], names, strict=False)]
     return ", ".join(shown) + more
+
+
+def silent_trees(case: Case) -> str:
+    """Say that nothing was found where not everything could be seen."""
+    silent, trees = case.groups.n_silent, case.forest.n_trees
+    return f"{silent:,} of {trees:,} trees do not tell how many people are in their leaves"
 
 
 def severity_of_share(share: float) -> Severity:

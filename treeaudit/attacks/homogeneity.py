@@ -61,9 +61,12 @@ class Homogeneity:
         size, labels = groups.size, groups.labels
         pure = labels.distinct == 1
         people = int(size[pure].sum())
-        totals = groups.per_tree(size)
+        totals = groups.per_tree(np.where(labels.distinct > 0, size, 0))
         certain = groups.per_tree(np.where(pure, size, 0))
         share = float((certain / np.maximum(totals, 1)).max())
+        if not pure.any() and (groups.n_silent or None in labels.trees):
+            reason = f"not every tree holds class counts ({forest.counts_reason})"
+            return Skipped(id=self.id, title=self.title, reason=reason)
         dominated = labels.share >= self.dominant
         ruled_out = labels.absent > 0
         many = forest.n_trees > 1
@@ -95,12 +98,13 @@ class Homogeneity:
 
 
 def _worst(labels: Labels) -> dict[str, Any]:
-    recursive = max(tree.recursive_c for tree in labels.trees)
+    trees = [tree for tree in labels.trees if tree is not None]
+    recursive = max(tree.recursive_c for tree in trees)
     return {
-        "distinct_l": min(tree.distinct_l for tree in labels.trees),
-        "entropy_l": min(tree.entropy_l for tree in labels.trees),
+        "distinct_l": min(tree.distinct_l for tree in trees),
+        "entropy_l": min(tree.entropy_l for tree in trees),
         "recursive_c_for_l_2": recursive if math.isfinite(recursive) else None,
-        "t_closeness": max(tree.t_closeness for tree in labels.trees),
+        "t_closeness": max(tree.t_closeness for tree in trees),
     }
 
 
@@ -139,4 +143,5 @@ def _per_tree(
             "t_closeness": worst.t_closeness,
         }
         for i, (n, p, worst) in enumerate(rows)
+        if worst is not None
     )

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence
+from treeaudit.attacks.case import Case, evidence, silent_trees
 from treeaudit.findings import Finding, Severity, Skipped, Words
 
 __all__ = ["Uniqueness", "group_sizes"]
@@ -56,6 +56,8 @@ class Uniqueness:
         unique, below = int(alone.sum()), int(small.sum())
         below_people, total = int(size[small].sum()), int(size.sum())
         severity: Severity = "high" if unique else "medium" if below else "none"
+        if severity == "none" and case.groups.n_silent:
+            return Skipped(id=self.id, title=self.title, reason=silent_trees(case))
         smallest = int(size.min())
         worst = np.argsort(size, kind="stable")
         details = {
@@ -68,6 +70,7 @@ class Uniqueness:
             "group_sizes": group_sizes(size),
             "prosecutor_risk": 1 / smallest,
             "marketer_risk": len(size) / total,
+            "trees_that_do_not_tell": case.groups.n_silent,
         }
         many = case.forest.n_trees > 1
         return Finding(
@@ -115,21 +118,12 @@ def _per_tree(
     size = groups.size if groups.size is not None else np.empty(0, np.int64)
     unique, leaves = groups.per_tree(alone), groups.per_tree(small)
     people = groups.per_tree(np.where(small, size, 0))
-    smallest = np.minimum.reduceat(size, groups.start[:-1])
-    rows = zip(
-        unique.tolist(),
-        leaves.tolist(),
-        people.tolist(),
-        smallest.tolist(),
-        strict=True,
-    )
+    # A tree that does not tell has no leaves here; reduceat would look into the next tree.
+    told = np.flatnonzero(np.diff(groups.start))
+    smallest = np.minimum.reduceat(size, groups.start[told])
+    columns = (told, unique[told], leaves[told], people[told], smallest)
+    names = ("tree", "unique_leaves", "below_k_leaves", "below_k_people", "min_leaf")
     return tuple(
-        {
-            "tree": i,
-            "unique_leaves": u,
-            "below_k_leaves": n,
-            "below_k_people": p,
-            "min_leaf": m,
-        }
-        for i, (u, n, p, m) in enumerate(rows)
+        dict(zip(names, row, strict=True))
+        for row in zip(*(column.tolist() for column in columns), strict=True)
     )
