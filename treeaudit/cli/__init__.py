@@ -56,7 +56,7 @@ def _options(
 def main() -> None:
     """Run the command line; every failure ends in one sentence and exit code 2."""
     try:
-        app()
+        app(prog_name="treeaudit")
     except TreeauditError as error:
         _fail(str(error))
     except BrokenPipeError:
