@@ -213,15 +213,15 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
     return array
 
 
-def object_array(items: object, shape: object, fortran: bool) -> Array:
-    """Return an array of inert objects."""
+def object_array(items: object, shape: object) -> Array:
+    """Return an array of inert objects; numpy lists them row by row in either order."""
     sizes = shape_from(shape)
     if not isinstance(items, list) or len(items) != _items(sizes):
         raise ReadError("an array of objects is damaged")
     flat = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
         flat[i] = item
-    return flat.reshape(sizes, order="F" if fortran else "C")
+    return flat.reshape(sizes)
 
 
 def scalar_from(dtype: object, data: object) -> object:
@@ -232,5 +232,7 @@ def scalar_from(dtype: object, data: object) -> object:
                 "the file forges a Python object from raw bytes; treat it as hostile"
             )
         return data
+    if isinstance(dtype, DType) and not data and dtype.build().str[1:] in ("S0", "U0"):
+        return b"" if dtype.build().kind == "S" else ""
     value: object = array_from(data, dtype, (1,), False)[0].item()
     return value

@@ -252,11 +252,11 @@ class Machine:
         if not isinstance(state, tuple) or len(state) < 5:
             raise ReadError(f"the array at byte {self.at - 1:,} is damaged")
         _, shape, dtype, fortran, data = state[:5]
-        by_column = isinstance(fortran, int) and fortran != 0
         if isinstance(dtype, DType) and dtype.is_object:
             self.spend(16 * len(data) if isinstance(data, list) else 0)
-            return object_array(data, shape, by_column)
+            return object_array(data, shape)
         self.spend(len(data) if isinstance(data, str) else 0)
+        by_column = isinstance(fortran, int) and fortran != 0
         return array_from(data, dtype, shape, by_column)
 
     def leave_frame(self) -> None:
