@@ -64,6 +64,16 @@ class CategorySets:
         """Return the codes that lead into one node."""
         return [int(code) for code in self.codes[self.start[node] : self.start[node + 1]]]
 
+    def passes(self, node: Int, code: Float) -> Flag:
+        """Tell for pairs of a node and a code whether the code leads into the node."""
+        width = int(self.codes.max(initial=0)) + 1
+        owner = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        known = np.sort(owner * width + self.codes)
+        whole = (code >= 0) & (code < width) & (code == np.floor(code))
+        key = node.astype(np.int64) * width + np.where(whole, code, 0).astype(np.int64)
+        at = np.minimum(np.searchsorted(known, key), len(known) - 1)
+        return whole & (known[at] == key) if len(known) else np.zeros(len(node), np.bool_)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tree:
@@ -241,9 +251,8 @@ class Tree:
         x = table[rows, self.feature[node]]
         passes = (self.low[node] < x) & (x <= self.high[node])
         if self.categories is not None:
-            start = self.categories.start
-            for i in np.flatnonzero(start[node + 1] > start[node]):
-                passes[i] = x[i] in self.categories.of(int(node[i]))
+            sets = np.diff(self.categories.start)[node] > 0
+            passes = np.where(sets, self.categories.passes(node, x), passes)
         if self.missing is not None:
             passes = np.where(np.isnan(x), self.missing[node], passes)
         result: Flag = passes
