@@ -124,9 +124,8 @@ def _summary(people: int, leaves: int, share: float, many: bool) -> str:
             f"in the worst tree that is {share:.1%} of the people."
         )
     one = "leaf" if leaves == 1 else "leaves"
-    return (
-        f"The label of {people:,} people ({share:.1%}) is certain: {leaves:,} {one} of one label."
-    )
+    who = "person" if people == 1 else "people"
+    return f"The label of {people:,} {who} ({share:.1%}) is certain: {leaves:,} {one} of one label."
 
 
 def _per_tree(

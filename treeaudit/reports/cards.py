@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from treeaudit.findings import Finding, Report, Skipped, Words
 from treeaudit.reports.charts import curve
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.summary import worst
+from treeaudit.reports.terminal import plain
 
 __all__ = ["Card", "Proof", "cards"]
 
@@ -150,8 +151,8 @@ _FIGURES: Mapping[str, tuple[tuple[str, str], ...]] = {
 def _facts(attack: str, details: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     if attack == "TA101":
         text = (
-            f"{details['prosecutor_risk']:.1%} for the most exposed person, "
-            f"{details['marketer_risk']:.1%} on average"
+            f"{percent(details['prosecutor_risk'])} for the most exposed person, "
+            f"{percent(details['marketer_risk'])} on average"
         )
         return (("Re-identified", text),)
     if attack == "TA102":
@@ -166,18 +167,19 @@ def _facts(attack: str, details: Mapping[str, Any]) -> tuple[tuple[str, str], ..
 def _proofs(
     report: Report, finding: Finding, numbers: Numbers, rows: frozenset[str]
 ) -> tuple[Proof, ...]:
+    # To be listed here tells something about a leaf, whatever its size.
+    if numbers.safe or finding.status == "clear":
+        return ()
     many = report.forest.n_trees > 1
     proofs = []
-    for leaf in finding.evidence if finding.status == "found" else ():
-        if numbers.hides(leaf.people):
-            continue
+    for leaf in finding.evidence[: 3 if many else 5]:
         row = f"t{leaf.tree}-{leaf.leaf}"
         proofs.append(
             Proof(
                 where=f"Tree {leaf.tree}, leaf {leaf.leaf}" if many else f"Leaf {leaf.leaf}",
                 people=numbers.people(leaf.people),
-                says="" if numbers.safe else leaf.says,
-                rule=leaf.rule,
+                says=leaf.says,
+                rule=plain(leaf.rule, 600),
                 row=row if row in rows else "",
             )
         )

@@ -283,6 +283,7 @@ def curve(values: Sequence[int], texts: Sequence[str], *, name: str, axis: str) 
         (left + i * step, top + (height - top) * (1 - value / most))
         for i, value in enumerate(values)
     ]
+    first = min(y for _, y in at[:3]) - 10
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
     dots = Markup("").join(
         Markup('<circle class="pt" cx="{:.1f}" cy="{:.1f}" r="3.5"><title>{}</title></circle>')
@@ -304,5 +305,5 @@ def curve(values: Sequence[int], texts: Sequence[str], *, name: str, axis: str) 
     ).format(
         w=width, h=height + 40, l=left, r=width - left, b=height, m=width / 2, axis_y=height + 36,
         line=line, dots=dots, ticks=ticks, name=name, axis=axis,
-        first=texts[0], last=texts[-1], y0=at[0][1] - 9, y1=at[-1][1] - 9,
+        first=texts[0], last=texts[-1], y0=first, y1=at[-1][1] - 10,
     )  # fmt: skip

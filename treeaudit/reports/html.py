@@ -6,6 +6,7 @@ made.
 """
 
 import datetime
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -118,7 +119,7 @@ def to_html(
 
 
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("treeaudit.reports", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -126,6 +127,13 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
+    environment.filters["breakable"] = _breakable
+    return environment
+
+
+def _breakable(text: str) -> Markup:
+    """Escape a name and let it break after an underscore, a dash or a slash."""
+    return Markup("<wbr>").join(re.split(r"(?<=[_\-/])", plain(text, 80)))
 
 
 def _finalize(value: object) -> object:
@@ -162,7 +170,8 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     people = total_people(forest, report)
     parts.append("people: not told" if people is None else numbers.people(people))
     if forest.schema.classes is not None:
-        parts.append(f"sensitive: {plain(forest.schema.target, 60)}")
+        named = forest.schema.target != "label"
+        parts.append(f"sensitive: {plain(forest.schema.target, 60) if named else 'the label'}")
     else:
         parts.append("predicts a number")
     return parts

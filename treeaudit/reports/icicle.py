@@ -43,6 +43,8 @@ class Subtrees:
         Leaves with people in them; at least 1.
     small
         Those among them that are smaller than k.
+    one_label
+        Those among them in which everybody has the same label.
     smallest, largest
         People in the smallest and the largest of them.
     levels
@@ -51,6 +53,7 @@ class Subtrees:
 
     n_leaves: Wide
     small: Wide
+    one_label: Wide
     smallest: Wide
     largest: Wide
     levels: Wide
@@ -120,10 +123,12 @@ def measure_subtrees(tree: Tree, k: int, starts: Sequence[int] = STARTS) -> Subt
     leaf = tree.is_leaf & (size > 0)
     smallest = np.where(leaf, size, np.iinfo(np.int64).max)
     largest = np.where(leaf, size, 0)
-    sums = np.zeros((tree.n_nodes, 2 + len(starts)), dtype=np.int64)
+    sums = np.zeros((tree.n_nodes, 3 + len(starts)), dtype=np.int64)
     sums[:, 0] = leaf
     sums[:, 1] = leaf & (size < k)
-    sums[np.flatnonzero(leaf), 2 + level_of(size[leaf], starts)] = 1
+    if tree.counts is not None:
+        sums[:, 2] = leaf & ((tree.counts > 0).sum(axis=1) == 1)
+    sums[np.flatnonzero(leaf), 3 + level_of(size[leaf], starts)] = 1
     depth = tree.depths
     order = np.argsort(depth, kind="stable")
     rows = np.searchsorted(depth[order], np.arange(1, int(depth.max()) + 2))
@@ -136,9 +141,10 @@ def measure_subtrees(tree: Tree, k: int, starts: Sequence[int] = STARTS) -> Subt
     return Subtrees(
         n_leaves=sums[:, 0],
         small=sums[:, 1],
+        one_label=sums[:, 2],
         smallest=np.where(largest > 0, smallest, 0),
         largest=largest,
-        levels=sums[:, 2:],
+        levels=sums[:, 3:],
     )
 
 
@@ -148,7 +154,7 @@ def lay_out(
     starts: Sequence[int] = STARTS,
     *,
     most_columns: int = 150,
-    most_rows: int = 28,
+    most_rows: int = 16,
 ) -> Layout:
     """Choose what to unfold and give every cell its place.
 
@@ -162,7 +168,8 @@ def lay_out(
     starts
         Sizes at which a new level begins.
     most_columns, most_rows
-        Bounds of the drawing. What lies deeper is folded.
+        Bounds of the drawing; a tree that fits into the columns may take twice
+        the rows. What lies deeper is folded.
 
     Examples
     --------
@@ -174,7 +181,8 @@ def lay_out(
     """
     below = measure_subtrees(tree, k, starts)
     start, child = tree.children()
-    opened = _unfold(below, start, child, most_columns, most_rows)
+    rows = most_rows * (2 if below.n_leaves[0] <= most_columns else 1)
+    opened = _unfold(below, start, child, most_columns, rows)
     widths = _widths(opened, start, child)
     cells: list[Cell] = []
     todo = [(0, 0, 0)]

@@ -127,7 +127,7 @@ def _draw(forest: Forest, index: int, numbers: Numbers) -> Drawing:
     svg = icicle(
         layout,
         _columns(forest, index, tree, layout, numbers),
-        {} if numbers.safe else _questions(forest.schema, tree, layout),
+        {} if numbers.safe else _questions(forest.schema, tree, layout, numbers),
         k=numbers.k,
         name=name,
         description=_description(layout, numbers, folded),
@@ -136,13 +136,14 @@ def _draw(forest: Forest, index: int, numbers: Numbers) -> Drawing:
 
 
 def _description(layout: Layout, numbers: Numbers, folded: int) -> str:
-    below = layout.below
+    total = int(layout.below.n_leaves[0])
+    small = numbers.noun(int(layout.below.small[0]), "leaf", "leaves")
     text = (
-        f"{layout.below.n_leaves[0]:,} leaves in {layout.columns} columns; "
-        f"{numbers.count(int(below.small[0]))} of them hold fewer than {numbers.k} people."
+        f"{total:,} {'leaf' if total == 1 else 'leaves'}; "
+        f"those with fewer than {numbers.k:,} people: {small}."
     )
     if folded:
-        text += f" {folded} columns stand for several leaves each."
+        text += f" Columns that stand for several leaves each: {folded}."
     return text + " The table of groups lists the smallest ones with their rules."
 
 
@@ -167,14 +168,10 @@ def _columns(
                 smallest=1 if hidden else numbers.rounded(smallest),
                 largest=max(numbers.rounded(int(layout.below.largest[cell.node])), 1),
                 shares=tuple(shares) or (("nd", 1.0),),
-                one_label=not numbers.safe and cell.kind == "leaf" and _one_label(tree, cell.node),
+                one_label=not numbers.safe and int(layout.below.one_label[cell.node]) == total > 0,
             )
         )
     return columns
-
-
-def _one_label(tree: Tree, leaf: int) -> bool:
-    return tree.counts is not None and int((tree.counts[leaf] > 0).sum()) == 1
 
 
 def _title(
@@ -214,7 +211,9 @@ def _says(forest: Forest, tree: Tree, leaf: int, numbers: Numbers) -> str:
     return ", ".join(shown[:4]) + (", …" if len(shown) > 4 else "")
 
 
-def _questions(schema: Schema, tree: Tree, layout: Layout) -> dict[int, tuple[str, str]]:
+def _questions(
+    schema: Schema, tree: Tree, layout: Layout, numbers: Numbers
+) -> dict[int, tuple[str, str]]:
     """Return for each inner cell the condition of its first branch."""
     inner = [cell.node for cell in layout.cells if cell.kind == "inner"]
     start, child = tree.children()
@@ -225,7 +224,7 @@ def _questions(schema: Schema, tree: Tree, layout: Layout) -> dict[int, tuple[st
             text = _edge(schema, tree, first)
         else:
             text = f"{schema.features[int(tree.feature[first])].name}?"
-        people = "" if tree.n_records is None else f" · {tree.n_records[node]:,} people"
+        people = "" if tree.n_records is None else f" · {numbers.people(int(tree.n_records[node]))}"
         asked[node] = (plain(text, 160), plain(text, 300) + people)
     return asked
 

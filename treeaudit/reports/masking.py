@@ -9,10 +9,25 @@ could otherwise be had back by subtracting the shown ones from their total.
 import re
 from dataclasses import dataclass
 
-__all__ = ["Level", "Numbers"]
+__all__ = ["Level", "Numbers", "percent"]
 
 _BINS = (1, 2, 5, 10, 50)
 _WHOLE = re.compile(r"(?<![\w.,])\d+(?![\w%]|[.,]\d)")
+
+
+def percent(ratio: float) -> str:
+    """Return a share in percent that never rounds to nobody or to everybody.
+
+    Examples
+    --------
+    >>> percent(1), percent(0.058), percent(0.9999), percent(0.00001)
+    ('100%', '5.8%', 'over 99.9%', 'under 0.1%')
+    """
+    if ratio in (0, 1):
+        return f"{ratio:.0%}"
+    if ratio < 0.0005:
+        return "under 0.1%"
+    return "over 99.9%" if ratio > 0.9995 else f"{ratio:.1%}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +121,8 @@ class Numbers:
         """
         whole = max(self.rounded(whole), 1)
         if self.hides(part):
-            return f"under {min(1.0, self.k / whole):.1%}"
-        ratio = min(1.0, self.rounded(part) / whole)
-        return "under 0.1%" if 0 < ratio < 0.0005 else f"{ratio:.1%}"
+            return f"under {percent(min(1.0, self.k / whole))}"
+        return percent(min(1.0, self.rounded(part) / whole))
 
     def levels(self) -> tuple[Level, ...]:
         """Return the colour scale of group sizes, the most exposed first.

@@ -1,7 +1,7 @@
 """The table that a model publishes, as rows of a page: worst first, capped."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ Wide = npt.NDArray[np.int64]
 Int = npt.NDArray[np.int32]
 
 MOST_ROWS = 200
-MOST_FEATURES = 12
+MOST_FEATURES = 8
 MOST_CLASSES = 6
 
 
@@ -136,8 +136,7 @@ def published_rows(report: Report, numbers: Numbers, most: int = MOST_ROWS) -> R
         for draft in _drafts(forest, index, here, groups.leaf[here], numbers):
             drafts[draft.position] = draft
     ordered = [drafts[position] for position in chosen.tolist()]
-    used = Counter(feature for draft in ordered for feature in draft.cell)
-    features = sorted(feature for feature, _ in used.most_common(MOST_FEATURES))
+    features = _features(ordered)
     rows = tuple(_row(report, numbers, draft, features) for draft in ordered)
     return Rows(
         rows=rows,
@@ -147,6 +146,16 @@ def published_rows(report: Report, numbers: Numbers, most: int = MOST_ROWS) -> R
         has_others=any(row.others for row in rows),
         has_estimates=any("†" in text for row in rows for text in row.labels),
     )
+
+
+def _features(drafts: Sequence[_Draft]) -> list[int]:
+    """Return the features that get a column; none where most would not."""
+    used = Counter(feature for draft in drafts for feature in draft.cell)
+    common = used.most_common()
+    without = sum(times for _, times in common[MOST_FEATURES:])
+    if without > 2 * len(drafts):
+        return []
+    return sorted(feature for feature, _ in common[:MOST_FEATURES])
 
 
 def _drafts(
@@ -199,7 +208,8 @@ def _label_names(forest: Forest) -> tuple[str, ...]:
         return ("predicted value",)
     if len(schema.classes) > MOST_CLASSES:
         return (plain(f"{schema.target} (largest first)", 60),)
-    return tuple(plain(label_text(label), 40) for label in schema.classes)
+    target = plain(schema.target, 30)
+    return tuple(f"{target} = {plain(label_text(label), 40)}" for label in schema.classes)
 
 
 def _labels(forest: Forest, tree: Tree, leaf: int, numbers: Numbers) -> tuple[str, ...]:

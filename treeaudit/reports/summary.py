@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from treeaudit.findings import Finding, Report, Skipped
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.terminal import plain
 from treeaudit.tree import Forest
 
@@ -120,7 +120,7 @@ def reasons(report: Report, numbers: Numbers) -> list[str]:
         lines.append(
             "This is what the file alone says, not a proof: see what a pass does not mean."
         )
-    return [line for line in lines if line]
+    return [line[:1].upper() + line[1:] for line in lines if line]
 
 
 def _sizes(report: Report, numbers: Numbers) -> str:
@@ -132,6 +132,9 @@ def _sizes(report: Report, numbers: Numbers) -> str:
     if not finding.leaves:
         groups = "The one group holds" if leaves == "1" else f"All {leaves} groups hold"
         return f"{groups} at least {k:,} {'person' if k == 1 else 'people'}."
+    smallest = numbers.people(int(finding.details["min_leaf"]))
+    if leaves == "1":
+        return f"The one group holds {smallest}, fewer than {k:,}."
     few = numbers.count(finding.leaves)
     hold = "holds" if few == "1" else "hold"
     smallest = numbers.people(int(finding.details["min_leaf"]))
@@ -147,6 +150,8 @@ def _labels(report: Report, numbers: Numbers) -> str:
     if not finding.leaves:
         return "Every group holds people with different labels."
     groups = numbers.noun(finding.leaves, "group", "groups")
+    if finding.leaves == len(report.groups.leaf) > 1 and not numbers.safe:
+        groups = f"all {groups}"
     where = " in the worst tree" if report.forest.n_trees > 1 else ""
     return (
         f"In {groups} everybody has the same label: "
@@ -161,7 +166,7 @@ def certain_share(report: Report, numbers: Numbers) -> str:
     size = report.groups.size
     if report.forest.n_trees == 1 and size is not None and finding is not None:
         return numbers.share(finding.people, int(size.sum()))
-    return f"{share:.0%}" if numbers.safe else f"{share:.1%}"
+    return f"about {share:.0%}" if numbers.safe else percent(share)
 
 
 def ladder(report: Report, numbers: Numbers) -> list[Rung]:
@@ -220,13 +225,15 @@ def _known_rungs(report: Report, numbers: Numbers, over: str) -> list[Rung]:
     return [
         Rung(
             knows=words.get(r, f"{r} others in the leaf"),
-            number=f"+{numbers.count(curve[r] - curve[0])}"
-            if not numbers.hides(curve[r] - curve[0])
-            else numbers.count(curve[r] - curve[0]),
-            follows=f"more disclosed{over}",
+            number=numbers.count(curve[r] - curve[0]) if curve[r] > curve[0] else "nobody",
+            follows=f"more {_who(numbers.count(curve[r] - curve[0]))}disclosed{over}",
         )
         for r in dict.fromkeys((1, last))
     ]
+
+
+def _who(number: str) -> str:
+    return {"0": "", "1": "person "}.get(number, "people ")
 
 
 def _result(report: Report, attack: str) -> Finding | Skipped | None:

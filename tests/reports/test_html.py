@@ -1,0 +1,360 @@
+"""The HTML report: what it says, what it escapes, what it leaves out."""
+
+import datetime
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tests.strategies import forests
+from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, scan
+from treeaudit.reports.html import to_html
+from treeaudit.tree import CategorySets
+
+INF = np.inf
+VOID = {"meta", "link", "input", "wbr", "br"}
+
+
+class Page(HTMLParser):
+    """The visible text, the tooltips, the ids and the nesting of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.tags: list[tuple[str, dict]] = []
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+    def named(self, tag: str) -> list[dict]:
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def flat(sizes, counts=None, classes=("no", "yes"), name="age", **more) -> Forest:
+    """A tree with one group per size, cut by one feature."""
+    n = len(sizes)
+    if counts is None and classes is not None:
+        counts = [[1, s - 1] if s > 1 else [1, 0] for s in sizes]
+    tree = Tree(
+        parent=[-1] + [0] * n,
+        feature=[-1] + [0] * n,
+        low=[-INF] + [float(i) for i in range(n)],
+        high=[INF] + [float(i + 1) for i in range(n)],
+        n_records=[sum(sizes), *sizes],
+        counts=None if counts is None else [np.sum(counts, axis=0), *counts],
+        value=np.arange(n + 1) if classes is None else None,
+    )
+    schema = Schema.numeric([name], classes)
+    return Forest(trees=(tree,), schema=schema, n_records=sum(sizes), **more)
+
+
+def page_of(model, policy="default", **options) -> Page:
+    return Page(to_html(scan(model, policy=policy), **options))
+
+
+def headline(model, policy="default", **options) -> str:
+    text = to_html(scan(model, policy=policy), **options)
+    inner = re.search(r'<p class="headline">(.*?)</p>', text).group(1)
+    return re.sub("<.*?>", "", inner)
+
+
+def pill(model, policy="default") -> str:
+    text = to_html(scan(model, policy=policy))
+    return re.search(r'<span class="pill">(.*?)</span>\n<p class="headline"', text).group(1)
+
+
+# --- the verdict ------------------------------------------------------------------------------
+
+
+def test_one_person_alone():
+    assert headline(flat([1, 20, 30])) == (
+        "Anyone who can read this file can single out 1 person, and knows the label of 1 person "
+        "for certain."
+    )
+    assert pill(flat([1, 20, 30])) == "✕ FAIL · HIGH RISK"
+
+
+def test_small_groups_without_anybody_alone():
+    assert headline(flat([3, 20])) == (
+        "Anyone who can read this file can narrow 3 people down to groups of fewer than 5."
+    )
+
+
+def test_only_labels_are_certain():
+    model = flat([40, 30], counts=[[40, 0], [10, 20]])
+    assert headline(model) == (
+        "Anyone who can read this file knows the label of 40 people for certain."
+    )
+
+
+def test_nothing_found():
+    model = flat([8, 30])
+    assert headline(model) == (
+        "Nobody stands alone in this file: every group holds at least 8 people, and in none of "
+        "them has everybody the same label."
+    )
+    assert pill(model).startswith("✓ PASS")
+
+
+def test_a_model_that_predicts_a_number():
+    model = flat([1, 30], classes=None, counts_are="absent", counts_reason="it predicts a number")
+    assert headline(model) == "Anyone who can read this file can single out 1 person."
+    text = page_of(model).text
+    assert "predicted value" in text
+    assert "SKIPPED" in text
+    assert "it predicts a number" in text
+
+
+def test_a_forest_speaks_of_its_worst_tree():
+    one, two = flat([1, 1, 9]).trees[0], flat([1, 9, 20]).trees[0]
+    model = Forest(trees=(two, one), schema=Schema.numeric(1, ["no", "yes"]))
+    assert headline(model).startswith(
+        "In one tree alone, anyone who can read this file can single out 2 people"
+    )
+    assert "over 2 trees" in page_of(model).text
+
+
+def test_no_sizes_is_no_pass():
+    tree = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF, -INF, 1], high=[INF, 1, INF])
+    model = Forest(trees=(tree,), schema=Schema.numeric(1, ["a", "b"]), counts_are="absent")
+    assert "nothing was measured" in headline(model)
+    assert pill(model).startswith("– REVIEW")
+
+
+def test_observing_claims_no_pass():
+    model = flat([8, 30])
+    assert pill(model, "observe") == "OBSERVED · no checks"
+    assert "PASS ·" not in page_of(model, "observe").text
+
+
+@pytest.mark.parametrize("policy", ["default", "strict", "observe"])
+@pytest.mark.parametrize("sizes", [[1], [1, 2], [50], [1, 1, 1, 7], [60, 70]])
+def test_plurals(sizes, policy):
+    text = page_of(flat(sizes), policy).text
+    assert not re.search(r"\b1 (people|leaves|groups|trees|checks)\b", text), text
+    assert not re.search(r"(?<![\d,.])([02-9]|\d\d+) (person|leaf|group)\b", text), text
+
+
+# --- hostile text -----------------------------------------------------------------------------
+
+HOSTILE = "<script>alert(1)</script>\"'{{ 7*7 }}\u202e" + "x" * 10_000
+
+
+def hostile() -> Forest:
+    schema = Schema(
+        features=(Feature(name=HOSTILE, categories=(HOSTILE, "b")),),
+        classes=(HOSTILE, "</title><img src=x onerror=alert(1)>"),
+        target=HOSTILE,
+    )
+    tree = Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-INF] * 3,
+        high=[INF] * 3,
+        categories=CategorySets(start=[0, 0, 1, 2], codes=[0, 1]),
+        n_records=[11, 1, 10],
+        counts=[[6, 5], [1, 0], [5, 5]],
+    )
+    source = Source(
+        path=f"/tmp/{HOSTILE[:200].replace('/', '')}.pkl",
+        estimator=HOSTILE,
+        library_version=HOSTILE,
+    )
+    return Forest(
+        trees=(tree,),
+        schema=schema,
+        source=source,
+        warnings=(HOSTILE,),
+        counts_reason=HOSTILE,
+        n_records=11,
+    )
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_hostile_text_is_shown_as_text(safe):
+    text = to_html(scan(hostile()), release_safe=safe)
+    page = Page(text)
+    assert text.count("<script>") == 1  # ours
+    assert not page.named("img")
+    assert "\u202e" not in text
+    assert "{{ 7*7 }}" in page.text
+    assert not [a for _, attrs in page.tags for a in attrs if a.startswith("on")]
+
+
+def test_long_names_do_not_make_a_long_page():
+    assert len(to_html(scan(hostile()))) < 120_000
+
+
+@settings(max_examples=25, deadline=None)
+@given(forests())
+def test_every_model_gives_a_well_formed_page(forest):
+    for safe in (False, True):
+        page = page_of(forest, release_safe=safe)
+        ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+        assert len(ids) == len(set(ids))
+        for link in page.named("a"):
+            assert link["href"][1:] in ids
+
+
+# --- a copy that may leave the room -----------------------------------------------------------
+
+SMALL = re.compile(r"(?<![\d.,=])[1-4] (?:person|people|records?|× )|smallest [1-4]\b")
+
+
+def test_a_safe_copy_holds_no_small_count():
+    model = flat([1, 2, 3, 4, 40, 33, 60])
+    assert SMALL.search(page_of(model).text)
+    page = page_of(model, release_safe=True)
+    assert not SMALL.search(page.text), page.text
+    assert "fewer than 5" in page.text
+    assert "Release-safe copy" in page.text
+
+
+def test_a_safe_copy_does_not_tell_small_groups_apart():
+    pages = [
+        to_html(scan(flat([*small, 4000, 3300, 6000])), release_safe=True)
+        for small in ([1, 1, 4, 4], [1, 2, 3, 4], [4, 3, 2, 1], [1, 1, 1, 7])
+    ]
+    # The last one has only three small groups: they may be told apart from four.
+    assert pages[0] == pages[1] == pages[2] != pages[3]
+
+
+def test_a_safe_copy_does_not_tell_what_a_small_group_is_like():
+    model = flat([2, 40, 60], counts=[[2, 0], [20, 20], [30, 30]])
+    page = page_of(model, release_safe=True)
+    rows = [attrs["id"] for attrs in page.named("tr") if "id" in attrs]
+    assert rows == ["t0-2", "t0-3"]
+    assert "≤ 1" not in page.text
+
+
+def test_a_safe_copy_withholds_labels_that_tell_of_few():
+    model = flat([40, 60], counts=[[40, 0], [58, 2]])
+    text = page_of(model, release_safe=True).text
+    assert text.count("withheld") == 5  # four cells and the note
+    assert "58" not in text
+
+
+def test_a_safe_copy_rounds_so_that_nothing_can_be_subtracted():
+    text = page_of(flat([2, 41, 58]), release_safe=True).text
+    assert not re.search(r"\b101\b", text)
+    assert "100 people" in text
+    assert " 41 " not in text
+
+
+@settings(max_examples=25, deadline=None)
+@given(forests(most_trees=2))
+def test_no_safe_copy_lists_a_group_below_k(forest):
+    page = page_of(forest, release_safe=True)
+    for attrs in page.named("tr"):
+        if "id" in attrs:
+            tree, leaf = (int(n) for n in attrs["id"][1:].split("-"))
+            assert forest.trees[tree].n_records[leaf] >= 5
+
+
+# --- caps and parts ---------------------------------------------------------------------------
+
+
+def test_the_table_is_capped_and_says_so():
+    page = page_of(flat([7] * 230))
+    assert sum("id" in attrs for attrs in page.named("tr")) == 200
+    assert "30 more groups are not listed" in page.text
+    assert "treeaudit reconstruct MODEL -o table.csv" in page.text
+
+
+def test_a_forest_is_capped_and_says_so():
+    tree = flat([3, 9]).trees[0]
+    model = Forest(trees=(tree,) * 103, schema=Schema.numeric(1, ["no", "yes"]))
+    page = page_of(model)
+    assert "3 more trees are not listed" in page.text
+    assert sum(a.get("class") == "strip" for a in page.named("svg")) == 100 + 5
+    assert sum("data-icicle" in attrs for attrs in page.named("div")) == 3
+
+
+def test_thirty_classes_share_a_column():
+    counts = np.ones((2, 30)) * 2
+    model = flat([60, 60], counts=counts, classes=[f"c{i}" for i in range(30)])
+    text = page_of(model).text
+    assert "label (largest first)" in text
+    assert "2 × c0, 2 × c1, 2 × c2, 2 × c3 and 26 more" in text
+
+
+def test_counts_that_are_not_people_are_marked():
+    model = flat([5, 6], counts=[[2.5, 3.5], [1.5, 9.0]], counts_are="weighted", counts_reason="w")
+    text = page_of(model).text
+    assert "2.5†" in text
+    assert "sums of weights, not people: w" in text
+
+
+def test_draws_are_never_called_people():
+    model = flat([5, 6], counts=[[4, 5], [3, 3]], records_are="bootstrap")
+    text = page_of(model).text
+    assert "4†" in text
+    assert "draws, people only where nobody was drawn twice" in text
+
+
+def test_empty_leaves_are_drawn_and_not_counted():
+    model = flat([0, 9], counts=[[0, 0], [4, 5]])
+    text = page_of(model).text
+    assert "1 group rebuilt" in text
+    assert "nobody" in text
+
+
+def test_the_date_is_printed_only_if_told():
+    report = scan(flat([8, 30]))
+    assert "21 November 2026" in to_html(report, created=datetime.date(2026, 11, 21))
+    assert to_html(report) == to_html(report)
+    assert not re.search(r"\b20\d\d\b(?!\))", Page(to_html(report)).text.split("Attacks")[0])
+
+
+def test_a_page_is_one_file_without_a_network():
+    text = to_html(scan(flat([1, 9])))
+    assert "default-src 'none'" in text
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text)
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_custom_thresholds_are_shown():
+    policy = Policy(name="mine", values={"min-leaf": 12, "max-epsilon": 1.0})
+    text = page_of(flat([8, 30]), policy).text
+    assert "at least 12 people" in text
+    assert policy.sha256 in text
+    assert "mine: min-leaf = 12, max-epsilon = 1" in text
+
+
+def test_an_attack_that_was_not_asked_for_is_not_a_pass():
+    report = scan(flat([1, 30]), attacks=["TA102"])
+    text = Page(to_html(report)).text
+    assert "TA101 was not run" in text
+    assert "Singling out" not in text
+
+
+def test_what_is_in_the_report_is_in_the_page(cancer_tree):
+    report = scan(cancer_tree)
+    text = Page(to_html(report)).text
+    for finding in report.findings:
+        assert finding.title in text
+        assert f"{finding.people:,}" in text
+        for leaf in finding.evidence:
+            assert f"Leaf {leaf.leaf}" in text
