@@ -15,7 +15,10 @@ begun = time.process_time()
 {code}
 used = time.process_time() - begun
 usage = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps([used, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]))
+# ru_maxrss begins with the size of the process that started this one; VmHWM does not.
+with open("/proc/self/status") as status:
+    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+print(json.dumps([used, usage.ru_utime + usage.ru_stime, peak / 1024]))
 """
 
 

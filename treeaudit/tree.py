@@ -295,12 +295,14 @@ class LazyTrees(Sequence[Tree]):
     """Trees that are built one at a time when they are asked for.
 
     A forest of millions of leaves is never held as a whole: each pass builds a
-    tree from the mapped file, looks at it and lets it go.
+    tree from the mapped file, looks at it and lets it go. Only the last one is
+    kept, so that a model of one tree is built once.
     """
 
     def __init__(self, build: Callable[[int], Tree], n_trees: int) -> None:
         self._build = build
         self._n_trees = n_trees
+        self._last: tuple[int, Tree] | None = None
 
     def __len__(self) -> int:
         return self._n_trees
@@ -314,10 +316,13 @@ class LazyTrees(Sequence[Tree]):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError(f"tree {index} of {len(self)}")
-        return self._build(index % len(self))
+        index %= len(self)
+        if self._last is None or self._last[0] != index:
+            self._last = (index, self._build(index))
+        return self._last[1]
 
     def __iter__(self) -> Iterator[Tree]:
-        return (self._build(i) for i in range(len(self)))
+        return (self[i] for i in range(len(self)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
