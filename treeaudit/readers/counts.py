@@ -7,8 +7,8 @@ their weight (``weighted_n_node_samples``) and ``V`` the stored ``value``.
    numbers decide: rows that sum to ``w`` are weights, rows that sum to 1 are
    fractions and are multiplied by ``w``. (Where both hold, ``w`` is 1 and they
    mean the same.) Call the result ``C``: weight per class.
-2. Without bootstrap, ``w = n`` in every leaf and whole ``C`` mean that every
-   row weighed 1: ``C`` is people. *Exact.*
+2. Without bootstrap and ``class_weight``, ``w = n`` in every leaf and whole ``C``
+   mean that every row weighed 1: ``C`` is people. *Exact.*
 3. Without bootstrap and with one weight per class, ``C[:, c] = weight_c *
    people_c`` and the people of a node sum to ``n``. So ``C @ u = n`` with
    ``u_c = 1 / weight_c``. If this overdetermined system has one solution that
@@ -17,8 +17,9 @@ their weight (``weighted_n_node_samples``) and ``V`` the stored ``value``.
    weighs them so; otherwise *likely*: weights of single rows (sample_weight)
    can look like weights of classes. A class of weight 0 leaves no trace.
 4. With bootstrap, ``w`` counts draws. If ``C`` is whole and every tree has the
-   stated total, ``C`` is draws per class: *exact*, but draws and not people.
-   Before 1.4 no total is stated: *likely*, unless many trees agree on one.
+   same total (the stated one, since 1.4), ``C`` is draws per class. *Exact*, but
+   draws and not people, since 1.9; before, when weights of rows still weighed
+   the draws, *likely* unless many trees agree.
 5. Anything else stays *weighted*. A leaf with one class still holds exactly
    ``n`` people of it, whatever they weigh.
 
@@ -128,13 +129,13 @@ def people_per_class(
     ('exact', [[1.0, 0.0], [0.0, 2.0]])
     """
     classes = weights.shape[1]
-    if np.array_equal(weight, n) and _whole(weights):
+    used = np.flatnonzero(weights.max(axis=0) > 0)
+    if np.array_equal(weight, n) and _whole(weights) and _all_one(class_weight, used):
         return Meaning(
             counts_are="exact",
             reason="every training row weighs 1",
             per_weight=np.ones(classes),
         )
-    used = np.flatnonzero(weights.max(axis=0) > 0)
     system = weights[:, used]
     if system.size * len(used) > _MOST_WORK:
         return _weighted("there are too many classes to tell the weights of the rows apart")
@@ -157,6 +158,13 @@ def people_per_class(
     )
 
 
+def _all_one(class_weight: Mapping[int, float] | str | None, used: npt.NDArray[np.intp]) -> bool:
+    """Whether ``class_weight`` is as good as none."""
+    if isinstance(class_weight, str):
+        return False
+    return class_weight is None or all(class_weight.get(int(c), 1) == 1 for c in used)
+
+
 def _stated(
     class_weight: Mapping[int, float] | str | None,
     people: Float,
@@ -164,7 +172,7 @@ def _stated(
     classes: int,
 ) -> Float | None:
     """Return what one person of each class should weigh, if the file states it."""
-    if class_weight is None:
+    if class_weight is None or not np.all(people > 0):
         return None
     if isinstance(class_weight, str):
         balanced: Float = people.sum() / (classes * people)

@@ -233,13 +233,16 @@ def _leaf_meaning(record: NodeTable, class_weight: dict[int, float] | str | None
 def _bootstrap_meaning(records: list[NodeTable], attributes: Mapping[str, object]) -> list[Meaning]:
     totals = {float(record.weight[0]) for record in records}
     stated = attributes.get("_n_samples_bootstrap")
+    class_weight = attributes.get("class_weight")
     weights = [class_weights(*record.value_of(record.leaves)) for record in records]
-    if isinstance(stated, int):
-        draws, proved = totals == {stated}, True
+    draws = len(totals) == 1 and (not isinstance(stated, int) or totals == {stated})
+    per_tree = isinstance(class_weight, str) and class_weight == "balanced_subsample"
+    if "_sample_weight" in attributes and not per_tree:
+        proved = True  # since 1.9 weights steer the draw and do not weigh what is drawn
     else:
-        # Before 1.4 the file does not tell how many draws there were. Weights of rows
-        # would make the totals of many trees differ, and a common weight divides them all.
-        draws = len(totals) == 1 and attributes.get("class_weight") is None
+        # Weights of rows would make the totals of many trees differ, and a weight that
+        # all rows share divides every count.
+        draws = draws and class_weight is None
         proved = len(records) >= _MANY_TREES and _have_one(weights)
     if draws and all(_is_whole(w) for w in weights):
         found = Meaning(

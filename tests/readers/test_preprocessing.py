@@ -1,0 +1,194 @@
+"""Pipelines undone: the original records end where the transformed ones do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from treeaudit.table import rule_text
+
+JOBS = ["Sales", "Tech", "Farm", "Army"]
+
+
+def people(n=400, missing=False) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n).astype(float),
+            "income": rng.lognormal(10, 1, n).round(),
+            "job": rng.choice(JOBS, n),
+            "size": rng.choice(["S", "M", "L"], n),
+        }
+    )
+    if missing:
+        frame.loc[rng.random(n) < 0.1, "age"] = np.nan
+    return frame
+
+
+def labels(frame: pd.DataFrame) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    score = frame["age"].fillna(40) / 40 + (frame["job"] == "Tech") + (frame["size"] == "L")
+    return np.where(score + rng.normal(0, 0.3, len(frame)) > 2, "yes", "no")
+
+
+def encode(frame: pd.DataFrame, schema: ta.Schema) -> np.ndarray:
+    """Original records as the forest's schema wants them."""
+    columns = []
+    for feature in schema.features:
+        name = feature.name.removesuffix(" (encoded)")
+        if feature.categories is None:
+            columns.append(frame[name].to_numpy(dtype=float))
+        else:
+            codes = {c: i for i, c in enumerate(feature.categories)}
+            columns.append(frame[name].map(codes).astype(float).to_numpy())
+    return np.column_stack(columns)
+
+
+def ends(model, frame: pd.DataFrame) -> np.ndarray:
+    return model[-1].apply(model[:-1].transform(frame)).reshape(len(frame), -1)
+
+
+def check(model, frame: pd.DataFrame) -> ta.Forest:
+    forest = ta.load(model.fit(frame, labels(frame)))
+    ours = forest.apply(encode(frame, forest.schema))
+    assert np.mean(ours == ends(model, frame)) > 0.999
+    return forest
+
+
+NUMBERS = ["age", "income"]
+KINDS = ["job", "size"]
+
+
+@pytest.mark.parametrize(
+    "numeric",
+    [
+        "passthrough",
+        StandardScaler(),
+        StandardScaler(with_mean=False),
+        StandardScaler(with_std=False),
+        MinMaxScaler((-1, 3)),
+        MaxAbsScaler(),
+        RobustScaler(),
+        make_pipeline(SimpleImputer(), StandardScaler()),
+        make_pipeline(StandardScaler(), SimpleImputer(strategy="median"), MinMaxScaler()),
+        KBinsDiscretizer(5, encode="ordinal", quantile_method="averaged_inverted_cdf"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        OneHotEncoder(),
+        OneHotEncoder(drop="first"),
+        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+        OrdinalEncoder(),
+        make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler()),
+    ],
+    ids=str,
+)
+def test_column_transformers(numeric, kinds) -> None:
+    prepare = ColumnTransformer([("n", numeric, NUMBERS), ("k", kinds, KINDS)])
+    model = Pipeline([("prepare", prepare), ("tree", DecisionTreeClassifier(random_state=0))])
+    forest = check(model, people())
+    assert forest.schema.names == ["age", "income", "job", "size"]
+    assert forest.schema.features[2].categories == tuple(sorted(JOBS))
+    assert not forest.warnings
+
+
+@pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent"])
+def test_missing_values_go_where_their_replacement_goes(strategy) -> None:
+    prepare = make_column_transformer((SimpleImputer(strategy=strategy), NUMBERS))
+    model = make_pipeline(prepare, DecisionTreeClassifier(max_depth=6, random_state=0))
+    check(model, people(missing=True))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [NUMBERS, [0, 1], slice(0, 2), slice("age", "income"), np.array([True, True, False, False])],
+    ids=str,
+)
+def test_columns_chosen_in_every_way(columns) -> None:
+    prepare = ColumnTransformer(
+        [("n", StandardScaler(), columns), ("job", OneHotEncoder(), ["job"])], remainder="drop"
+    )
+    model = make_pipeline(prepare, DecisionTreeClassifier(random_state=0))
+    assert check(model, people()).schema.names == ["age", "income", "job"]
+
+
+def test_the_remainder_follows() -> None:
+    frame = people().drop(columns="size")
+    frame["size"] = 1
+    prepare = ColumnTransformer([("job", OneHotEncoder(), ["job"])], remainder="passthrough")
+    model = make_pipeline(prepare, DecisionTreeClassifier(random_state=0))
+    assert check(model, frame).schema.names[0] == "age"
+
+
+def test_forests_and_selections() -> None:
+    frame = people()
+    prepare = make_column_transformer((StandardScaler(), NUMBERS), (OneHotEncoder(), KINDS))
+    model = make_pipeline(
+        prepare, VarianceThreshold(0.1), RandomForestClassifier(5, random_state=0)
+    )
+    check(model, frame)
+
+
+def test_rules_read_as_they_were_asked() -> None:
+    frame = people()
+    prepare = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["job"]))
+    model = make_pipeline(prepare, DecisionTreeClassifier(max_depth=2, random_state=0))
+    forest = check(model, frame)
+    rules = [rule_text(forest, 0, leaf) for leaf in forest.trees[0].leaves.tolist()]
+    assert any("job = Tech" in rule for rule in rules)
+    assert any("job not Tech" in rule or "job = Army or" in rule for rule in rules)
+    ages = [float(r.split("age > ")[1].split(" ")[0].strip(",")) for r in rules if "age > " in r]
+    assert all(18 < age < 90 for age in ages)
+
+
+def test_the_same_people_as_the_bare_tree() -> None:
+    frame = people()
+    prepare = make_column_transformer((StandardScaler(), NUMBERS), (OneHotEncoder(), KINDS))
+    model = make_pipeline(prepare, DecisionTreeClassifier(random_state=0)).fit(frame, labels(frame))
+    whole, bare = ta.scan(model), ta.scan(model[-1])
+    for attack in ("TA101", "TA102", "TA103"):
+        assert whole[attack].details == bare[attack].details
+
+
+@pytest.mark.parametrize("step", [PowerTransformer(), PCA(2)], ids=str)
+def test_what_cannot_be_undone_is_named(step) -> None:
+    frame = people()[NUMBERS]
+    model = make_pipeline(step, DecisionTreeClassifier(random_state=0))
+    forest = ta.load(model.fit(frame, np.arange(len(frame)) % 2))
+    kind = type(step).__name__
+    assert all(kind in name for name in forest.schema.names)
+    assert kind in forest.warnings[0]
+
+
+def test_a_step_that_does_not_tell_its_width() -> None:
+    class Mystery(StandardScaler):
+        pass
+
+    frame = people()[NUMBERS]
+    import treeaudit.readers.preprocessing as preprocessing
+    from treeaudit.readers.inert import Global, Inert
+
+    made = Inert(Global("their.package", "Mystery", 0, True), ())
+    assert preprocessing.plan_of([made], 2) is None
+    assert len(frame) == 400
+    assert Mystery is not None

@@ -1,0 +1,284 @@
+"""The wire format of protocol buffers: fields of a message, as views into the file.
+
+Nothing is copied but the numbers, and nothing is believed: a length may not go
+beyond its message, and the fields of one file are counted. Runs of numbers are
+read many at a time, whether the writer packed them or not.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+
+__all__ = ["BYTES", "FIXED32", "FIXED64", "VARINT", "Field", "Message", "signed", "varints"]
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+_SIZE = {FIXED64: 8, FIXED32: 4}
+_LONGEST = 10
+_FIRST_CHUNK, _LAST_CHUNK = 1 << 9, 1 << 21
+_MOST_NUMBER = 1 << 29
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a message.
+
+    Attributes
+    ----------
+    number
+        Which field of the message it is.
+    wire
+        ``VARINT``, ``FIXED64``, ``BYTES`` or ``FIXED32``.
+    value
+        The number of a ``VARINT``, before its sign is known; 0 otherwise.
+    at, end
+        Where the value lies in the file, in bytes.
+    """
+
+    number: int
+    wire: int
+    value: int
+    at: int
+    end: int
+
+
+class Message:
+    """A message inside a file.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    at, end
+        Where the message lies in it, in bytes.
+    budget
+        A list of one number: how many more fields may be read. Messages of
+        one file share it.
+
+    Examples
+    --------
+    >>> message = Message(memoryview(bytes.fromhex("089601")), 0, 3, [100])
+    >>> [(field.number, field.value) for field in message.fields()]
+    [(1, 150)]
+    """
+
+    __slots__ = ("at", "budget", "data", "end")
+
+    def __init__(self, data: memoryview, at: int, end: int, budget: list[int]) -> None:
+        self.data = data
+        self.at = at
+        self.end = end
+        self.budget = budget
+
+    def fields(self, at: int | None = None) -> Iterator[Field]:
+        """Yield the fields in order, from a place in the file if one is given.
+
+        Raises
+        ------
+        ReadError
+            If the message is damaged; names the byte.
+        ModelTooLargeError
+            If the file has more fields than it may have.
+        """
+        at = self.at if at is None else at
+        while at < self.end:
+            field = self.field(at)
+            yield field
+            at = field.end
+
+    def field(self, at: int) -> Field:
+        """Return the field that begins at one place in the file."""
+        self.budget[0] -= 1
+        if self.budget[0] < 0:
+            raise ModelTooLargeError(f"byte {at:,}: the file has more fields than treeaudit reads")
+        key, begin = self._varint(at)
+        number, wire = key >> 3, key & 7
+        if not 0 < number < _MOST_NUMBER:
+            raise ReadError(f"byte {at:,}: the file is damaged: no field has the number {number}")
+        if wire == VARINT:
+            value, end = self._varint(begin)
+            return Field(number, wire, value, begin, end)
+        if wire == BYTES:
+            length, begin = self._varint(begin)
+        elif wire in _SIZE:
+            length = _SIZE[wire]
+        else:
+            raise ReadError(f"byte {at:,}: the file is damaged: field type {wire} does not exist")
+        if length > self.end - begin:
+            raise ReadError(f"byte {at:,}: the file is damaged: a field is longer than its message")
+        return Field(number, wire, 0, begin, begin + length)
+
+    def _varint(self, at: int) -> tuple[int, int]:
+        value = 0
+        for i in range(_LONGEST):
+            if at + i >= self.end:
+                break
+            byte = self.data[at + i]
+            value |= (byte & 127) << (7 * i)
+            if byte < 128:
+                return value & ((1 << 64) - 1), at + i + 1
+        raise ReadError(f"byte {at:,}: the file is damaged: a number does not end")
+
+    def message(self, field: Field) -> "Message":
+        """Return the message that a field holds."""
+        self._expect(field, BYTES)
+        return Message(self.data, field.at, field.end, self.budget)
+
+    def bytes_of(self, field: Field) -> memoryview:
+        """Return the bytes that a field holds."""
+        self._expect(field, BYTES)
+        return self.data[field.at : field.end]
+
+    def text(self, field: Field) -> str:
+        """Return the text that a field holds; bytes that are no text are escaped."""
+        return str(self.bytes_of(field), "utf-8", "backslashreplace")
+
+    def integer(self, field: Field) -> int:
+        """Return the whole number that a field holds, as 64 bits with a sign."""
+        self._expect(field, VARINT)
+        return signed(field.value)
+
+    def _expect(self, field: Field, wire: int) -> None:
+        if field.wire != wire:
+            raise ReadError(
+                f"byte {field.at:,}: the file is damaged: field {field.number} has the wrong type"
+            )
+
+    def integers(self, field: Field) -> tuple[npt.NDArray[np.int64], int]:
+        """Return a run of whole numbers that begins with a field, and where it ends.
+
+        The run may be packed into one field, or be one field per number.
+        """
+        if field.wire == BYTES:
+            return varints(self.bytes_of(field), field.at), field.end
+        if field.wire != VARINT:
+            self._expect(field, VARINT)
+        tag = self._tag(field.number << 3 | VARINT)
+        parts, end = [np.array([signed(field.value)])], field.end
+        size = _FIRST_CHUNK
+        while end < self.end:
+            part, taken = _unpacked(self.data[end : min(end + size, self.end)], tag)
+            parts.append(part)
+            end += taken
+            if taken < size // 2:
+                break
+            size = min(2 * size, _LAST_CHUNK)
+        return np.concatenate(parts), end
+
+    def floats(self, field: Field, wire: int) -> tuple[npt.NDArray[np.floating], int]:
+        """Return a run of floats (``FIXED32``) or doubles (``FIXED64``), and where it ends."""
+        dtype, width = np.dtype(f"<f{_SIZE[wire]}"), _SIZE[wire]
+        if field.wire == BYTES:
+            if (field.end - field.at) % width:
+                raise ReadError(f"byte {field.at:,}: the file is damaged: a number is cut off")
+            return np.frombuffer(self.data[field.at : field.end], dtype), field.end
+        self._expect(field, wire)
+        tag = self._tag(field.number << 3 | wire)
+        begin = field.at - len(tag)
+        count = self._repeats(begin, tag, len(tag) + width)
+        end = begin + count * (len(tag) + width)
+        rows = np.frombuffer(self.data[begin:end], np.uint8).reshape(count, -1)
+        return np.ascontiguousarray(rows[:, len(tag) :]).view(dtype)[:, 0], end
+
+    def _tag(self, key: int) -> bytes:
+        tag = bytearray()
+        while key > 127:
+            tag.append(key & 127 | 128)
+            key >>= 7
+        return bytes([*tag, key])
+
+    def _repeats(self, begin: int, tag: bytes, width: int) -> int:
+        """Count records of one width that begin with the same tag."""
+        if bytes(self.data[begin : begin + len(tag)]) != tag:
+            raise ReadError(f"byte {begin:,}: the file is damaged: a field has a wasteful tag")
+        count, most, step = 0, (self.end - begin) // width, _FIRST_CHUNK
+        wanted = np.frombuffer(tag, np.uint8)
+        while count < most:
+            here = min(step, most - count)
+            piece = self.data[begin + count * width : begin + (count + here) * width]
+            rows = np.frombuffer(piece, np.uint8).reshape(here, width)
+            other = np.flatnonzero((rows[:, : len(tag)] != wanted).any(axis=1))
+            if len(other):
+                return count + int(other[0])
+            count += here
+            step = min(2 * step, _LAST_CHUNK)
+        return count
+
+
+def signed(value: int) -> int:
+    """Return 64 bits as a number with a sign."""
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def varints(packed: memoryview | bytes, at: int = 0) -> npt.NDArray[np.int64]:
+    """Return packed whole numbers.
+
+    Parameters
+    ----------
+    packed
+        The bytes of all numbers, one after the other.
+    at
+        Where they lie in the file, for the error.
+
+    Examples
+    --------
+    >>> varints(bytes([1, 0x96, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1])).tolist()
+    [1, 150, -1]
+    """
+    parts = [np.zeros(0, dtype=np.int64)]
+    done = 0
+    while done < len(packed):
+        raw = np.frombuffer(packed[done : done + _LAST_CHUNK], np.uint8)
+        part, taken = _decode(raw)
+        if not taken:
+            raise ReadError(f"byte {at + done:,}: the file is damaged: a number does not end")
+        parts.append(part)
+        done += taken
+    return np.concatenate(parts)
+
+
+def _decode(raw: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int64], int]:
+    """Decode the numbers that end in these bytes, up to one that is too long."""
+    last = np.flatnonzero(raw < 128)
+    if not len(last):
+        return np.zeros(0, dtype=np.int64), 0
+    first = np.concatenate([[0], last[:-1] + 1])
+    length = last - first + 1
+    long = np.flatnonzero(length > _LONGEST)
+    if len(long):
+        first, last, length = first[: long[0]], last[: long[0]], length[: long[0]]
+        if not len(last):
+            return np.zeros(0, dtype=np.int64), 0
+    value = np.zeros(len(first), dtype=np.uint64)
+    for i in range(int(length.max())):
+        more = length > i
+        seven = (raw[first[more] + i] & 127).astype(np.uint64)
+        value[more] |= seven << np.uint64(7 * i)
+    return value.view(np.int64), int(last[-1]) + 1
+
+
+def _unpacked(
+    piece: memoryview, tag: bytes
+) -> tuple[npt.NDArray[np.int64], int]:
+    """Decode numbers that each carry the same tag of one byte; stop at another tag."""
+    if len(tag) != 1 or len(piece) == 0 or piece[0] != tag[0]:
+        return np.zeros(0, dtype=np.int64), 0
+    raw = np.frombuffer(piece, np.uint8)
+    last = np.flatnonzero(raw < 128)
+    # Tags and numbers take turns as long as every second number is the tag, in one byte.
+    tags, ends = last[0::2], last[1::2]
+    tags = tags[: len(ends)]
+    expected = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+    wrong = np.flatnonzero((tags != expected) | (raw[tags] != tag[0]))
+    ends = ends[: wrong[0]] if len(wrong) else ends
+    if not len(ends):
+        return np.zeros(0, dtype=np.int64), 0
+    taken = int(ends[-1]) + 1
+    both, whole = _decode(raw[:taken])
+    if whole != taken:
+        return np.zeros(0, dtype=np.int64), 0
+    return both[1::2], taken
