@@ -135,11 +135,34 @@ def test_a_forest_speaks_of_its_worst_tree():
     assert "over 2 trees" in page_of(model).text
 
 
+def test_a_tree_that_tells_no_sizes_among_others_that_do():
+    silent = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF, -INF, 1], high=[INF, 1, INF])
+    model = Forest(trees=(silent, flat([1, 9]).trees[0]), schema=Schema.numeric(1, ["no", "yes"]))
+    page = page_of(model)
+    assert sum("data-icicle" in attrs for attrs in page.named("div")) == 1
+    assert [attrs["id"] for attrs in page.named("tr") if "id" in attrs] == ["t1-1", "t1-2"]
+
+
+def test_labels_that_differ_from_tree_to_tree_are_named():
+    one, two = flat([3, 9]).trees[0], flat([4, 9]).trees[0]
+    model = Forest(
+        trees=(one, two),
+        schema=Schema.numeric(1, ["no", "yes"]),
+        tree_classes=(("not a", "a"), ("not b", "b")),
+    )
+    text = page_of(model).text
+    assert "8 × a, 1 × not a" in text
+    assert "8 × b, 1 × not b" in text
+
+
 def test_no_sizes_is_no_pass():
     tree = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF, -INF, 1], high=[INF, 1, INF])
     model = Forest(trees=(tree,), schema=Schema.numeric(1, ["a", "b"]), counts_are="absent")
     assert "nothing was measured" in headline(model)
     assert pill(model).startswith("– REVIEW")
+    page = page_of(model)
+    assert [attrs["id"] for attrs in page.named("tr") if "id" in attrs] == ["t0-1", "t0-2"]
+    assert "2 groups rebuilt" in page.text
 
 
 def test_observing_claims_no_pass():

@@ -178,7 +178,7 @@ def _proofs(
             Proof(
                 where=f"Tree {leaf.tree}, leaf {leaf.leaf}" if many else f"Leaf {leaf.leaf}",
                 people=numbers.people(leaf.people),
-                says=leaf.says,
+                says=plain(leaf.says, 160),
                 rule=plain(leaf.rule, 600),
                 row=row if row in rows else "",
             )

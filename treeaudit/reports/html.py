@@ -139,7 +139,7 @@ def _breakable(text: str) -> Markup:
 def _finalize(value: object) -> object:
     """Replace what could steer a browser or a reader's eye; escaping comes after."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return plain(value, 2000)
+        return plain(value, 800)
     return value
 
 

@@ -83,7 +83,8 @@ def worst_trees(groups: Groups, numbers: Numbers, most: int | None = None) -> li
         return []
     small = groups.size < numbers.k
     per_tree = groups.per_tree(small if numbers.safe else np.where(small, groups.size, 0))
-    order: list[int] = np.argsort(-per_tree, kind="stable")[:most].tolist()
+    told = np.flatnonzero(np.diff(groups.start))
+    order: list[int] = told[np.argsort(-per_tree[told], kind="stable")][:most].tolist()
     return order
 
 
@@ -97,8 +98,6 @@ def strips(report: Report, numbers: Numbers) -> list[Strip]:
     lines = []
     for tree in worst_trees(groups, numbers, MOST_STRIPS):
         here = groups.size[groups.start[tree] : groups.start[tree + 1]]
-        if not len(here):
-            continue
         lines.append(
             Strip(
                 tree=tree,
@@ -163,7 +162,7 @@ def _columns(
         text = "" if hidden else sentence(rules, forest.schema, i)
         columns.append(
             Column(
-                title=plain(_title(forest, tree, cell, layout, numbers, text), 700),
+                title=plain(_title(forest, index, cell, layout, numbers, text), 700),
                 row="" if hidden or cell.kind == "fold" else f"t{index}-{cell.node}",
                 smallest=1 if hidden else numbers.rounded(smallest),
                 largest=max(numbers.rounded(int(layout.below.largest[cell.node])), 1),
@@ -175,7 +174,7 @@ def _columns(
 
 
 def _title(
-    forest: Forest, tree: Tree, cell: Cell, layout: Layout, numbers: Numbers, rule: str
+    forest: Forest, index: int, cell: Cell, layout: Layout, numbers: Numbers, rule: str
 ) -> str:
     smallest = int(layout.below.smallest[cell.node])
     total = int(layout.below.n_leaves[cell.node])
@@ -185,7 +184,7 @@ def _title(
     else:
         parts = [
             numbers.people(smallest) if total else "nobody",
-            _says(forest, tree, cell.node, numbers),
+            _says(forest, index, cell.node, numbers),
             rule,
         ]
         if not numbers.hides(smallest):
@@ -193,16 +192,17 @@ def _title(
     return " · ".join(part for part in parts if part)
 
 
-def _says(forest: Forest, tree: Tree, leaf: int, numbers: Numbers) -> str:
+def _says(forest: Forest, index: int, leaf: int, numbers: Numbers) -> str:
     """Return what a leaf tells about its people; nothing in a safe copy."""
+    tree, classes = forest.trees[index], forest.classes_of(index)
     if numbers.safe or tree.n_records is None:
         return ""
-    if tree.counts is None or forest.schema.classes is None:
+    if tree.counts is None or classes is None:
         return "" if tree.value is None else f"value {tree.value[leaf]:,.6g}"
     counts = tree.counts[[leaf]]
     people = people_per_class(counts, tree.n_records[[leaf]], forest.counts_are)[0]
     present = np.flatnonzero(counts[0] > 0)
-    names = [plain(label_text(forest.schema.classes[i]), 60) for i in present.tolist()]
+    names = [plain(label_text(classes[i]), 60) for i in present.tolist()]
     if len(present) == 1:
         return f"{plain(forest.schema.target, 60)} = {names[0]}"
     if np.isnan(people).any():

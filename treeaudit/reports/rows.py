@@ -86,7 +86,7 @@ class Rows:
     has_estimates: bool
 
 
-def worst_positions(size: Wide | None, total: int, numbers: Numbers, most: int) -> Wide:
+def worst_positions(size: Wide, numbers: Numbers, most: int) -> Wide:
     """Return the positions of the smallest groups, smallest first.
 
     A safe copy holds no group below k, and its order tells no more than the
@@ -94,11 +94,9 @@ def worst_positions(size: Wide | None, total: int, numbers: Numbers, most: int) 
 
     Examples
     --------
-    >>> worst_positions(np.array([9, 1, 5, 1]), 4, Numbers(k=5), 3).tolist()
+    >>> worst_positions(np.array([9, 1, 5, 1]), Numbers(k=5), 3).tolist()
     [1, 3, 2]
     """
-    if size is None:
-        return np.arange(0 if numbers.safe else min(most, total))
     eligible = np.flatnonzero(size >= numbers.k) if numbers.safe else np.arange(len(size))
     kept = size[eligible]
     if numbers.safe:
@@ -117,9 +115,10 @@ def worst_positions(size: Wide | None, total: int, numbers: Numbers, most: int) 
 class _Draft:
     """A leaf before it is known which features have a column of their own."""
 
-    position: int
     tree: int
     leaf: int
+    size: int | None
+    one_label: bool
     labels: tuple[str, ...]
     cell: dict[int, str]
     condition: dict[int, str]
@@ -128,24 +127,42 @@ class _Draft:
 def published_rows(report: Report, numbers: Numbers, most: int = MOST_ROWS) -> Rows:
     """Return the worst rows of the reconstructed table."""
     forest, groups = report.forest, report.groups
-    chosen = worst_positions(groups.size, len(groups.leaf), numbers, most)
-    home = groups.tree_of(chosen)
+    if groups.size is None:
+        home, leaf = _first_leaves(forest, 0 if numbers.safe else most)
+        size = np.zeros(0, np.int64)
+    else:
+        chosen = worst_positions(groups.size, numbers, most)
+        home, leaf, size = groups.tree_of(chosen), groups.leaf[chosen], groups.size[chosen]
     drafts: dict[int, _Draft] = {}
     for index in np.unique(home).tolist():
-        here = chosen[home == index]
-        for draft in _drafts(forest, index, here, groups.leaf[here], numbers):
-            drafts[draft.position] = draft
-    ordered = [drafts[position] for position in chosen.tolist()]
+        here = np.flatnonzero(home == index)
+        sizes = size[here].tolist() if len(size) else [None] * len(here)
+        made = _drafts(forest, index, leaf[here], sizes, numbers)
+        drafts.update(zip(here.tolist(), made, strict=True))
+    ordered = [drafts[i] for i in range(len(home))]
     features = _features(ordered)
-    rows = tuple(_row(report, numbers, draft, features) for draft in ordered)
+    rows = tuple(_row(numbers, draft, features) for draft in ordered)
     return Rows(
         rows=rows,
-        total=len(groups.leaf),
+        total=groups.n_leaves if groups.size is None else len(groups.leaf),
         label_names=_label_names(forest),
         feature_names=tuple(plain(forest.schema.names[i], 60) for i in features),
         has_others=any(row.others for row in rows),
         has_estimates=any("†" in text for row in rows for text in row.labels),
     )
+
+
+def _first_leaves(forest: Forest, most: int) -> tuple[Wide, Int]:
+    """Return trees and leaves in their order, where no sizes say which matter."""
+    home: list[int] = []
+    leaves: list[int] = []
+    for index, tree in enumerate(forest.trees):
+        if len(leaves) >= most:
+            break
+        found = tree.leaves[: most - len(leaves)].tolist()
+        leaves += found
+        home += [index] * len(found)
+    return np.array(home, dtype=np.int64), np.array(leaves, dtype=np.int32)
 
 
 def _features(drafts: Sequence[_Draft]) -> list[int]:
@@ -159,68 +176,73 @@ def _features(drafts: Sequence[_Draft]) -> list[int]:
 
 
 def _drafts(
-    forest: Forest, index: int, positions: Wide, leaves: Int, numbers: Numbers
+    forest: Forest, index: int, leaves: Int, sizes: Sequence[int | None], numbers: Numbers
 ) -> Iterator[_Draft]:
     tree = forest.trees[index]
     rules = rules_of(tree, leaves)
-    cell: list[dict[int, str]] = [{} for _ in positions]
-    condition: list[dict[int, str]] = [{} for _ in positions]
+    cell: list[dict[int, str]] = [{} for _ in leaves]
+    condition: list[dict[int, str]] = [{} for _ in leaves]
     texts, full = cells(rules, forest.schema, ",", 4), conditions(rules, forest.schema)
     for i, (row, feature) in enumerate(
         zip(rules.row.tolist(), rules.feature.tolist(), strict=True)
     ):
         cell[row][feature], condition[row][feature] = plain(texts[i], 80), plain(full[i], 160)
-    for i, (position, leaf) in enumerate(zip(positions.tolist(), leaves.tolist(), strict=True)):
+    for i, (leaf, size) in enumerate(zip(leaves.tolist(), sizes, strict=True)):
         yield _Draft(
-            position=position,
             tree=index,
             leaf=leaf,
-            labels=_labels(forest, tree, leaf, numbers),
+            size=size,
+            one_label=tree.counts is not None and int((tree.counts[leaf] > 0).sum()) == 1,
+            labels=_labels(forest, index, tree, leaf, numbers),
             cell=cell[i],
             condition=condition[i],
         )
 
 
-def _row(report: Report, numbers: Numbers, draft: _Draft, features: list[int]) -> Row:
-    groups = report.groups
-    size = None if groups.size is None else int(groups.size[draft.position])
-    levels = numbers.levels()
-    one_label = groups.labels is not None and int(groups.labels.distinct[draft.position]) == 1
+def _row(numbers: Numbers, draft: _Draft, features: list[int]) -> Row:
+    levels, size = numbers.levels(), draft.size
+    shade = ""
+    if size is not None:
+        shade = levels[int(level_of(size, [level.low for level in levels]))].shade
     return Row(
         id=f"t{draft.tree}-{draft.leaf}",
         tree=draft.tree,
         leaf=draft.leaf,
         people="" if size is None else numbers.count(size),
-        shade=""
-        if size is None
-        else levels[int(level_of(size, [level.low for level in levels]))].shade,
+        shade=shade,
         labels=draft.labels,
         conditions=tuple(draft.cell.get(i, ANY) for i in features),
         others=" · ".join(text for i, text in draft.condition.items() if i not in set(features)),
         small=size is not None and size < numbers.k,
-        one_label=one_label and not numbers.safe,
+        one_label=draft.one_label and not numbers.safe,
     )
+
+
+def _one_column(forest: Forest) -> bool:
+    """Tell whether the labels share a column, each with its name."""
+    classes = forest.schema.classes or ()
+    return len(classes) > MOST_CLASSES or forest.tree_classes is not None
 
 
 def _label_names(forest: Forest) -> tuple[str, ...]:
     schema = forest.schema
     if schema.classes is None:
         return ("predicted value",)
-    if len(schema.classes) > MOST_CLASSES:
+    if _one_column(forest):
         return (plain(f"{schema.target} (largest first)", 60),)
     target = plain(schema.target, 30)
     return tuple(f"{target} = {plain(label_text(label), 40)}" for label in schema.classes)
 
 
-def _labels(forest: Forest, tree: Tree, leaf: int, numbers: Numbers) -> tuple[str, ...]:
+def _labels(forest: Forest, index: int, tree: Tree, leaf: int, numbers: Numbers) -> tuple[str, ...]:
     """Return a text per column of `_label_names`; empty where the file tells nothing."""
-    classes = forest.schema.classes
+    classes = forest.classes_of(index)
     if classes is None:
         return ("" if tree.value is None else f"{tree.value[leaf]:,.6g}",)
-    width = 1 if len(classes) > MOST_CLASSES else len(classes)
+    width = 1 if _one_column(forest) else len(classes)
     if tree.counts is None or tree.n_records is None:
         predicted = None if tree.label is None else int(tree.label[leaf])
-        if width == 1 and predicted is not None:
+        if _one_column(forest) and predicted is not None:
             return (plain(label_text(classes[predicted]), 40),)
         return tuple("predicted" if predicted == i else "" for i in range(width))
     counts = tree.counts[[leaf]]
@@ -232,7 +254,7 @@ def _labels(forest: Forest, tree: Tree, leaf: int, numbers: Numbers) -> tuple[st
         f"{numbers.rounded(int(n)):,}" if known else f"{raw:,.6g}†"
         for n, raw in zip(people if known else counts[0], counts[0].tolist(), strict=True)
     ]
-    if width == len(texts):
+    if not _one_column(forest):
         return tuple(texts)
     largest = np.argsort(-counts[0], kind="stable")[:4].tolist()
     present = int((counts[0] > 0).sum())

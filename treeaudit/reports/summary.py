@@ -173,7 +173,7 @@ def ladder(report: Report, numbers: Numbers) -> list[Rung]:
     """Return what follows from the file, with more and more known beside it."""
     forest = report.forest
     over = f", over {forest.n_trees:,} trees" if forest.n_trees > 1 else ""
-    total = len(report.groups.leaf)
+    total = report.groups.n_leaves if report.groups.size is None else len(report.groups.leaf)
     rungs = [
         Rung(
             knows="nothing but the file",
