@@ -85,7 +85,7 @@ def _make(
         raise ReadError(f"the arguments of a call at byte {at:,} are damaged")
     if isinstance(target, Inert) and str(target.cls) in _MADE_TYPES:
         spend(240)
-        return Inert(target.cls, args)
+        return Inert(_made_class(target), args)
     if not isinstance(target, Global):
         raise UnsafeModelError(
             f"the file calls something it computed ({show(target)}, byte {at:,}): {ADVICE}"
@@ -99,6 +99,14 @@ def _make(
         raise _unsafe(target, args, at)
     spend(240)
     return Inert(target, args)
+
+
+def _made_class(recipe: Inert) -> Global:
+    """Name the class that cloudpickle would make from a recipe in the file."""
+    name = recipe.args[1] if len(recipe.args) > 1 else None
+    if not isinstance(name, str) or not name.isidentifier():
+        return recipe.cls
+    return Global(recipe.cls.module, name, recipe.cls.offset, True)
 
 
 def _unsafe(target: Global, args: tuple[object, ...], at: int) -> UnsafeModelError:

@@ -1,0 +1,16 @@
+"""A short run of the fuzzer; the long one is ``python -m tests.fuzz.mutate``."""
+
+import signal
+
+import pytest
+
+from tests.fuzz.mutate import fuzz
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a POSIX timer")
+def test_damaged_files_end_in_a_sentence() -> None:
+    outcomes, findings = fuzz(seconds=3, seed=20)
+    assert findings == []
+    assert outcomes["ReadError"] > 100
+    assert outcomes["UnsafeModelError"] > 10
+    assert outcomes["NoneType"] > 10

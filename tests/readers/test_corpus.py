@@ -1,0 +1,123 @@
+"""Real files of four versions of scikit-learn, against what scikit-learn said of them.
+
+``TREEAUDIT_MODELS`` names a folder of model files and their ``manifest.json``.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.outcome import read_whole, refusal
+from treeaudit import Forest, ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
+
+FOLDER = Path(os.environ.get("TREEAUDIT_MODELS", ""))
+if not os.environ.get("TREEAUDIT_MODELS"):
+    pytest.skip("TREEAUDIT_MODELS names no folder of model files", allow_module_level=True)
+
+NOT_READ_YET = {
+    "adaboost",
+    "bagging",
+    "calibrated",
+    "gb",
+    "gb_bin_sub",
+    "gb_init_tree",
+    "gb_reg",
+    "hgb",
+    "hgb_cat",
+    "hgb_cat_df",
+    "hgb_missing",
+    "hgb_mono",
+    "hgb_multi",
+    "hgb_reg",
+    "iforest",
+    "ovr",
+    "stacking",
+    "voting",
+}
+"""Kinds of model that this version names but does not read, as it does with skops files."""
+
+OUTCOMES: dict[str, tuple[type[ReadError], ...]] = {
+    "refused-unsafe": (UnsafeModelError,),
+    "limit": (ModelTooLargeError,),
+    "unsupported": (UnsupportedModelError,),
+    "not-a-model": (UnsupportedModelError,),
+    # The subclasses too: a text file, say, is named instead of being called damaged.
+    "corrupt": (ReadError,),
+    "inconsistent": (ReadError,),
+}
+
+MANIFEST = json.loads((FOLDER / "manifest.json").read_text())
+READ = [
+    file
+    for file in MANIFEST["files"]
+    if file["format"] != "skops" and file["model"].partition("/")[2] not in NOT_READ_YET
+]
+NOT_READ = [file for file in MANIFEST["files"] if file not in READ]
+DAMAGED = [
+    file
+    for kind in ("malicious", "corrupt")
+    for file in json.loads((FOLDER / kind / "manifest.json").read_text())["files"]
+]
+
+
+def _path(file: dict[str, Any]) -> str:
+    return str(file["path"])
+
+
+@pytest.mark.parametrize("file", READ, ids=_path)
+def test_a_model_is_what_scikit_learn_said(file: dict[str, Any]) -> None:
+    forest = read_whole(FOLDER / file["path"])
+    (truth,) = MANIFEST["models"][file["model"]]["models"]
+    assert forest.source.estimator == truth["estimator"]
+    assert forest.n_trees == truth["n_trees"]
+    # A pipeline is read back to the table in front of it.
+    if "steps" not in forest.source.inside:
+        assert len(forest.schema.features) == truth["n_features"]
+    if "steps" not in forest.source.inside and truth.get("feature_names_in") is not None:
+        assert forest.schema.names == truth["feature_names_in"]
+    if truth.get("classes") is not None and truth["trees"][0]["n_outputs"] == 1:
+        assert forest.schema.classes is not None
+        assert [str(c) for c in forest.schema.classes] == [str(c) for c in truth["classes"]]
+    for tree, told in zip(forest.trees, truth["trees"], strict=True):
+        _same_tree(forest, tree, told)
+
+
+def _same_tree(forest: Forest, tree: Any, told: dict[str, Any]) -> None:
+    assert tree.n_nodes == told["node_count"]
+    assert tree.leaves.tolist() == told["leaf_ids"]
+    assert tree.n_records[tree.leaves].tolist() == told["leaf_n_node_samples"]
+    assert int(tree.depths.max()) == told["max_depth"]
+    if tree.value is not None:
+        assert np.allclose(tree.value[tree.leaves], np.ravel(told["leaf_value"]), atol=1e-5)
+    if forest.counts_are in ("exact", "likely"):
+        people = np.array(told["record_class_counts_in_leaf"])
+        assert tree.counts[tree.leaves].tolist() == people.reshape(tree.leaves.size, -1).tolist()
+    elif forest.counts_are == "weighted":
+        weights = np.array(told["leaf_weighted_class_counts"])[:, 0, :]
+        assert np.allclose(tree.counts[tree.leaves], weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("file", NOT_READ, ids=_path)
+def test_a_model_that_is_not_read_yet_is_named(file: dict[str, Any]) -> None:
+    assert type(refusal(FOLDER / file["path"])) is UnsupportedModelError
+
+
+@pytest.mark.parametrize("file", DAMAGED, ids=_path)
+def test_a_bad_file_ends_as_expected(
+    file: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = tmp_path / "marker"
+    monkeypatch.setenv("TREEAUDIT_MARKER", str(marker))
+    error = refusal(FOLDER / file["path"])
+    assert not marker.exists()
+    if file["path"].endswith(".skops"):
+        assert type(error) is UnsupportedModelError
+    elif error is None:
+        assert "ok" in file["expect"]
+    else:
+        expected = [outcome for name in file["expect"] for outcome in OUTCOMES.get(name, ())]
+        assert isinstance(error, tuple(expected)), error

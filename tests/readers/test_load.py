@@ -1,0 +1,200 @@
+"""Whatever is named as a model, `load` returns a forest or says one sentence."""
+
+import os
+import pickle
+import sys
+import zipfile
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.outcome import refusal
+from treeaudit import (
+    Forest,
+    ModelTooLargeError,
+    ReadError,
+    Tree,
+    UnsupportedModelError,
+    load,
+    save,
+)
+
+X, Y = load_iris(return_X_y=True)
+MODEL = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
+
+
+class MyTree(DecisionTreeClassifier):
+    """A user's own subclass."""
+
+
+def _same(a: Forest, b: Forest) -> None:
+    assert a.schema == b.schema
+    assert a.counts_are == b.counts_are
+    for one, other in zip(a.trees, b.trees, strict=True):
+        for name in ("parent", "feature", "low", "high", "missing", "n_records", "counts"):
+            first, second = getattr(one, name), getattr(other, name)
+            assert (first is None) == (second is None)
+            assert first is None or np.array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "model is empty"),
+        (b"age,income\n31,5\n", "is a text file"),
+        (b"call me later\nplease\n", "is a text file"),
+        (b"(just a remark)\n", "is a text file"),
+        (b"(c) 2020 Nobody\n", "is a text file"),
+        (b"<!DOCTYPE html><html>404</html>", "is an HTML page"),
+        (b"  <html>", "is an HTML page"),
+        (b"<?xml version='1.0'?><PMML/>", "is an XML file"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+        (b"\x93NUMPY\x01\0", "a bare numpy array"),
+        (b'{"a": 1}', "a JSON file"),
+        (b"[1, 2]", "a JSON file"),
+        (b"tree\nversion=v4\n", "LightGBM"),
+        (b"\x7fELF\x02\x01", "a program"),
+        (b"SQLite format 3\0", "SQLite"),
+        (b"\x00\x01\x02\x03", "no kind of file"),
+        (bytes(257) + b"ustar", "tar archive"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_other_files_are_named(content: bytes, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(content)
+    assert sentence in str(refusal(path))
+
+
+def test_a_zip_archive_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "model.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.pkl", b"x")
+    with pytest.raises(UnsupportedModelError, match="a zip archive"):
+        load(path)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"there is no file .*nothing\.pkl"):
+        load(tmp_path / "nothing.pkl")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="is a folder; name the model file itself"):
+        load(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes need a POSIX system")
+def test_a_named_pipe_does_not_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ReadError, match="pipe is not a regular file"):
+        load(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a POSIX system")
+def test_a_device() -> None:
+    with pytest.raises(ReadError, match="zero is not a regular file"):
+        load("/dev/zero")
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0, reason="permissions do not bind this user"
+)
+def test_a_folder_without_permission(tmp_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    (folder / "model").write_bytes(b"x")
+    folder.chmod(0)
+    try:
+        with pytest.raises(ReadError, match="cannot be opened: permission denied"):
+            load(folder / "model")
+    finally:
+        folder.chmod(0o700)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000])
+def test_a_name_that_no_file_has(name: str) -> None:
+    with pytest.raises(ReadError, match="cannot be opened"):
+        load(name)
+
+
+def test_a_link_to_a_model_is_followed(tmp_path: Path) -> None:
+    joblib.dump(MODEL, tmp_path / "model.joblib")
+    (tmp_path / "link").symlink_to("model.joblib")
+    _same(load(tmp_path / "link"), load(MODEL))
+
+
+@pytest.mark.parametrize("compress", [0, 3])
+def test_the_limit_of_bytes(compress: int, tmp_path: Path) -> None:
+    path = tmp_path / "model.joblib"
+    joblib.dump(MODEL, path, compress=compress)
+    size = path.stat().st_size
+    assert load(path, max_bytes=10 * size).n_trees == 1
+    with pytest.raises(ModelTooLargeError, match=r"raise it with --max-bytes"):
+        load(path, max_bytes=size - 1)
+    if compress:
+        with pytest.raises(ModelTooLargeError, match="unpack to more than"):
+            load(path, max_bytes=size)
+
+
+def test_an_estimator_in_memory_is_the_same_as_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(MODEL))
+    stored, live = load(str(path)), load(MODEL)
+    _same(stored, live)
+    assert live.source.format == "memory"
+    assert live.source.path is None
+    assert live.source.sha256 is None
+    assert stored.source.path == str(path)
+    assert stored.source.n_bytes == path.stat().st_size
+
+
+def test_a_forest_is_returned_as_it_is() -> None:
+    forest = load(MODEL)
+    assert load(forest) is forest
+
+
+def test_a_tree_alone_lacks_its_columns() -> None:
+    with pytest.raises(UnsupportedModelError, match="wrap it in a Forest"):
+        load(Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf]))
+
+
+@pytest.mark.parametrize("value", [lambda: 1, 5, None, [1, 2]], ids=str)
+def test_other_objects_are_no_models(value: object) -> None:
+    with pytest.raises(UnsupportedModelError):
+        load(value)
+
+
+def test_a_subclass_is_read_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(MyTree(max_depth=3, random_state=0).fit(X, Y)))
+    forest = load(path)
+    _same(forest, load(MODEL))
+    assert "MyTree is a class outside scikit-learn" in forest.warnings[0]
+
+
+def test_bytes_behind_the_model_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(MODEL) + b"cposix\nsystem\n")
+    forest = load(path)
+    _same(forest, load(MODEL))
+    assert "14 bytes follow the model; they were not read" in forest.warnings[0]
+
+
+def test_code_of_cloudpickle_is_told(tmp_path: Path) -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
+    model.note_ = lambda x: x
+    path = tmp_path / "model.pkl"
+    path.write_bytes(cloudpickle.dumps(model))
+    forest = load(path)
+    _same(forest, load(MODEL))
+    assert any("carries program code of its own" in warning for warning in forest.warnings)
+
+
+def test_the_json_form_is_the_same_model(tmp_path: Path) -> None:
+    _same(load(save(load(MODEL), tmp_path / "model.json")), load(MODEL))
