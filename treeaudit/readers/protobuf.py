@@ -226,7 +226,7 @@ def varints(packed: memoryview | bytes, at: int = 0) -> npt.NDArray[np.int64]:
 
     Examples
     --------
-    >>> varints(bytes([1, 0x96, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1])).tolist()
+    >>> varints(bytes.fromhex("01 9601 ffffffffffffffffff01")).tolist()
     [1, 150, -1]
     """
     parts = [np.zeros(0, dtype=np.int64)]
@@ -261,9 +261,7 @@ def _decode(raw: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int64], int]:
     return value.view(np.int64), int(last[-1]) + 1
 
 
-def _unpacked(
-    piece: memoryview, tag: bytes
-) -> tuple[npt.NDArray[np.int64], int]:
+def _unpacked(piece: memoryview, tag: bytes) -> tuple[npt.NDArray[np.int64], int]:
     """Decode numbers that each carry the same tag of one byte; stop at another tag."""
     if len(tag) != 1 or len(piece) == 0 or piece[0] != tag[0]:
         return np.zeros(0, dtype=np.int64), 0
