@@ -69,7 +69,7 @@ def _same(a: Any, b: Any) -> bool:
 
 def _pure_python(value: object, protocol: int) -> bytes:
     sink = io.BytesIO()
-    pickle._Pickler(sink, protocol).dump(value)  # type: ignore[attr-defined]
+    pickle._Pickler(sink, protocol).dump(value)
     return sink.getvalue()
 
 
