@@ -6,8 +6,10 @@ same rows again: row by row, who is in which tree and how often. The proof is
 in the file: the rows drawn again are as many distinct ones as the root holds.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,7 @@ from treeaudit.tree import Leftover
 __all__ = ["seeds"]
 
 _TRIED = 5
+_MOST_GUESSES = 10
 _MOST_DRAWS = 2_000_000
 _SEEDS = 1 << 32
 _HIGHEST = (1 << 31) - 1
@@ -57,46 +60,40 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
     model = place.value
     if not isinstance(model, Inert):
         return
-    members = arrived(model.get("estimators_"))
-    if not isinstance(members, list) or not members:
+    stored = arrived(model.get("estimators_"))
+    members = [m for m in stored if isinstance(m, Inert)] if isinstance(stored, list) else []
+    if not members:
         return
-    roots = [_root(member) for member in members[:_TRIED]]
-    bagging = model.get("_max_samples") is not None or model.get("_seeds") is not None
-    if bagging:
+    roots = [_root(member) for member in members]
+    if model.get("_max_samples") is not None or model.get("_seeds") is not None:
         plans = _bagging_plans(model)
         own, where = _seed_array(model), "_seeds"
-        again = _from_seed(model.get("random_state"), len(roots), at_once=True)
+        again = _from_seed(model.get("random_state"), at_once=True)
     elif model.get("bootstrap") is True:
         plans = _forest_plans(model, roots[0], n_records)
-        own = [m.get("random_state") for m in members if isinstance(m, Inert)]
-        where = "estimators_[*].random_state"
-        again = _from_seed(model.get("random_state"), len(roots), at_once=False)
+        own, where = [m.get("random_state") for m in members], "estimators_[*].random_state"
+        again = _from_seed(model.get("random_state"), at_once=False)
     else:
         return
+    kept = sum(map(_is_seed, own))
     for plan in plans:
-        proved = _repeats(own, plan, roots)
+        proved = _repeat(own, plan, roots)
         if proved is not False:
-            yield _leftover(place.at(where), len(members), plan, proved is True)
-        from_top = _repeats(again, plan, roots)
+            says = _says("1 seed tells" if kept == 1 else f"{kept:,} seeds tell", plan, proved)
+            yield Leftover(kind="seeds", where=place.at(where), n=kept, says=says)
+        from_top = _repeat(again, plan, roots)
         if from_top:
-            yield _leftover(place.at("random_state"), len(members), plan, True)
+            says = _says("1 seed, from which those of all trees follow, tells", plan, True)
+            yield Leftover(kind="seeds", where=place.at("random_state"), n=len(members), says=says)
         if proved or from_top:
             return
 
 
-def _leftover(where: str, trees: int, plan: _Plan, proved: bool) -> Leftover:
-    how = "replayed: it draws as many different people as the tree holds" if proved else (
-        "not replayed here"
-    )
-    what = "the seed of every tree" if where.endswith(("[*].random_state", "_seeds")) else (
-        "the seed from which those of all trees follow"
-    )
-    return Leftover(
-        kind="seeds",
-        where=where,
-        n=trees,
-        says=f"{what}: it repeats the draw of {plan.draws:,} from {plan.people:,} training "
-        f"records, and tells by row number who is in which of {trees:,} trees ({how})",
+def _says(who: str, plan: _Plan, proved: bool | None) -> str:
+    check = "; drawn again, they are as many as the trees hold" if proved else ""
+    return (
+        f"{who} who is in which tree, by row number ({plan.draws:,} drawn from "
+        f"{plan.people:,}{check})"
     )
 
 
@@ -107,7 +104,7 @@ def _forest_plans(
     weight = root[1] if root else 0.0
     drawn = int(weight) if 0 < weight <= _MOST_DRAWS and weight.is_integer() else None
     tried: set[int] = set()
-    for people in (model.get("_n_samples"), n_records, drawn):
+    for people in (model.get("_n_samples"), n_records, drawn, *_from_share(model, drawn)):
         if not _is_size(people) or people in tried:
             continue
         tried.add(people)
@@ -118,6 +115,14 @@ def _forest_plans(
             draws=draws,
             weights=_weights(model, people),
         )
+
+
+def _from_share(model: Inert, drawn: int | None) -> Iterator[int]:
+    """Yield the numbers of records of which a share gives the number drawn."""
+    share = model.get("max_samples")
+    if drawn is not None and isinstance(share, float) and 0.01 < share <= 1:
+        first, last = math.ceil((drawn - 0.5) / share), math.floor((drawn + 0.5) / share)
+        yield from range(first, min(last, first + _MOST_GUESSES) + 1)
 
 
 def _bagging_plans(model: Inert) -> Iterator[_Plan]:
@@ -139,7 +144,7 @@ def _bagging_plans(model: Inert) -> Iterator[_Plan]:
     yield _Plan(people=people, draws=draws, repeat=repeat, weights=weights, features=features)
 
 
-def _is_size(value: object) -> "bool":
+def _is_size(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
@@ -153,21 +158,21 @@ def _weights(model: Inert, people: int) -> npt.NDArray[np.float64] | None:
 def _seed_array(model: Inert) -> list[object]:
     stored = arrived(model.get("_seeds"))
     if isinstance(stored, np.ndarray) and stored.ndim == 1 and stored.dtype.kind in "iu":
-        return list(stored[:_TRIED].tolist())
+        return list(stored.tolist())
     return []
 
 
-def _from_seed(seed: object, n: int, *, at_once: bool) -> list[object]:
+def _from_seed(seed: object, *, at_once: bool) -> list[object]:
     """Return the seeds of the first trees as they follow from that of the model."""
     if not _is_seed(seed):
         return []
     source = np.random.RandomState(seed)
     if at_once:
-        return list(source.randint(_HIGHEST, size=n).tolist())
-    return [int(source.randint(_HIGHEST)) for _ in range(n)]
+        return list(source.randint(_HIGHEST, size=_TRIED).tolist())
+    return [int(source.randint(_HIGHEST)) for _ in range(_TRIED)]
 
 
-def _is_seed(seed: object) -> bool:
+def _is_seed(seed: object) -> TypeGuard[int]:
     return isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < _SEEDS
 
 
@@ -186,25 +191,28 @@ def _root(member: object) -> tuple[int, float] | None:
     return (int(found[0]), found[1]) if all(map(np.isfinite, found)) else None
 
 
-def _repeats(
+def _repeat(
     found: Sequence[object], plan: _Plan, roots: Sequence[tuple[int, float] | None]
 ) -> bool | None:
     """Tell whether seeds draw what the roots hold; None where that proves nothing."""
-    if not found or not all(map(_is_seed, found)):
+    pairs = [pair for pair in zip(found, roots, strict=False) if _is_seed(pair[0])]
+    if not pairs or (len(pairs) > 1 and len({seed for seed, _ in pairs}) == 1):
         return False
-    if not plan.repeat or None in roots or max(plan.people, plan.draws) > _MOST_DRAWS:
+    if not plan.repeat or max(plan.people, plan.draws) > _MOST_DRAWS:
         return None
-    for seed, root in zip(found, roots, strict=False):
-        rows = _draw(int(str(seed)), plan)
-        if rows is None:
+    for seed, root in pairs[:_TRIED]:
+        rows = _draw(seed, plan)
+        if rows is None or root is None:
             return None
-        if root is None or len(np.unique(rows)) != root[0]:
+        if len(np.unique(rows)) != root[0]:
             return False
     return True
 
 
-def _draw(seed: int, plan: _Plan) -> npt.NDArray[np.int64] | None:
+def _draw(seed: object, plan: _Plan) -> npt.NDArray[np.int64] | None:
     """Return the rows of one tree, or None where the draw is not known here."""
+    if not _is_seed(seed):
+        return None
     source = np.random.RandomState(seed)
     if plan.features is not None:
         chosen, width, repeat = plan.features

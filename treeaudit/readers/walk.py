@@ -16,6 +16,10 @@ _LONGEST_PATH = 200
 _LONGEST_NAME = 80
 # Their insides are numbers without names: node tables, generator states, search trees.
 _CLOSED = frozenset({"Tree", "TreePredictor"})
+_CLOSED_MODULES = (
+    "numpy.random",
+    *(f"sklearn.neighbors.{name}" for name in ("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,16 +123,17 @@ def _parts(place: Place) -> Iterator[Place]:
 
 def _element(place: Place, i: int, element: object) -> Iterator[Place]:
     """Yield an element of a list; a named one, as the step of a pipeline, by its name."""
-    named = isinstance(element, tuple) and len(element) > 1 and isinstance(element[0], str)
-    if named and isinstance(place.value, list) and isinstance(arrived(element[1]), Inert | str):
-        for part in element[1:]:
-            yield Place(arrived(part), f"[{show(element[0])}]", place)
-    else:
-        yield Place(element, f"[{i}]", place)
+    if isinstance(place.value, list) and isinstance(element, tuple) and len(element) > 1:
+        name, first = element[0], arrived(element[1])
+        if isinstance(name, str) and isinstance(first, Inert | str):
+            for part in element[1:]:
+                yield Place(arrived(part), f"[{show(name)}]", place)
+            return
+    yield Place(element, f"[{i}]", place)
 
 
 def _parts_of_object(place: Place, value: Inert) -> Iterator[Place]:
-    if value.kind in _CLOSED or value.cls.module.startswith("numpy.random"):
+    if value.kind in _CLOSED or value.cls.module.startswith(_CLOSED_MODULES):
         return
     attributes = value.attributes
     for name, part in attributes.items():

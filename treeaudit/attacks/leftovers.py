@@ -1,0 +1,191 @@
+"""What else the file gives away, beside its trees (TA202 to TA205).
+
+Readers note what they find in `Forest.leftovers`; the attacks here sort it by
+what an attacker can do with it and say how to take it out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from treeaudit.attacks.case import Case
+from treeaudit.findings import Finding, Severity, Skipped, Words
+from treeaudit.tree import Leftover
+
+__all__ = ["CodeInside", "ExactValues", "RepeatableDraws", "TrainingData"]
+
+_ORDER: tuple[Severity, ...] = ("none", "low", "medium", "high")
+_NAMES: Mapping[str, str] = {
+    "labels": "the labels in row order",
+    "out-of-bag": "a prediction for each record",
+    "records": "training records",
+    "targets": "single targets",
+    "unseen": "a part that was not looked at",
+    "seeds": "seeds",
+    "column-values": "values of single columns",
+    "first-round-counts": "exact class counts of the first round",
+    "extremes": "smallest and largest values of columns",
+    "calls": "names outside the usual libraries",
+    "code": "program code",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingData:
+    """Find rows of the training data in the file."""
+
+    id: ClassVar[str] = "TA202"
+    title: ClassVar[str] = "Training data left inside"
+    words: ClassVar[Words] = Words(
+        attacker="Beside its trees a file can hold the training data itself: a label, a prediction "
+        "or a whole record per person, in the order of the training table. It only has to be "
+        "read out.",
+        assumes="the attacker has the file; with the order of the training table, every entry has "
+        "a name",
+        remedy="take it out before saving, for example: model._sample_weight = None; del "
+        "model.oob_decision_function_ (or oob_prediction_); save the model alone, not in a bundle "
+        "with data; for single targets, train with min_samples_leaf of at least 5",
+        limit="an array is taken for records by its name or its length; data that was rearranged "
+        "or put into an object that is not known is missed",
+        reference="scikit-learn since 1.9 keeps _sample_weight in forests; a regression leaf keeps "
+        "mean and variance of its targets; CVE-2024-5206",
+    )
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return the rows of training data that were found."""
+        grades: dict[str, Severity] = {
+            "labels": "high",
+            "out-of-bag": "high",
+            "records": "high",
+            "targets": "high",
+            "unseen": "medium",
+        }
+        others = {kind for attack in _OTHERS for kind in attack.grades}
+        unknown = {one.kind for one in case.forest.leftovers} - others - set(grades)
+        return _finding(
+            self.id,
+            self.title,
+            case,
+            grades | dict.fromkeys(sorted(unknown), "medium"),
+            "no row of the training data was found beside the trees",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatableDraws:
+    """Find seeds that tell who was drawn into which tree."""
+
+    id: ClassVar[str] = "TA203"
+    title: ClassVar[str] = "Repeatable draws"
+    words: ClassVar[Words] = Words(
+        attacker="The seed of a bagged tree repeats the draw of its training rows: who is in which "
+        "tree, and how often, by row number. The draws of all trees together tell the records "
+        "apart, so that bagging protects nobody.",
+        assumes="the attacker has the file; nothing else to repeat the draws",
+        remedy="overwrite the seeds before saving: model.random_state = None; for e in "
+        "model.estimators_: e.random_state = None; for bagging and isolation forests also "
+        "model._seeds = None (predictions do not change)",
+        limit="says that the draws are known, not yet whose records they were; what follows from "
+        "them is certified reconstruction",
+        reference="scikit-learn repeats the draws itself, as estimators_samples_; Ferry et al. "
+        "(2024), arXiv 2402.19232",
+    )
+    grades: ClassVar[Mapping[str, Severity]] = {"seeds": "medium"}
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return the seeds that were found."""
+        clear = "no seed in the file repeats the draws of its trees"
+        return _finding(self.id, self.title, case, self.grades, clear)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactValues:
+    """Find values and counts that are stored more exactly than a prediction needs."""
+
+    id: ClassVar[str] = "TA204"
+    title: ClassVar[str] = "Exact values"
+    words: ClassVar[Words] = Words(
+        attacker="Bins, quantiles and scalers list values of single columns, nearly every one of "
+        "them or the extremes, and the first round of boosting gives away class counts that the "
+        "file seems not to hold. They tell who has the largest income, and which values occur.",
+        assumes="the attacker has the file",
+        remedy="bin on a public grid before training (few max_bins, KBinsDiscretizer with fixed "
+        "edges), give encoders and scalers their categories and bounds, and round the leaf values "
+        "of boosted trees",
+        limit="a value without the rest of its record; how many people share it is not told",
+        reference="histogram boosting bins at midpoints of neighbouring values; the first boosting "
+        "step is a Newton step from the class share (TimberStrike, 2025)",
+    )
+    grades: ClassVar[Mapping[str, Severity]] = {
+        "column-values": "medium",
+        "first-round-counts": "medium",
+        "extremes": "low",
+    }
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return the columns and counts that were found."""
+        clear = "no list of column values and no hidden class counts were found"
+        return _finding(self.id, self.title, case, self.grades, clear)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeInside:
+    """Find code that the file would run when it is loaded the usual way."""
+
+    id: ClassVar[str] = "TA205"
+    title: ClassVar[str] = "Code in the file"
+    words: ClassVar[Words] = Words(
+        attacker="A pickle is a program. What it imports beside the usual libraries runs on the "
+        "machine of whoever loads it, and may change the model that was audited.",
+        assumes="somebody loads the file with pickle or joblib",
+        remedy="save an estimator of a published library, without functions or classes of your "
+        "own, or the version-free form: treeaudit.save(treeaudit.load(file), 'model.json')",
+        limit="the audit has run none of it; that nothing is listed does not make a file safe to "
+        "load",
+        reference="documentation of pickle; GHSA-m62q-453p-gv66 (joblib before 1.6)",
+    )
+    grades: ClassVar[Mapping[str, Severity]] = {"calls": "low", "code": "medium"}
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return the names and the code that were found."""
+        clear = "the file names no code outside the usual libraries"
+        return _finding(self.id, self.title, case, self.grades, clear)
+
+
+_OTHERS = (RepeatableDraws, ExactValues, CodeInside)
+# Kinds of which `Leftover.n` counts people.
+_PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
+
+
+def _finding(
+    attack_id: str, title: str, case: Case, grades: Mapping[str, Severity], clear: str
+) -> Finding:
+    found = [one for one in case.forest.leftovers if one.kind in grades]
+    people = max((one.n for one in found if one.kind in _PEOPLE), default=0)
+    if any(one.kind == "seeds" for one in found):
+        people = case.forest.n_records or 0
+    worst = max((grades[one.kind] for one in found), key=_ORDER.index, default=_ORDER[0])
+    return Finding(
+        id=attack_id,
+        title=title,
+        severity=worst,
+        leaves=0,
+        people=people,
+        summary=_summary(found, grades) if found else f"{clear[0].upper()}{clear[1:]}.",
+        details={
+            "leftovers": [
+                {"kind": one.kind, "where": one.where, "n": one.n, "says": one.says}
+                for one in found
+            ]
+        },
+    )
+
+
+def _summary(found: list[Leftover], grades: Mapping[str, Severity]) -> str:
+    """Say the worst in full and name the other kinds."""
+    first = max(found, key=lambda one: _ORDER.index(grades[one.kind]))
+    text = f"{first.where}: {first.says}"
+    others = dict.fromkeys(one.kind for one in found if one.kind != first.kind)
+    if others:
+        text += f"; also {', '.join(_NAMES.get(kind, kind) for kind in others)}"
+    return text + "."
