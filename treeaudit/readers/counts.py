@@ -84,7 +84,7 @@ def class_weights(value: Float, weight: Float) -> Float:
     if np.any(value < 0):
         raise ReadError("the tree is damaged: a class has a negative count")
     with np.errstate(over="ignore"):
-        total = value.sum(axis=1)
+        total = value @ np.ones(value.shape[1])
     if np.all(np.abs(total - weight) <= _SLACK * (1 + weight)):
         return value
     if np.all(np.abs(total - 1.0) <= _SLACK):

@@ -29,20 +29,32 @@ class NodeTable:
     Only nodes that hang on the root count. `cut_off` tells how many do not.
     """
 
-    __slots__ = ("_nodes", "_values", "cut_off", "kept", "n_features")
+    kept: Wide | None
+    __slots__ = ("_at_hand", "_nodes", "_values", "cut_off", "kept", "n_features")
 
     def __init__(self, nodes: Table, values: Float, n_features: int) -> None:
+        self._at_hand: dict[str, npt.NDArray[np.generic]] = {}
         self._nodes = nodes
         self._values = values
         self.n_features = n_features
-        self.kept: Wide | None = None
         self.cut_off = 0
-        self._check_shape()
+        self.kept = self._check_shape()
         self._check_numbers()
 
     def _column(self, name: str) -> npt.NDArray[np.generic]:
-        column: npt.NDArray[np.generic] = self._nodes[name]
-        return column if self.kept is None else column[self.kept]
+        """Gather a column out of the records once; `forget` lets it go."""
+        if name not in self._at_hand:
+            column: npt.NDArray[np.generic] = self._nodes[name]
+            kept = column if self.kept is None else column[self.kept]
+            self._at_hand[name] = np.ascontiguousarray(kept)
+        return self._at_hand[name]
+
+    def _whole(self, name: str) -> Wide:
+        return self._column(name).astype(np.int64, copy=False)
+
+    def forget(self) -> None:
+        """Let the gathered columns go; they are read again when they are needed."""
+        self._at_hand.clear()
 
     def value_of(self, nodes: Wide) -> tuple[Float, Float]:
         """Return first output and weight of some nodes."""
@@ -52,19 +64,27 @@ class NodeTable:
     @property
     def n_records(self) -> Wide:
         """People per node: distinct training rows."""
-        return self._column("n_node_samples").astype(np.int64)
+        return self._column("n_node_samples").astype(np.int64, copy=False)
 
     @property
     def weight(self) -> Float:
         """Weight per node (draws under bootstrap)."""
         names = self._nodes.dtype.names or ()
         name = "weighted_n_node_samples"
-        return self._column(name if name in names else "n_node_samples").astype(np.float64)
+        return self._column(name if name in names else "n_node_samples").astype(
+            np.float64, copy=False
+        )
 
     @property
     def leaves(self) -> Wide:
         """Node numbers of the leaves."""
-        return np.flatnonzero(self._column("left_child").astype(np.int64) < 0)
+        return np.flatnonzero(self._column("left_child").astype(np.int64, copy=False) < 0)
+
+    @property
+    def tested(self) -> Wide:
+        """The feature of every edge: twice that of every inner node."""
+        inner = np.flatnonzero(self._whole("left_child") >= 0)
+        return np.repeat(self._whole("feature")[inner], 2)
 
     @property
     def n_bytes(self) -> int:
@@ -87,13 +107,15 @@ class NodeTable:
         values = self._values if self.kept is None else self._values[self.kept]
         return values[:, 0, :]
 
-    def _check_shape(self) -> None:
-        left, right = self._nodes["left_child"], self._nodes["right_child"]
+    def _check_shape(self) -> Wide | None:
+        """Return the nodes that hang on the root, or None where all do."""
+        self.kept = None
+        left, right = self._whole("left_child"), self._whole("right_child")
         n = len(self._nodes)
         inner = np.flatnonzero(left >= 0)
         if np.any((left < 0) != (right < 0)):
             raise ReadError("the tree is damaged: a node has one child")
-        children = np.concatenate([left[inner], right[inner]]).astype(np.int64)
+        children = np.concatenate([left[inner], right[inner]]).astype(np.int64, copy=False)
         above = np.concatenate([inner, inner])
         if np.any(children >= n) or np.any(children <= above):
             raise ReadError(
@@ -103,17 +125,18 @@ class NodeTable:
         once[children] = True
         if np.count_nonzero(once) != len(children):
             raise ReadError("the tree is damaged: a node has two parents")
-        if len(children) != n - 1:
-            self._drop_cut_off(children, above, n)
+        return None if len(children) == n - 1 else self._drop_cut_off(children, above, n)
 
-    def _drop_cut_off(self, children: Wide, above: Wide, n: int) -> None:
+    def _drop_cut_off(self, children: Wide, above: Wide, n: int) -> Wide:
         top = np.arange(n)
         top[children] = above
         # Each pass doubles the way up, so that a deep chain costs no more than a bush.
         while np.any(top != (higher := top[top])):
             top = higher
-        self.kept = np.flatnonzero(top == 0)
-        self.cut_off = int(n - len(self.kept))
+        kept = np.flatnonzero(top == 0)
+        self.cut_off = int(n - len(kept))
+        self.forget()
+        return kept
 
     def _check_numbers(self) -> None:
         links = self.links()
@@ -124,21 +147,22 @@ class NodeTable:
         inner, left, right = links.inner, links.left, links.right
         if np.any(n[left] + n[right] != n[inner]):
             raise ReadError("the tree is inconsistent: children do not add up to their parent")
-        if not np.allclose(weight[left] + weight[right], weight[inner], rtol=1e-6, atol=1e-6):
+        gap = np.abs(weight[left] + weight[right] - weight[inner])
+        if np.any(gap > 1e-6 * (1 + weight[inner])):
             raise ReadError("the tree is inconsistent: weights do not add up to their parent")
-        feature = self._column("feature")[inner].astype(np.int64)
+        feature = self._column("feature")[inner].astype(np.int64, copy=False)
         if np.any(feature < 0) or np.any(feature >= self.n_features):
             raise ReadError("the tree is damaged: it tests a feature that does not exist")
         # An infinite threshold separates missing values from all others.
-        if np.any(np.isnan(self._column("threshold")[inner].astype(np.float64))):
+        if np.any(np.isnan(self._column("threshold")[inner].astype(np.float64, copy=False))):
             raise ReadError("the tree is damaged: a threshold is not a number")
         if not np.all(np.isfinite(self._values)):
             raise ReadError("the tree is damaged: a value is not a number")
 
     def links(self) -> "Links":
         """Return the inner nodes and their children, numbered as kept."""
-        left = self._column("left_child").astype(np.int64)
-        right = self._column("right_child").astype(np.int64)
+        left = self._column("left_child").astype(np.int64, copy=False)
+        right = self._column("right_child").astype(np.int64, copy=False)
         inner = np.flatnonzero(left >= 0)
         left, right = left[inner], right[inner]
         if self.kept is not None:

@@ -4,7 +4,6 @@ Reads what `sklearn.tree._tree.Tree` stores (node table and values), in every
 layout from 0.18 to 1.9: fields are taken by name and unknown ones ignored.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,8 +15,11 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.readers.arrays import arrived
 from treeaudit.readers.counts import Meaning, class_weights, people_per_class
 from treeaudit.readers.inert import Inert, clean, show
+from treeaudit.readers.labels import label_of
 from treeaudit.readers.models import FORESTS, Found
 from treeaudit.readers.node_table import NodeTable, read_nodes
+from treeaudit.readers.preprocessing import Plan, plan_of
+from treeaudit.readers.undo import undo
 from treeaudit.schema import Label, Schema
 from treeaudit.tree import Forest, LazyTrees, Source, Tree
 
@@ -25,14 +27,7 @@ __all__ = ["to_forest"]
 
 Float = npt.NDArray[np.float64]
 
-# Steps that give back the columns they were given, in order.
-_SAME_COLUMNS = frozenset(
-    (
-        "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer "
-        "PowerTransformer QuantileTransformer SimpleImputer OrdinalEncoder"
-    ).split()
-)
-_SAME_UNITS = frozenset({"SimpleImputer"})
+_MOST_CODES = 1 << 22
 _MOST_TREES = 50_000
 _MANY_TREES = 10
 _MOST_PEOPLE = 1 << 53
@@ -66,9 +61,14 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     classes = _classes(attributes, records[0])
     bootstrap = estimator.kind in FORESTS and attributes.get("bootstrap") is True
     warnings: list[str] = []
-    schema = _schema(found, attributes, records[0], classes, warnings)
+    names = _names(attributes, records[0].n_features)
+    plan = _plan(found, records, names, warnings)
+    schema = Schema.numeric(records[0].n_features if names is None else names, classes)
+    if plan is not None:
+        schema = replace(schema, features=plan.features, named=plan.named)
     meaning = _meaning(records, attributes, classes is not None, bootstrap)
     n_records = _n_records(records, attributes, bootstrap)
+    records[0].forget()
     _note_code(estimator, warnings)
     orphans = sum(record.cut_off for record in records)
     if orphans:
@@ -78,7 +78,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
         )
     version = attributes.get("_sklearn_version")
     return Forest(
-        trees=LazyTrees(lambda i: _tree(records[i], meaning[i]), len(records)),
+        trees=LazyTrees(lambda i: _tree(records[i], meaning[i], plan), len(records)),
         schema=schema,
         counts_are=_weakest(meaning).counts_are,
         counts_reason=_weakest(meaning).reason,
@@ -119,6 +119,8 @@ def _records(members: list[Inert], n_bytes: int) -> list[NodeTable]:
         n_bytes -= record.n_bytes
         if n_bytes < 0:
             raise ModelTooLargeError("the trees together are larger than the file that holds them")
+        if len(members) > 1:
+            record.forget()
         records.append(record)
     if len({(r.n_features, r.n_outputs, r.width) for r in records}) > 1:
         raise ReadError("the model is inconsistent: its trees differ in features or classes")
@@ -133,7 +135,7 @@ def _classes(attributes: Mapping[str, object], record: NodeTable) -> tuple[Label
         raise ReadError(
             f"the model is inconsistent: {len(stored):,} class labels for {record.width:,} classes"
         )
-    return tuple(_label(value) for value in _elements(stored))
+    return tuple(label_of(value) for value in _elements(stored))
 
 
 def _elements(stored: npt.NDArray[np.generic]) -> list[object]:
@@ -141,50 +143,34 @@ def _elements(stored: npt.NDArray[np.generic]) -> list[object]:
     return elements
 
 
-def _label(value: object) -> Label:
-    match value:
-        case float() if not math.isfinite(value):
-            return show(value)
-        case bool() | int() | float():
-            return value
-        case str():
-            return clean(value)
-        case bytes():
-            return value.decode("utf-8", "replace")
-        case _:
-            return show(value)
-
-
-def _schema(
-    found: Found,
-    attributes: Mapping[str, object],
-    record: NodeTable,
-    classes: tuple[Label, ...] | None,
-    warnings: list[str],
-) -> Schema:
-    names = _names(attributes, record.n_features)
-    steps = [step for step in found.before if not _does_nothing(step)]
-    kinds = [step.kind if isinstance(step, Inert) else show(step) for step in steps]
-    if steps and names is None and all(kind in _SAME_COLUMNS for kind in kinds):
-        first = steps[0]
-        names = _names(first.attributes, record.n_features) if isinstance(first, Inert) else None
-    if any(kind not in _SAME_UNITS for kind in kinds):
+def _plan(
+    found: Found, records: list[NodeTable], names: list[str] | None, warnings: list[str]
+) -> Plan | None:
+    """Return how to undo the steps before the tree, and say what cannot be undone."""
+    if not found.before:
+        return None
+    plan = plan_of(found.before, records[0].n_features, names)
+    if plan is not None and any(plan.n_codes(r.tested) > _MOST_CODES for r in records):
+        plan = plan.without_sets()
+    if plan is None:
+        kinds = [s.kind if isinstance(s, Inert) else show(s) for s in found.before]
         warnings.append(
-            f"the pipeline transforms the columns first ({', '.join(kinds[:8])}): "
-            "conditions are in transformed units"
+            f"the steps before the tree ({', '.join(kinds[:8])}) do not tell what its columns "
+            "are: conditions are in transformed units"
         )
-    return Schema.numeric(record.n_features if names is None else names, classes)
-
-
-def _does_nothing(step: object) -> bool:
-    return step is None or (isinstance(step, str) and step == "passthrough")
+    elif plan.made:
+        warnings.append(
+            f"what {', '.join(plan.made[:8])} made of the columns cannot be undone: "
+            "conditions on it are in transformed units"
+        )
+    return plan
 
 
 def _names(attributes: Mapping[str, object], n_features: int) -> list[str] | None:
     stored = arrived(attributes.get("feature_names_in_"))
     if not isinstance(stored, np.ndarray) or stored.shape != (n_features,):
         return None
-    return [str(_label(name)) for name in _elements(stored)]
+    return [str(label_of(name)) for name in _elements(stored)]
 
 
 def _meaning(
@@ -215,11 +201,11 @@ def _class_weight(attributes: Mapping[str, object]) -> dict[int, float] | str | 
         return stated
     if not isinstance(stated, dict) or not isinstance(classes, np.ndarray):
         return None
-    position = {_label(label): i for i, label in enumerate(_elements(classes))}
+    position = {label_of(label): i for i, label in enumerate(_elements(classes))}
     return {
-        position[_label(label)]: float(weight)
+        position[label_of(label)]: float(weight)
         for label, weight in stated.items()
-        if isinstance(weight, int | float) and _label(label) in position
+        if isinstance(weight, int | float) and label_of(label) in position
     }
 
 
@@ -234,7 +220,7 @@ def _bootstrap_meaning(records: list[NodeTable], attributes: Mapping[str, object
     totals = {float(record.weight[0]) for record in records}
     stated = attributes.get("_n_samples_bootstrap")
     class_weight = attributes.get("class_weight")
-    weights = [class_weights(*record.value_of(record.leaves)) for record in records]
+    whole, ones = _draws_in(records)
     draws = len(totals) == 1 and (not isinstance(stated, int) or totals == {stated})
     per_tree = isinstance(class_weight, str) and class_weight == "balanced_subsample"
     if "_sample_weight" in attributes and not per_tree:
@@ -243,8 +229,8 @@ def _bootstrap_meaning(records: list[NodeTable], attributes: Mapping[str, object
         # Weights of rows would make the totals of many trees differ, and a weight that
         # all rows share divides every count.
         draws = draws and class_weight is None
-        proved = len(records) >= _MANY_TREES and _have_one(weights)
-    if draws and all(_is_whole(w) for w in weights):
+        proved = len(records) >= _MANY_TREES and ones
+    if draws and whole:
         found = Meaning(
             counts_are="exact" if proved else "likely",
             reason="class counts are bootstrap draws: a person drawn twice counts twice",
@@ -258,13 +244,15 @@ def _bootstrap_meaning(records: list[NodeTable], attributes: Mapping[str, object
     return [found] * len(records)
 
 
-def _have_one(weights: list[Float]) -> bool:
-    """Whether some class has a single draw in some leaf."""
-    return any(bool(np.any(w == 1)) for w in weights)
-
-
-def _is_whole(weights: Float) -> bool:
-    return bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
+def _draws_in(records: list[NodeTable]) -> tuple[bool, bool]:
+    """Tell whether all class weights are whole, and whether some leaf has a single draw."""
+    whole, ones = True, False
+    for record in records:
+        weights = class_weights(*record.value_of(record.leaves))
+        whole = whole and bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
+        ones = ones or bool(np.any(weights == 1))
+        record.forget()
+    return whole, ones
 
 
 def _absent(reason: str) -> Meaning:
@@ -291,7 +279,7 @@ def _n_records(
     return None
 
 
-def _tree(record: NodeTable, meaning: Meaning) -> Tree:
+def _tree(record: NodeTable, meaning: Meaning, plan: Plan | None) -> Tree:
     counts = value = None
     if meaning.counts_are == "absent":
         if record.n_outputs == 1 and record.width == 1:
@@ -301,7 +289,7 @@ def _tree(record: NodeTable, meaning: Meaning) -> Tree:
         if meaning.per_weight is not None:
             counts = np.rint(counts * meaning.per_weight)
     edges = record.edges()
-    return Tree(
+    tree = Tree(
         parent=edges.parent,
         feature=edges.feature,
         low=edges.low,
@@ -311,12 +299,14 @@ def _tree(record: NodeTable, meaning: Meaning) -> Tree:
         counts=counts,
         value=value,
     )
+    record.forget()
+    return tree if plan is None else undo(tree, plan)
 
 
 def _parameters(attributes: Mapping[str, object]) -> dict[str, Any]:
     """Return the hyper-parameters that are plain values."""
     return {
-        clean(name): value if value is None else _label(value)
+        clean(name): value if value is None else label_of(value)
         for name, value in attributes.items()
         if not name.startswith("_")
         and not name.endswith("_")

@@ -11,8 +11,6 @@ __all__ = ["undo"]
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-_MOST_CODES = 1 << 22
-
 
 def undo(tree: Tree, plan: Plan) -> Tree:
     """Return the tree over the original columns.
@@ -30,7 +28,7 @@ def undo(tree: Tree, plan: Plan) -> Tree:
 
     Examples
     --------
-    >>> from treeaudit.readers.preprocessing import Column
+    >>> from treeaudit.readers.steps import Column
     >>> from treeaudit.schema import Feature
     >>> inf = np.inf
     >>> seen = Tree(parent=[-1, 0, 0], feature=[-1, 1, 1], low=[-inf, -inf, 0.5],
@@ -121,12 +119,6 @@ def _sets(
     ends = np.cumsum(sizes)
     codes = np.arange(int(ends[-1])) - np.repeat(ends - sizes - runs, sizes)
     return CategorySets(start=start, codes=codes.astype(np.int32))
-
-
-def fits(tree: Tree, plan: Plan) -> bool:
-    """Tell whether the category sets of the tree stay within bounds."""
-    width = np.array([len(c.known) for c in plan.columns], dtype=np.int64)
-    return int(width[tree.feature[1:]].sum()) <= max(_MOST_CODES, 8 * tree.n_nodes)
 
 
 def _bins(plan: Plan, edge: Int, column: Int, low: Float, high: Float) -> None:
