@@ -207,8 +207,19 @@ class Report:
 
         return to_dict(self)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(
+        self, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
+    ) -> Path:
         """Write the report; ``.html``, ``.json`` or ``.txt`` by suffix.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+        force
+            Replace a file that exists.
+        release_safe
+            Mask small counts (HTML only), so that the report may leave the room.
 
         Raises
         ------
@@ -217,7 +228,7 @@ class Report:
         """
         from treeaudit.reports import save
 
-        return save(self, path, force=force)
+        return save(self, path, force=force, release_safe=release_safe)
 
     def __str__(self) -> str:
         """Return the terminal report without colours."""

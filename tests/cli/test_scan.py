@@ -69,6 +69,15 @@ def test_the_same_exit_code_for_every_format(cancer_file, tmp_path) -> None:
     assert (tmp_path / "r.html").read_text().lstrip().lower().startswith("<!doctype html>")
 
 
+def test_a_report_that_may_leave_the_room(cancer_file, tmp_path) -> None:
+    options = ["--release-safe", "-o", tmp_path / "safe.html"]
+    assert run("scan", cancer_file, *options).returncode == 1
+    assert "fewer than 5" in (tmp_path / "safe.html").read_text()
+    done = run("scan", cancer_file, "--release-safe", "-o", tmp_path / "safe.json")
+    assert done.returncode == 2
+    assert "only the HTML report" in done.stderr
+
+
 def test_nothing_is_overwritten(cancer_file, tmp_path) -> None:
     report = tmp_path / "r.json"
     report.write_text("mine")

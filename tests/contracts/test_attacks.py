@@ -78,3 +78,23 @@ class TestEveryAttack:
 def test_ids_are_unique_and_in_order() -> None:
     ids = [attack.id for attack in ATTACKS]
     assert ids == sorted(set(ids))
+
+
+def test_other_packages_offer_attacks_too(monkeypatch) -> None:
+    import importlib.metadata
+
+    class Offered(ATTACKS[0]):
+        id = "TA901"
+        title = "Offered"
+
+    class Entry:
+        def load(self) -> type:
+            return Offered
+
+    def offer(group: str) -> list[Entry]:
+        assert group == "treeaudit.attacks"
+        return [Entry()]
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", offer)
+    report = ta.scan(MODELS["one tree"])
+    assert report["TA901"].title == "Offered"

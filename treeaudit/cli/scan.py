@@ -39,6 +39,14 @@ def scan(
         Literal["text", "json"],
         typer.Option("--format", help="What to print.", rich_help_panel="Output"),
     ] = "text",
+    release_safe: Annotated[
+        bool,
+        typer.Option(
+            "--release-safe",
+            help="Mask small counts in the HTML file, so that it may leave the room.",
+            rich_help_panel="Output",
+        ),
+    ] = False,
     seed: Annotated[
         int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")
     ] = 0,
@@ -67,11 +75,11 @@ def scan(
     from treeaudit.cli.progress import progress_bar
     from treeaudit.reports import render, save
 
-    _check_outputs(model, output or [], force=force)
+    _check_outputs(model, output or [], force=force, release_safe=release_safe)
     with progress_bar(quiet=quiet) as progress:
         forest = ta.load(model, select=select, max_bytes=max_bytes)
         report = ta.scan(forest, policy=policy, attacks=attack, seed=seed, progress=progress)
-    written = [save(report, path, force=force) for path in output or []]
+    written = [save(report, path, force=force, release_safe=release_safe) for path in output or []]
     if form == "json":
         typer.echo(render(report, "json"), nl=False)
     else:
@@ -79,13 +87,14 @@ def scan(
     raise typer.Exit(0 if exit_zero else report.exit_code)
 
 
-def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
+def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
     from treeaudit.reports import suffix_of
 
     for path in output:
-        suffix_of(path)
+        if suffix_of(path) != "html" and release_safe:
+            raise DataError(f"{path}: only the HTML report can be made release-safe")
         if path.resolve() == model.resolve():
             raise DataError(f"{path} is the model itself; choose another name for the report")
         if path.exists() and not force:

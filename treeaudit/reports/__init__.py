@@ -1,6 +1,7 @@
 """A `Report` in, text out. Renderers never compute a number of the audit."""
 
 import os
+from datetime import date
 from pathlib import Path
 
 from treeaudit.errors import DataError
@@ -35,20 +36,40 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def render(report: Report, form: str) -> str:
-    """Return the report as text of one of the `FORMATS`."""
-    match form:
-        case "json":
-            return dumps(report)
-        case "html":
-            from treeaudit.reports.html import to_html
+def render(report: Report, form: str, *, release_safe: bool = False) -> str:
+    """Return the report as text of one of the `FORMATS`.
 
-            return to_html(report)
-        case _:
-            return to_text(report)
+    Parameters
+    ----------
+    report
+        The report.
+    form
+        One of `FORMATS`.
+    release_safe
+        Mask every count from which somebody could be found, so that the report
+        itself may leave the room. Only HTML can be masked.
+
+    Raises
+    ------
+    DataError
+        If another format is to be masked.
+    """
+    if form == "html":
+        from treeaudit.reports.html import to_html
+
+        return to_html(report, release_safe=release_safe, created=date.today())
+    if release_safe:
+        raise DataError(f"only the HTML report can be made release-safe, not .{form}")
+    return dumps(report) if form == "json" else to_text(report)
 
 
-def save(report: Report, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def save(
+    report: Report,
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    release_safe: bool = False,
+) -> Path:
     """Write the report in the format that the suffix of the path tells.
 
     Raises
@@ -60,4 +81,4 @@ def save(report: Report, path: str | os.PathLike[str], *, force: bool = False) -
     model = report.forest.source.path
     if model is not None and Path(path).resolve() == Path(model).resolve():
         raise DataError(f"{path} is the model itself; choose another name for the report")
-    return write_file(path, render(report, form), force=force)
+    return write_file(path, render(report, form, release_safe=release_safe), force=force)
