@@ -1,0 +1,327 @@
+"""CatBoost JSON: leaves, people and class counts against CatBoost's own view."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from tests.readers.damage import sentence_or_model, spoil
+from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers import catboost_model
+from treeaudit.readers.unpack import open_file
+from treeaudit.tree import Source
+
+catboost = pytest.importorskip("catboost")
+
+QUIET = {"verbose": 0, "allow_writing_files": False, "thread_count": 1, "random_seed": 1}
+SHAPES = {
+    "oblivious": {"depth": 3},
+    "lossguide": {"grow_policy": "Lossguide", "max_leaves": 7},
+    "depthwise": {"grow_policy": "Depthwise", "depth": 3},
+}
+
+
+def read(path, select=None):
+    content = open_file(path)
+    assert catboost_model.matches(content)
+    return catboost_model.read(content, Source(), select)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(400, 3)).astype(np.float32)
+    y = (x[:, 0] + rng.normal(size=400) / 2 > 0).astype(int) + (x[:, 1] > 1)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    return x, y
+
+
+def fit(x, y, kind="CatBoostClassifier", **options):
+    model = getattr(catboost, kind)(iterations=4, **QUIET, **options)
+    return model.fit(catboost.Pool(x, y, cat_features=options.pop("cat_features", None)))
+
+
+def stored(model, path, pool=None):
+    path = path / "model.json"
+    model.save_model(str(path), format="json", pool=pool)
+    return path
+
+
+def edges(forest, rows, rng):
+    """Rows with values exactly at a border and beside it."""
+    x = rows.copy()
+    at = [b for t in forest.trees for b in (*t.low, *t.high) if np.isfinite(b)]
+    at = np.array(at, dtype=np.float32)
+    for values in (at, np.nextafter(at, np.float32(9e9)), np.nextafter(at, np.float32(-9e9))):
+        here = rng.random(x.shape) < 0.2
+        x[here] = rng.choice(values, here.sum())
+    return x
+
+
+def check_leaves(model, forest, x, weights):
+    """Every row in CatBoost's leaf, and the stored people really there."""
+    theirs = model.calc_leaf_indexes(x)
+    ours = forest.apply(x)
+    for i, tree in enumerate(forest.trees):
+        pairs = {(int(a), int(b)) for a, b in zip(ours[:, i], theirs[:, i], strict=True)}
+        assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+        if weights:
+            there = np.bincount(ours[:, i], minlength=tree.n_nodes)
+            assert there[tree.leaves].tolist() == tree.n_records[tree.leaves].tolist()
+            above = np.zeros(tree.n_nodes, dtype=int)
+            np.add.at(above, tree.parent[1:], tree.n_records[1:])
+            inner = ~tree.is_leaf
+            assert above[inner].tolist() == tree.n_records[inner].tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_two_classes(shape, data, tmp_path):
+    x, y = data
+    y = y > 0
+    model = fit(x, y, **SHAPES[shape])
+    forest = read(stored(model, tmp_path))
+    check_leaves(model, forest, x, weights=True)
+    check_leaves(model, forest, edges(forest, x, np.random.default_rng(0)), weights=False)
+    assert forest.n_records == 400
+    assert forest.records_are == "all"
+    assert forest.source.estimator == "CatBoost Logloss"
+    assert forest.source.library_version == catboost.__version__
+    raw = sum(t.value[at] for t, at in zip(forest.trees, forest.apply(x).T, strict=True))
+    assert np.allclose(raw, model.predict(x, prediction_type="RawFormulaVal"))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("rate", [0.03, 0.5])
+def test_class_counts_of_the_first_tree(shape, rate, data, tmp_path):
+    x, y = data
+    y = (y > 0).astype(int)
+    options = {"leaf_estimation_iterations": 1, "learning_rate": rate, "l2_leaf_reg": 2}
+    forest = read(stored(fit(x, y, **SHAPES[shape], **options), tmp_path))
+    tree, at = forest.trees[0], forest.apply(x)[:, 0]
+    assert forest.counts_are == "likely"
+    assert forest.trees[1].counts is None
+    for leaf in tree.leaves:
+        really = np.bincount(y[at == leaf], minlength=2)
+        assert tree.counts[leaf].tolist() == really.tolist()
+    assert tree.counts[0].tolist() == np.bincount(y).tolist()
+
+
+def test_class_counts_do_not_follow_after_several_steps(data, tmp_path):
+    x, y = data
+    forest = read(stored(fit(x, y > 0, leaf_estimation_iterations=5), tmp_path))
+    assert forest.counts_are == "absent"
+    assert "no counts per class" in forest.counts_reason
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_three_classes(shape, data, tmp_path):
+    x, y = data
+    names = np.array(["low", "mid", "high"], dtype=object)[y]
+    model = fit(x, names, **SHAPES[shape])
+    forest = read(stored(model, tmp_path))
+    assert forest.schema.classes == tuple(model.classes_)
+    assert forest.trees[0].value is None
+    check_leaves(model, forest, x, weights=True)
+
+
+@pytest.mark.parametrize("nan_mode", ["Min", "Max"])
+def test_numbers_and_missing_values_either_way(nan_mode, data, tmp_path):
+    x, y = data
+    model = fit(x, y, "CatBoostRegressor", nan_mode=nan_mode)
+    forest = read(stored(model, tmp_path))
+    check_leaves(model, forest, x, weights=True)
+    assert forest.schema.classes is None
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(size=300),
+            "job": rng.integers(0, 6, 300).astype(str),
+            "sex": rng.choice(["f", "m"], 300),
+        }
+    )
+    return frame, ((frame.job == "3") | (frame.age + (frame.sex == "f") > 0.5)).astype(int)
+
+
+def test_one_hot_categories(mixed, tmp_path):
+    frame, y = mixed
+    pool = catboost.Pool(frame, y, cat_features=["job", "sex"])
+    model = catboost.CatBoostClassifier(iterations=6, depth=3, one_hot_max_size=9, **QUIET)
+    forest = read(stored(model.fit(pool), tmp_path, pool))
+    assert forest.schema.names == ["age", "job", "sex"]
+    codes = frame.copy().astype({"age": float})
+    for i in (1, 2):
+        known = forest.schema.features[i].categories
+        assert known[-1] == "(any other value)"
+        place = {text: code for code, text in enumerate(known)}
+        codes[forest.schema.names[i]] = [
+            place.get(v, len(known) - 1) for v in frame[forest.schema.names[i]]
+        ]
+    ours, theirs = forest.apply(codes.to_numpy(float)), model.calc_leaf_indexes(pool)
+    for i, tree in enumerate(forest.trees):
+        assert len(set(zip(ours[:, i], theirs[:, i], strict=True))) == len(set(ours[:, i]))
+        there = np.bincount(ours[:, i], minlength=tree.n_nodes)
+        assert there[tree.leaves].tolist() == tree.n_records[tree.leaves].tolist()
+    assert any("cat_features_hash" in leftover.where for leftover in forest.leftovers)
+
+
+def test_statistics_of_categories_are_told(mixed, tmp_path):
+    frame, y = mixed
+    pool = catboost.Pool(frame, y, cat_features=["job", "sex"])
+    model = catboost.CatBoostClassifier(iterations=6, depth=3, **QUIET).fit(pool)
+    forest = read(stored(model, tmp_path, pool))
+    assert "statistics that CatBoost computes" in forest.warnings[0]
+    assert any(name.startswith("statistic ") for name in forest.schema.names[3:])
+    labels = [leftover for leftover in forest.leftovers if leftover.kind == "labels"]
+    assert labels
+    assert labels[0].n >= 6
+    theirs = model.calc_leaf_indexes(pool)
+    for i, tree in enumerate(forest.trees):
+        assert tree.n_records.max() == 300
+        assert len(np.unique(theirs[:, i])) <= (tree.n_records[tree.leaves] > 0).sum() + 2
+
+
+@pytest.mark.parametrize("weight", ["rows", "whole rows", "classes", "balanced", "positive"])
+def test_weights_are_not_people(weight, data, tmp_path):
+    x, y = data
+    y = (y > 0).astype(int)
+    options, rows = {}, None
+    if weight == "rows":
+        rows = np.random.default_rng(0).random(400)
+    elif weight == "whole rows":
+        rows = np.full(400, 3)
+    elif weight == "classes":
+        options = {"class_weights": [1, 2]}
+    elif weight == "balanced":
+        options = {"auto_class_weights": "Balanced"}
+    else:
+        options = {"scale_pos_weight": 2}
+    model = catboost.CatBoostClassifier(iterations=3, depth=2, **QUIET, **options)
+    forest = read(stored(model.fit(x, y, sample_weight=rows), tmp_path))
+    assert all(tree.n_records is None and tree.counts is None for tree in forest.trees)
+    assert forest.n_records is None
+    assert forest.records_are == "unknown"
+    assert "weight" in forest.counts_reason
+
+
+def test_the_binary_form_says_how_to_export(data, tmp_path):
+    path = tmp_path / "model.cbm"
+    fit(*data).save_model(str(path))
+    with pytest.raises(UnsupportedModelError, match="format='json'"):
+        read(path)
+    with pytest.raises(UnsupportedModelError, match="one CatBoost model"):
+        read(path, "x")
+
+
+@pytest.fixture(scope="module")
+def small(data, mixed, tmp_path_factory):
+    """Small whole files: oblivious, free, categorical."""
+    folder = tmp_path_factory.mktemp("small")
+    x, y = data
+    files = [stored(fit(x, y > 0, **SHAPES[s]), folder).read_bytes() for s in SHAPES]
+    pool = catboost.Pool(*mixed, cat_features=["job", "sex"])
+    for size in (2, 9):
+        model = catboost.CatBoostClassifier(
+            iterations=2, depth=2, one_hot_max_size=size, **QUIET
+        ).fit(pool)
+        files.append(stored(model, folder, pool).read_bytes())
+    return [_shorter(data) for data in files]
+
+
+def _shorter(data):
+    found = json.loads(data)
+    info = found["model_info"]
+    kept = {k: info["params"][k] for k in ("boosting_options", "flat_params", "loss_function")}
+    kept["tree_learner_options"] = info["params"]["tree_learner_options"]
+    found["model_info"] = {"class_params": info["class_params"], "params": kept}
+    return json.dumps(found).encode()
+
+
+def change(data, *path, to):
+    found = json.loads(data)
+    at = found
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = to
+    return json.dumps(found).encode()
+
+
+TREE = ("oblivious_trees", 0)
+FLOATS = ("features_info", "float_features", 0)
+DAMAGE = {
+    "trees are text": (("oblivious_trees",), "x"),
+    "no trees": (("oblivious_trees",), []),
+    "tree is a number": (TREE, 5),
+    "values are text": ((*TREE, "leaf_values"), ["a", "b"]),
+    "values are lists": ((*TREE, "leaf_values"), [[1.0], [2.0]]),
+    "no values": ((*TREE, "leaf_values"), []),
+    "too few values": ((*TREE, "leaf_values"), [1.0, 2.0, 3.0]),
+    "infinite value": ((*TREE, "leaf_values"), [float("inf")] * 8),
+    "huge value": ((*TREE, "leaf_values"), [10**400] * 8),
+    "true as value": ((*TREE, "leaf_values"), [True] * 8),
+    "too few weights": ((*TREE, "leaf_weights"), [1, 2]),
+    "weights are text": ((*TREE, "leaf_weights"), "many"),
+    "a billion splits": ((*TREE, "splits"), [{}] * 40),
+    "splits are no list": ((*TREE, "splits"), {"a": 1}),
+    "split is null": ((*TREE, "splits", 0), None),
+    "unknown split": ((*TREE, "splits", 0, "split_type"), "Magic"),
+    "feature out of range": ((*TREE, "splits", 0, "float_feature_index"), 99),
+    "feature is text": ((*TREE, "splits", 0, "float_feature_index"), "0"),
+    "feature is a list": ((*TREE, "splits", 0, "float_feature_index"), [0]),
+    "border is text": ((*TREE, "splits", 0, "border"), "1"),
+    "border is not a number": ((*TREE, "splits", 0, "border"), float("nan")),
+    "huge border": ((*TREE, "splits", 0, "border"), 1e300),
+    "no features": (("features_info",), None),
+    "features are a number": (("features_info", "float_features"), 7),
+    "feature index is text": ((*FLOATS, "feature_index"), "x"),
+    "a billion columns": ((*FLOATS, "flat_feature_index"), 10**9),
+    "negative column": ((*FLOATS, "flat_feature_index"), -1),
+    "two features in one column": ((*FLOATS, "flat_feature_index"), 1),
+    "borders are text": ((*FLOATS, "borders"), ["a"]),
+    "class is a list": (("model_info", "class_params", "class_names"), [[0], [1]]),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged(name, small):
+    path, to = DAMAGE[name]
+    error = sentence_or_model(catboost_model, change(small[0], *path, to=to))
+    assert isinstance(error, ReadError), name
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("trees", 0), None),
+        (("trees", 0, "left"), None),
+        (("trees", 0, "split"), 1),
+        (("trees", 0), {"value": "x"}),
+        (("trees", 0), {"value": [[1]]}),
+        (("trees",), {}),
+    ],
+)
+def test_damaged_free_trees(path, to, small):
+    error = sentence_or_model(catboost_model, change(small[1], *path, to=to))
+    assert isinstance(error, ReadError)
+
+
+def test_deep_and_long_json():
+    head = b'{"features_info": {}, "trees": ['
+    deep = head + b'{"left":' * 100_000 + b"1" + b"}" * 100_000 + b"]}"
+    assert isinstance(sentence_or_model(catboost_model, deep), ReadError)
+    many = head + b"[],[]," * 2_000_000 + b"1]}"
+    assert isinstance(sentence_or_model(catboost_model, many), ReadError)
+    assert isinstance(sentence_or_model(catboost_model, head), ReadError)
+    assert isinstance(sentence_or_model(catboost_model, head + b"\xff"), ReadError)
+
+
+def test_mutants_end_in_a_model_or_a_sentence(small):
+    words = (b"null", b"[]", b"{}", b'"x"', b"-1", b"1e999", b"NaN", b"9" * 30, b"0.5", b"true")
+    chance = random.Random(3)
+    for _ in range(3000):
+        sentence_or_model(catboost_model, spoil(chance, small, words))
