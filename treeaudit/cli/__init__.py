@@ -12,6 +12,7 @@ import typer
 from treeaudit.cli.attacks import attacks
 from treeaudit.cli.demo import demo
 from treeaudit.cli.explain import explain
+from treeaudit.cli.inspect import inspect
 from treeaudit.cli.reconstruct import reconstruct
 from treeaudit.cli.scan import scan
 from treeaudit.errors import TreeauditError
@@ -30,7 +31,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (scan, reconstruct, explain, attacks, demo):
+for command in (scan, reconstruct, inspect, explain, attacks, demo):
     app.command()(command)
 
 

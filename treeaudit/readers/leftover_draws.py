@@ -90,7 +90,7 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
 
 
 def _says(who: str, plan: _Plan, proved: bool | None) -> str:
-    check = "; drawn again, they are as many as the trees hold" if proved else ""
+    check = "; drawn again, as many people as the trees hold" if proved else ""
     return (
         f"{who} who is in which tree, by row number ({plan.draws:,} drawn from "
         f"{plan.people:,}{check})"
@@ -204,7 +204,7 @@ def _repeat(
         rows = _draw(seed, plan)
         if rows is None or root is None:
             return None
-        if len(np.unique(rows)) != root[0]:
+        if np.count_nonzero(np.bincount(rows)) != root[0]:
             return False
     return True
 

@@ -14,6 +14,7 @@ __all__ = ["named_rows", "rows"]
 
 _FEWEST = 20
 _MOST_GROUPS = 100
+_BEGINNING = 10_000
 
 _RECORDS: Mapping[str, str] = {
     "_fit_X": "the records among which neighbours are looked up",
@@ -91,10 +92,12 @@ def _row_weights(place: Place, model: Inert, array: npt.NDArray[np.generic]) -> 
     n, where = len(array), place.at("_sample_weight")
     if array.ndim != 1 or array.dtype.kind not in "biuf" or _is_constant(array):
         return
-    groups = len(np.unique(array))
+    groups = _distinct(array)
     classes = arrived(model.get("classes_"))
     k = len(classes) if isinstance(classes, np.ndarray) and classes.ndim == 1 else 0
-    text = f"a weight for each of {n:,} training records in row order, {groups:,} distinct values"
+    text = f"a weight for each of {n:,} training records in row order"
+    if groups <= _MOST_GROUPS:
+        text += f", {groups:,} distinct values"
     if model.get("class_weight") is not None and groups == k:
         says = f"{text} for {k:,} classes: the label of every record"
         yield Leftover(kind="labels", where=where, n=n, says=says)
@@ -103,6 +106,12 @@ def _row_weights(place: Place, model: Inert, array: npt.NDArray[np.generic]) -> 
         yield Leftover(kind="labels", where=where, n=n, says=says)
     else:
         yield Leftover(kind="records", where=where, n=n, says=text)
+
+
+def _distinct(array: npt.NDArray[np.generic]) -> int:
+    """Count distinct values; where there are many, those of the beginning are enough."""
+    few = len(np.unique(array[:_BEGINNING]))
+    return few if few > _MOST_GROUPS else len(np.unique(array))
 
 
 def _out_of_bag(place: Place, name: str, array: npt.NDArray[np.generic], score: object) -> Leftover:

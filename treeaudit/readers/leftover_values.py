@@ -213,13 +213,11 @@ def _shares(start: object, n_trees: int) -> list[float] | None:
         return [0.5] if start == "zero" and n_trees == 1 else None
     if not isinstance(start, Inert):
         return None
-    for name in ("class_prior_", "priors"):
-        prior = arrived(start.get(name))
-        if isinstance(prior, np.ndarray) and prior.ndim == 1 and _finite(prior):
-            # Before 0.21 several classes started from the shares as scores.
-            shares = _softmax(prior).tolist() if name == "priors" else prior.tolist()
-            shares = shares[1:] if n_trees == 1 and len(shares) == 2 else shares
-            return shares if len(shares) == n_trees else None
+    prior = arrived(start.get("class_prior_"))
+    if isinstance(prior, np.ndarray) and prior.ndim == 1 and _finite(prior):
+        shares: list[float] = prior.tolist()
+        shares = shares[1:] if n_trees == 1 and len(shares) == 2 else shares
+        return shares if len(shares) == n_trees else None
     log_odds = start.get("prior")
     return [_sigmoid(log_odds)] if isinstance(log_odds, float) and n_trees == 1 else None
 
