@@ -9,11 +9,21 @@ from treeaudit.attacks.background import Background
 from treeaudit.attacks.case import Attack, Case
 from treeaudit.attacks.homogeneity import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
+from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
 from treeaudit.attacks.uniqueness import Uniqueness
 
 __all__ = ["ATTACKS", "Attack", "Case", "all_attacks"]
 
-ATTACKS: tuple[type[Attack], ...] = (Uniqueness, Homogeneity, Background, Identifiers)
+ATTACKS: tuple[type[Attack], ...] = (
+    Uniqueness,
+    Homogeneity,
+    Background,
+    Identifiers,
+    TrainingData,
+    ReproducibleDraws,
+    ExactValues,
+    CodeInside,
+)
 
 
 def all_attacks() -> tuple[type[Attack], ...]:

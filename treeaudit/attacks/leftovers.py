@@ -12,7 +12,7 @@ from treeaudit.attacks.case import Case
 from treeaudit.findings import Finding, Severity, Skipped, Words
 from treeaudit.tree import Leftover
 
-__all__ = ["CodeInside", "ExactValues", "RepeatableDraws", "TrainingData"]
+__all__ = ["CodeInside", "ExactValues", "ReproducibleDraws", "TrainingData"]
 
 _ORDER: tuple[Severity, ...] = ("none", "low", "medium", "high")
 _NAMES: Mapping[str, str] = {
@@ -35,7 +35,7 @@ class TrainingData:
     """Find rows of the training data in the file."""
 
     id: ClassVar[str] = "TA202"
-    title: ClassVar[str] = "Training data left inside"
+    title: ClassVar[str] = "Training data inside"
     words: ClassVar[Words] = Words(
         attacker="Beside its trees a file can hold the training data itself: a label, a prediction "
         "or a whole record per person, in the order of the training table. It only has to be "
@@ -72,11 +72,11 @@ class TrainingData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatableDraws:
+class ReproducibleDraws:
     """Find seeds that tell who was drawn into which tree."""
 
     id: ClassVar[str] = "TA203"
-    title: ClassVar[str] = "Repeatable draws"
+    title: ClassVar[str] = "Reproducible draws"
     words: ClassVar[Words] = Words(
         attacker="The seed of a bagged tree repeats the draw of its training rows: who is in which "
         "tree, and how often, by row number. The draws of all trees together tell the records "
@@ -135,7 +135,7 @@ class CodeInside:
     id: ClassVar[str] = "TA205"
     title: ClassVar[str] = "Code in the file"
     words: ClassVar[Words] = Words(
-        attacker="A pickle is a program. What it imports beside the usual libraries runs on the "
+        attacker="A pickle is a program: what it imports beside the usual libraries runs on the "
         "machine of whoever loads it, and may change the model that was audited.",
         assumes="somebody loads the file with pickle or joblib",
         remedy="save an estimator of a published library, without functions or classes of your "
@@ -152,7 +152,7 @@ class CodeInside:
         return _finding(self.id, self.title, case, self.grades, clear)
 
 
-_OTHERS = (RepeatableDraws, ExactValues, CodeInside)
+_OTHERS = (ReproducibleDraws, ExactValues, CodeInside)
 # Kinds of which `Leftover.n` counts people.
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
 

@@ -3,6 +3,7 @@
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.inert import LIMITS, Limits
+from treeaudit.readers.leftovers import leftovers
 from treeaudit.readers.models import find_model
 from treeaudit.readers.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.scikit_learn import to_forest
@@ -40,7 +41,11 @@ def read(
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
     forest = to_forest(find_model(unpickled.root, select), source, len(content.data))
-    return replace(forest, warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))))
+    return replace(
+        forest,
+        warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
+        leftovers=leftovers(unpickled.root, forest.n_records, unpickled.mentioned),
+    )
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:
