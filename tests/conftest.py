@@ -6,11 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from treeaudit.schema import Schema
 from treeaudit.tree import Forest, Tree
 
 INF = np.inf
+
+# A law is about what is true, not about how long a busy machine takes.
+settings.register_profile("laws", deadline=None)
+settings.load_profile("laws")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
