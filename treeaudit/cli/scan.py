@@ -76,7 +76,7 @@ def scan(
     from treeaudit.reports import render, save
 
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
-    with progress_bar(quiet=quiet) as progress:
+    with progress_bar(model, quiet=quiet) as progress:
         forest = ta.load(model, select=select, max_bytes=max_bytes)
         report = ta.scan(forest, policy=policy, attacks=attack, seed=seed, progress=progress)
     written = [save(report, path, force=force, release_safe=release_safe) for path in output or []]
