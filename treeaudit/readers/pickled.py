@@ -44,7 +44,10 @@ def read(
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
-        leftovers=leftovers(unpickled.root, forest.n_records, unpickled.mentioned),
+        leftovers=(
+            *forest.leftovers,
+            *leftovers(unpickled.root, forest.n_records, unpickled.mentioned),
+        ),
     )
 
 
