@@ -15,13 +15,12 @@ class Screen(io.StringIO):
 
 @pytest.fixture
 def screen(monkeypatch) -> Screen:
-    shown = Screen()
-    monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setenv("TERM", "xterm")
-    return shown
+    return Screen()
 
 
-def test_short_work_shows_nothing(screen, tmp_path) -> None:
+def test_short_work_shows_nothing(screen, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stderr", screen)
     with progress_bar(tmp_path / "model.pkl") as bar:
         bar("reading leaves", 1, 2)
     assert screen.getvalue() == ""
@@ -29,6 +28,7 @@ def test_short_work_shows_nothing(screen, tmp_path) -> None:
 
 def test_long_work_shows_what_is_done(screen, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("treeaudit.cli.progress._PATIENCE", -1)
+    monkeypatch.setattr(sys, "stderr", screen)
     with progress_bar(tmp_path / "model.pkl") as bar:
         bar("reading leaves", 1, 2)
     assert "reading leaves" in screen.getvalue()
@@ -38,6 +38,7 @@ def test_a_large_file_shows_at_once(screen, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("treeaudit.cli.progress._LARGE", 3)
     model = tmp_path / "model.pkl"
     model.write_bytes(b"12345")
+    monkeypatch.setattr(sys, "stderr", screen)
     with progress_bar(model):
         pass
     assert "reading the file" in screen.getvalue()
@@ -48,6 +49,7 @@ def test_pipes_and_quiet_runs_stay_silent(screen, tmp_path, monkeypatch, quiet) 
     monkeypatch.setattr("treeaudit.cli.progress._PATIENCE", -1)
     if not quiet:
         monkeypatch.setattr(Screen, "isatty", lambda _: False)
+    monkeypatch.setattr(sys, "stderr", screen)
     with progress_bar(tmp_path / "model.pkl", quiet=quiet) as bar:
         bar("reading leaves", 1, 2)
     assert screen.getvalue() == ""
