@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.damage import reason
 from treeaudit.readers.inert import clean, show
 from treeaudit.readers.lightgbm_text import Booster
 from treeaudit.readers.lightgbm_tree import RawTree, Wide
@@ -40,7 +41,7 @@ def booster_of(document: object) -> Booster:
         try:
             trees.append(_tree(entry))
         except (ReadError, ValueError, TypeError, OverflowError) as error:
-            raise ReadError(f"tree {i}: {clean(error)}") from None
+            raise ReadError(f"tree {i}: {reason(error)}") from None
     version, objective = document.get("version"), document.get("objective", "")
     pandas = document.get("pandas_categorical")
     lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.damage import reason
 from treeaudit.readers.inert import clean
 from treeaudit.readers.lightgbm_text import Booster
 from treeaudit.readers.lightgbm_tree import StoredTree, add_up, read_tree
@@ -80,7 +81,7 @@ def _trees(booster: Booster) -> list[StoredTree]:
         except ModelTooLargeError:
             raise
         except (ReadError, ValueError, OverflowError) as error:
-            raise ReadError(f"tree {i}: {clean(error)}") from None
+            raise ReadError(f"tree {i}: {reason(error)}") from None
     return trees
 
 

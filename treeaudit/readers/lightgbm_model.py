@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.readers.inert import LIMITS, Inert, Limits, clean, show
+from treeaudit.readers.damage import reason
+from treeaudit.readers.inert import LIMITS, Inert, Limits, show
 from treeaudit.readers.lightgbm_dump import booster_of
 from treeaudit.readers.lightgbm_forest import to_forest
 from treeaudit.readers.lightgbm_text import Booster, parse
@@ -118,7 +119,7 @@ def _forest(booster: Callable[[], Booster], source: Source) -> Forest:
     except (UnsupportedModelError, ModelTooLargeError):
         raise
     except (DataError, ReadError, ValueError, TypeError, OverflowError) as error:
-        raise ReadError(f"the LightGBM model is damaged: {clean(error)}") from None
+        raise ReadError(f"the LightGBM model is damaged: {reason(error)}") from None
 
 
 def _json(text: bytes, limits: Limits) -> object:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers.damage import reason
 from treeaudit.readers.inert import clean, show
 from treeaudit.readers.lightgbm_tree import Flag, Float, RawTree, Wide
 
@@ -93,7 +94,7 @@ def parse(data: bytes | mmap) -> Booster:
         try:
             trees.append(_tree(_fields(data[start:stop])))
         except (ReadError, ValueError, OverflowError) as error:
-            raise ReadError(f"tree {i}: {clean(error)}") from None
+            raise ReadError(f"tree {i}: {reason(error)}") from None
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
     return Booster(
         version=head.get("version"),
@@ -143,12 +144,19 @@ def _infos(head: Mapping[str, str], n_features: int) -> list[tuple[float, float]
     for word in head["feature_infos"].split():
         if word.startswith("[") and word.endswith("]"):
             low, _, high = word[1:-1].partition(":")
-            found.append((float(low), float(high)))
+            found.append((_bound(low), _bound(high)))
         else:
             found.append(None if word == "none" else _integers(word.replace(":", " ")))
     if len(found) != n_features:
         raise ReadError(f"it has feature_infos of {len(found)} of its {n_features} features")
     return found
+
+
+def _bound(word: str) -> float:
+    numbers = _floats(word)
+    if len(numbers) != 1:
+        raise ReadError("its feature_infos are damaged")
+    return float(numbers[0])
 
 
 def _words(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.inert import clean
+from treeaudit.readers.damage import reason
 from treeaudit.readers.xgboost_cover import class_counts, people
 from treeaudit.readers.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.xgboost_tree import StoredTree, read_tree
@@ -78,7 +78,7 @@ def _trees(booster: Booster) -> list[StoredTree]:
         except ModelTooLargeError:
             raise
         except (ReadError, ValueError, TypeError, OverflowError) as error:
-            raise ReadError(f"tree {i}: {clean(error)}") from None
+            raise ReadError(f"tree {i}: {reason(error)}") from None
     return trees
 
 
@@ -128,6 +128,11 @@ def _warnings(
             "the file does not list the categories of every categorical column: codes beyond "
             "those that its splits name are put into one last category"
         )
+    if any(not name.isascii() or "\\x" in name for c in booster.categories.values() for name in c):
+        said.append(
+            "XGBoost cuts category names at the wrong place where they are not plain ASCII: they "
+            "are shown as the file holds them"
+        )
     if booster.out_of_turn:
         said.append(
             "the trees do not take turns between the outputs, as XGBoost writes them: "
@@ -161,7 +166,8 @@ def _leftover(tree: int, booster: Booster, size: npt.NDArray[np.int64], pure: in
         where=f"learner.gradient_booster.model.trees[{tree}].base_weights",
         n=int(size.sum()),
         says=(
-            f"the leaf weights of the first round give the exact number of people of class {label} "
-            f"in each of {len(size):,} leaves, {pure:,} of which hold only or none of them"
+            "unless rows had weights, the leaf weights of the first round give the exact number "
+            f"of people of class {label} in each of {len(size):,} leaves: {pure:,} leaves hold "
+            "nobody else, or none of them"
         ),
     )

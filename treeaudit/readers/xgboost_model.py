@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers import ubjson
+from treeaudit.readers.damage import reason
 from treeaudit.readers.inert import LIMITS, Inert, Limits, show
 from treeaudit.readers.unpack import Content
 from treeaudit.readers.wrapper_classes import stored_classes
@@ -141,7 +142,7 @@ def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
     except (UnsupportedModelError, ModelTooLargeError):
         raise
     except (DataError, ReadError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise ReadError(f"the XGBoost model is damaged: {error}") from None
+        raise ReadError(f"the XGBoost model is damaged: {reason(error)}") from None
 
 
 def _json(text: bytes) -> object:

@@ -231,7 +231,7 @@ def _whole(raw: Mapping[str, object], name: str, n: int | None = None) -> Wide:
 
 def _numbers(raw: Mapping[str, object], name: str, n: int) -> Float:
     # XGBoost works with 32-bit floats; decimal text may be longer than they are.
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):  # signalling NaNs warn too
         return _column(raw, name, n, "iuf").astype(np.float32).astype(np.float64)
 
 

@@ -1,0 +1,420 @@
+"""XGBoost models agree with XGBoost: leaves, margins, people per leaf."""
+
+import json
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+from tests.fuzz.model_text import mutate, outcome
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers import xgboost_model
+from treeaudit.readers.inert import Global, Inert
+from treeaudit.readers.pickle_vm import read_pickle
+from treeaudit.readers.unpack import unpack
+from treeaudit.tree import Forest, Source
+
+xgb = pytest.importorskip("xgboost")
+
+N = 300
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(N, 4)).astype(np.float32)
+X[:, 3] = RNG.integers(0, 6, N)
+X[RNG.random(X.shape) < 0.1] = np.nan
+SCORE = np.nan_to_num(X[:, 0]) + 0.8 * (np.nan_to_num(X[:, 3]) > 2) + RNG.normal(size=N) * 0.7
+BINARY, CLASSES = (SCORE > 0.5).astype(int), np.digitize(SCORE, [0, 1])
+KINDS = ["q", "q", "q", "c"]
+LOGISTIC = {"objective": "binary:logistic", "max_depth": 4}
+SQUARED = {"objective": "reg:squarederror", "max_depth": 4}
+SOFTMAX = {"objective": "multi:softprob", "num_class": 3, "max_depth": 3}
+TARGET = {"binary:logistic": BINARY, "reg:squarederror": SCORE, "multi:softprob": CLASSES}
+
+
+def train(params: dict, rounds: int = 4, weight=None, **matrix):
+    data = xgb.DMatrix(X, TARGET[params["objective"]], weight=weight, **matrix)
+    return xgb.train({**params, "seed": 3, "nthread": 1}, data, rounds)
+
+
+def read(blob: bytes) -> Forest:
+    content = unpack(bytes(blob))
+    assert xgboost_model.matches(content)
+    return xgboost_model.read(content, Source())
+
+
+def forms(booster) -> dict[str, Forest]:
+    root = read_pickle(pickle.dumps(booster)).root
+    assert isinstance(root, Inert)
+    inside = xgboost_model.from_inert(root, Source(format="sklearn-pickle"))
+    assert inside is not None
+    return {
+        "json": read(booster.save_raw("json")),
+        "ubj": read(booster.save_raw("ubj")),
+        "pickle": inside,
+    }
+
+
+def check(booster, forest: Forest, people: bool | None = True, sampled: bool = False, **matrix):
+    """Compare routing, margin and people with XGBoost's own view."""
+    data = xgb.DMatrix(X, **matrix)
+    theirs = booster.predict(data, pred_leaf=True).astype(int).reshape(N, -1)
+    ours = forest.apply(X)
+    outputs = forest.source.parameters["n_outputs"]
+    parallel = forest.source.parameters["num_parallel_tree"]
+    margin = np.zeros((N, outputs))
+    for i, tree in enumerate(forest.trees):
+        pairs = set(zip(ours[:, i].tolist(), theirs[:, i].tolist(), strict=True))
+        assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)
+        assert tree.is_leaf[ours[:, i]].all()
+        assert tree.value is not None
+        margin[:, i // parallel % outputs] += tree.value[ours[:, i]]
+        if tree.n_records is not None:
+            there = np.bincount(ours[:, i], minlength=tree.n_nodes)[tree.leaves]
+            stated = tree.n_records[tree.leaves]
+            assert (stated <= there).all() if sampled else (stated == there).all()
+            assert people is not False
+    base = np.asarray(forest.source.parameters["base_score"])
+    if "logistic" in forest.source.estimator:
+        base = np.log(base / (1 - base))
+    truth = booster.predict(data, output_margin=True).reshape(N, -1)
+    np.testing.assert_allclose(margin + base, truth, atol=1e-5)
+    told = [tree.n_records is not None for tree in forest.trees]
+    if people:
+        first = outputs * parallel
+        assert all(told) if "squared" in forest.source.estimator else sum(told) == first
+    if people is False:
+        assert "no counts" in forest.counts_reason
+    assert forest.counts_are == "absent"
+    assert forest.single_precision
+
+
+@pytest.mark.parametrize("params", [LOGISTIC, SQUARED, SOFTMAX], ids=lambda p: p["objective"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"base_score": 0.3},
+        {"min_child_weight": 6},
+        {"booster": "dart", "rate_drop": 0.5, "one_drop": 1},
+        {"alpha": 0.7, "lambda": 0.1},
+        {"tree_method": "exact", "gamma": 2},
+        {"tree_method": "hist", "grow_policy": "lossguide", "max_leaves": 9, "max_depth": 0},
+    ],
+    ids=str,
+)
+def test_agrees_with_xgboost(params, more) -> None:
+    booster = train({**params, **more})
+    for form, forest in forms(booster).items():
+        check(booster, forest)
+        expected = {"json": "xgboost-json", "ubj": "xgboost-ubjson", "pickle": "sklearn-pickle"}
+        assert forest.source.format == expected[form]
+        assert forest.source.library_version == xgb.__version__
+        assert any("no weights" in warning for warning in forest.warnings)
+
+
+@pytest.mark.parametrize("params", [LOGISTIC, SQUARED, SOFTMAX], ids=lambda p: p["objective"])
+def test_drawn_rows_are_never_called_all(params) -> None:
+    booster = train({**params, "subsample": 0.7, "num_parallel_tree": 2})
+    for forest in forms(booster).values():
+        check(booster, forest, sampled=True)
+        assert (forest.records_are, forest.n_records) == ("unknown", None)
+
+
+def test_rows_of_the_whole_model_where_the_file_tells() -> None:
+    booster = train(SQUARED, rounds=12)
+    for forest in forms(booster).values():
+        assert (forest.records_are, forest.n_records) == ("all", N)
+    assert forms(train(SQUARED))["json"].records_are == "unknown"
+    assert forms(train(SQUARED))["pickle"].records_are == "all"
+
+
+@pytest.mark.parametrize("params", [LOGISTIC, SQUARED, SOFTMAX], ids=lambda p: p["objective"])
+@pytest.mark.parametrize(
+    "weight",
+    [RNG.random(N), np.full(N, 2.0), np.full(N, 0.5), np.where(BINARY == 1, 1.7, 0.8)],
+    ids=["each", "two", "half", "by class"],
+)
+def test_weighted_covers_are_not_called_people(params, weight) -> None:
+    booster = train(params, weight=weight)
+    for forest in forms(booster).values():
+        check(booster, forest, people=False)
+        assert not forest.leftovers
+
+
+@pytest.mark.parametrize("weight", [2, 0.5])
+def test_scale_pos_weight_is_not_called_people(weight) -> None:
+    for params in (LOGISTIC, SQUARED):
+        booster = train({**params, "scale_pos_weight": weight})
+        check(booster, forms(booster)["ubj"], people=False)
+
+
+@pytest.mark.parametrize(
+    "objective", ["count:poisson", "reg:gamma", "binary:hinge", "reg:pseudohubererror"]
+)
+def test_other_losses_are_silent(objective) -> None:
+    data = xgb.DMatrix(X, BINARY if "hinge" in objective else np.abs(SCORE) + 0.1)
+    forest = read(xgb.train({"objective": objective, "max_depth": 2}, data, 2).save_raw("ubj"))
+    assert all(tree.n_records is None for tree in forest.trees)
+    assert "no counts" in forest.counts_reason
+
+
+@pytest.mark.parametrize("params", [LOGISTIC, SOFTMAX], ids=lambda p: p["objective"])
+@pytest.mark.parametrize(
+    "more", [{}, {"lambda": 0}, {"lambda": 4, "eta": 0.05}, {"base_score": 0.2}]
+)
+def test_first_round_leaves_give_class_counts(params, more) -> None:
+    from treeaudit.readers.xgboost_cover import class_counts, people
+    from treeaudit.readers.xgboost_forest import _trees
+    from treeaudit.readers.xgboost_schema import read_booster
+
+    booster = train({**params, **more})
+    forest = read(booster.save_raw("json"))
+    first = forest.source.parameters["n_outputs"]
+    assert len(forest.leftovers) == first
+    assert {leftover.kind for leftover in forest.leftovers} == {"first-round-counts"}
+    stored = read_booster(json.loads(booster.save_raw("json")))
+    trees = _trees(stored)
+    n = people(trees, stored.outputs, stored.loss)
+    ours = forest.apply(X)
+    for i in range(first):
+        mine = BINARY if first == 1 else i == CLASSES
+        there = np.bincount(ours[:, i], weights=mine, minlength=forest.trees[i].n_nodes)
+        found = class_counts(trees[i], n[i], stored.loss.probability(i))
+        assert found.tolist() == there[forest.trees[i].leaves].tolist()
+    for leftover in forest.leftovers:
+        assert leftover.n == N
+
+
+@pytest.mark.parametrize("more", [{"alpha": 1}, {"max_delta_step": 0.2}])
+def test_bent_leaf_weights_give_no_class_counts(more) -> None:
+    assert not read(train({**LOGISTIC, **more}).save_raw("ubj")).leftovers
+
+
+@pytest.mark.parametrize("onehot", [1, 100])
+def test_categories_go_where_xgboost_sends_them(onehot) -> None:
+    params = {**LOGISTIC, "tree_method": "hist", "max_cat_to_onehot": onehot}
+    booster = train(params, feature_types=KINDS, enable_categorical=True)
+    for forest in forms(booster).values():
+        check(booster, forest, feature_types=KINDS, enable_categorical=True)
+        assert forest.schema.features[3].categories is not None
+        assert any(tree.categories is not None for tree in forest.trees)
+
+
+def test_category_names_of_a_frame() -> None:
+    pd = pytest.importorskip("pandas")
+    if tuple(map(int, xgb.__version__.split(".")[:2])) < (3, 1):
+        pytest.skip("files before 3.1 hold no category names")
+    frame = pd.DataFrame(
+        {"größe": X[:, 0], "town &b": pd.Categorical(RNG.choice(["ä", "b c", "d"], N))}
+    )
+    label = (frame["town &b"] == "ä").to_numpy() + np.nan_to_num(X[:, 0])
+    model = xgb.XGBRegressor(n_estimators=2, max_depth=2, enable_categorical=True).fit(frame, label)
+    forest = read(model.get_booster().save_raw("json"))
+    assert forest.schema.names == ["größe", "town &b"]
+    assert forest.schema.features[1].categories == ("ä", "b c", "d")
+
+
+def test_strange_names_and_none() -> None:
+    names = ["größe", "script>alert(1)", "a b\tc", "日本 & 'x'"]
+    for forest in forms(train(LOGISTIC, feature_names=names)).values():
+        assert forest.schema.names == names
+        assert forest.schema.named
+    # XGBoost itself refuses these; somebody else may have written the file.
+    document = json.loads(train(LOGISTIC).save_raw("json"))
+    document["learner"]["feature_names"] = ["x", "x", "\ud800", "<script>"]
+    forest = read(json.dumps(document).encode())
+    assert forest.schema.names == ["x", "x", "\\ud800", "<script>"]
+    assert not forms(train(LOGISTIC))["ubj"].schema.named
+
+
+def test_single_leaf_trees() -> None:
+    for params in (LOGISTIC, SQUARED, SOFTMAX):
+        booster = train({**params, "gamma": 1e6})
+        for forest in forms(booster).values():
+            check(booster, forest, people=None)
+            assert all(tree.n_nodes == 1 for tree in forest.trees)
+
+
+def test_vector_leaves_keep_their_structure_and_no_value() -> None:
+    model = xgb.XGBRegressor(
+        n_estimators=3, max_depth=3, tree_method="hist", multi_strategy="multi_output_tree"
+    )
+    booster = model.fit(X, np.column_stack([SCORE, -SCORE, X[:, 1] > 0])).get_booster()
+    theirs = booster.predict(xgb.DMatrix(X), pred_leaf=True).reshape(N, -1)
+    for forest in forms(booster).values():
+        assert (forest.apply(X) == theirs).all()
+        assert all(tree.value is None and tree.n_records is None for tree in forest.trees)
+        assert any("multi_output_tree" in warning for warning in forest.warnings)
+
+
+def test_thresholds_at_the_float32_neighbours() -> None:
+    booster = train(SQUARED)
+    forest = read(booster.save_raw("ubj"))
+    bounds = np.concatenate([tree.high[np.isfinite(tree.high)] for tree in forest.trees])
+    edge = np.nextafter(bounds, np.inf).astype(np.float32)
+    near = np.concatenate([edge, np.nextafter(edge, -np.inf), np.nextafter(edge, np.inf)])
+    grid = np.repeat(near[:, None], 4, axis=1)
+    theirs = booster.predict(xgb.DMatrix(grid), pred_leaf=True)
+    assert (forest.apply(grid) == theirs).all()
+
+
+def test_wrappers_in_a_pickle() -> None:
+    model = xgb.XGBClassifier(n_estimators=2, max_depth=3, missing=-9.0).fit(
+        np.nan_to_num(X), CLASSES
+    )
+    forest = xgboost_model.from_inert(
+        read_pickle(pickle.dumps(model)).root, Source(format="sklearn-pickle")
+    )
+    assert forest.source.estimator == "XGBClassifier multi:softprob"
+    assert forest.schema.classes == (0, 1, 2)
+    assert forest.source.parameters["eta"] == pytest.approx(0.3)
+    assert any("-9.0" in warning for warning in forest.warnings)
+    unfitted = read_pickle(pickle.dumps(xgb.XGBRegressor())).root
+    with pytest.raises(UnsupportedModelError, match="never fitted"):
+        xgboost_model.from_inert(unfitted, Source())
+    other = Inert(cls=Global(module="sklearn.svm", name="SVC", offset=0, allowed=True))
+    assert xgboost_model.from_inert(other, Source()) is None
+    empty = Inert(cls=Global(module="xgboost.core", name="Booster", offset=0, allowed=True))
+    with pytest.raises(ReadError, match="holds no model"):
+        xgboost_model.from_inert(empty, Source())
+    empty.state = {"handle": b"CONFIG-offset:" + bytes(99)}
+    with pytest.raises(UnsupportedModelError, match="old binary form"):
+        xgboost_model.from_inert(empty, Source())
+
+
+def test_linear_and_empty_boosters_are_named() -> None:
+    linear = xgb.train({"booster": "gblinear"}, xgb.DMatrix(X, SCORE), 1)
+    for form in ("json", "ubj"):
+        with pytest.raises(UnsupportedModelError, match="gblinear"):
+            read(linear.save_raw(form))
+    with pytest.raises(UnsupportedModelError, match="no trees"):
+        read(train(LOGISTIC, rounds=0).save_raw("ubj"))
+
+
+def _tree(name: str, value: object):
+    def change(document: dict) -> None:
+        document["learner"]["gradient_booster"]["model"]["trees"][1][name] = value
+
+    return change
+
+
+def _entry(name: str, value: object, at: int = 0):
+    def change(document: dict) -> None:
+        document["learner"]["gradient_booster"]["model"]["trees"][1][name][at] = value
+
+    return change
+
+
+def _put(*path: object):
+    *steps, name, value = path
+
+    def change(document: dict) -> None:
+        at = document["learner"]
+        for step in steps:
+            at = at[step]
+        at[name] = value
+
+    return change
+
+
+MODEL = ("gradient_booster", "model")
+HOSTILE = {
+    "child is the root": _entry("left_children", 0),
+    "child is itself": _entry("left_children", 1, 1),
+    "two parents": _entry("left_children", 2),
+    "child out of range": _entry("right_children", 10**6),
+    "huge child": _entry("right_children", 1 << 70),
+    "negative child": _entry("left_children", -7),
+    "one child": _entry("left_children", -1),
+    "short column": _tree("split_indices", [0]),
+    "column is text": _tree("split_conditions", "abc"),
+    "column of texts": _tree("split_conditions", ["1"] * 15),
+    "nested column": _tree("left_children", [[1, 2], [3, 4]]),
+    "ragged column": _tree("left_children", [[1], [3, 4]]),
+    "no nodes": _tree("left_children", []),
+    "column missing": _tree("right_children", None),
+    "threshold is NaN": _entry("split_conditions", float("nan")),
+    "leaf is NaN": _entry("split_conditions", float("nan"), -1),
+    "feature too large": _entry("split_indices", 4),
+    "feature negative": _entry("split_indices", -1),
+    "cover negative": _entry("sum_hessian", -5.0),
+    "cover infinite": _entry("sum_hessian", float("inf")),
+    "covers do not add up": _entry("sum_hessian", 1e9),
+    "unknown split type": _entry("split_type", 7),
+    "categories missing": _entry("split_type", 1),
+    "vector of vectors": _put(*MODEL, "trees", 0, "tree_param", "size_leaf_vector", "x"),
+    "tree is no object": _put(*MODEL, "trees", [1, 2]),
+    "fewer trees": _put(*MODEL, "gbtree_model_param", "num_trees", "3"),
+    "huge number of trees": _put(*MODEL, "gbtree_model_param", "num_trees", "9" * 5000),
+    "tree_info too short": _put(*MODEL, "tree_info", [0]),
+    "tree_info outside": _put(*MODEL, "tree_info", [0, 9]),
+    "trees missing": _put(*MODEL, "trees", None),
+    "a billion features": _put("learner_model_param", "num_feature", "1000000000"),
+    "features negative": _put("learner_model_param", "num_feature", "-1"),
+    "classes absurd": _put("learner_model_param", "num_class", "999999999999"),
+    "names are numbers": _put("feature_names", [1, 2, 3, 4]),
+    "too few names": _put("feature_names", ["a"]),
+    "booster is a list": _put("gradient_booster", []),
+    "booster has no name": _put("gradient_booster", "name", None),
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE.keys())
+def test_damage_is_one_sentence(change) -> None:
+    document = json.loads(train({**LOGISTIC, "max_depth": 3}, rounds=2).save_raw("json"))
+    change(document)
+    with pytest.raises(ReadError) as error:
+        read(json.dumps(document).encode())
+    message = str(error.value)
+    assert "\n" not in message
+    assert len(message) < 300
+
+
+@pytest.mark.parametrize("base", ["x", "[]", "[1,", "[nan]", "1e999", "-3", "7", "[0.5,0.5]", None])
+def test_a_senseless_base_score_proves_nothing(base) -> None:
+    document = json.loads(train(LOGISTIC).save_raw("json"))
+    document["learner"]["learner_model_param"]["base_score"] = base
+    forest = read(json.dumps(document).encode())
+    assert all(tree.n_records is None for tree in forest.trees)
+
+
+def test_bytes_that_are_no_model() -> None:
+    blob = bytes(train(LOGISTIC).save_raw("json"))
+    for data in (
+        blob[: len(blob) // 2],
+        blob[:-1],
+        blob + b"]",
+        blob.replace(b"learner_model_param", b"\xff\xfe"),
+        b'{"learner":' + b'{"a":' * 100_000,
+        b'{"learner":{}}',
+        b'{"learner":{"gradient_booster":' + b"9" * 10_000 + b"}}",
+        b'{"Model":{"learner":[]}}',
+        b'{"version":[3,2,0],"x":1}',
+    ):
+        with pytest.raises(ReadError) as error:
+            xgboost_model.read(unpack(data), Source())
+        assert "\n" not in str(error.value)
+    with pytest.raises(ModelTooLargeError, match=r"save_model\('model.ubj'\)"):
+        xgboost_model.read(unpack(b'{"learner":{"a":[' + b"[]," * 3_000_000), Source())
+    for data in (
+        b"",
+        b"{",
+        b"{}",
+        b'{"format": "treeaudit-model"}',
+        b"\x80\x05K\x01.",
+        b"tree\n",
+        b"{L\0",
+    ):
+        assert not xgboost_model.matches(unpack(data or b" "))
+
+
+@pytest.mark.parametrize("form", ["json", "ubj"])
+def test_mutated_files(form) -> None:
+    rng = random.Random(8)
+    seeds = []
+    for params in (LOGISTIC, {**SOFTMAX, "booster": "dart"}):
+        more = {"max_depth": 2, "tree_method": "hist", "max_cat_to_onehot": 1}
+        booster = train({**params, **more}, 1, feature_types=KINDS, enable_categorical=True)
+        seeds.append(bytes(booster.save_raw(form)))
+    seen = {outcome(xgboost_model, mutate(rng.choice(seeds), rng)) for _ in range(2500)}
+    assert {"refused", "read"} <= seen
