@@ -13,6 +13,7 @@ import numpy.typing as npt
 from treeaudit.errors import UnsafeModelError, UnsupportedModelError
 from treeaudit.readers import load
 from treeaudit.readers.arrays import arrived
+from treeaudit.readers.companions import Companions
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.inert import LIMITS, Global, Inert, clean
 from treeaudit.readers.leftover_code import is_foreign
@@ -142,7 +143,8 @@ def describe(
     if not pickled:
         return contents if forest is None else _of_model(contents, forest)
     try:
-        unpickled = read_pickle(content.data, limits=limits)
+        beside = None if content.folder is None else Companions(content.folder, limits)
+        unpickled = read_pickle(content.data, limits=limits, companions=beside)
     except UnsupportedModelError:
         return contents if forest is None else _of_model(contents, forest)
     n_records = None if forest is None else forest.n_records

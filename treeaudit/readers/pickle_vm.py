@@ -9,7 +9,9 @@ The argument, for a reviewer:
    out in `construct`: numpy arrays from checked shapes and types, and plain
    containers. They reach no other code.
 3. There is no `import`, `getattr` on a name of the file, `eval`, `exec`,
-   `compile`, `pickle` or `open` in this module or in those it imports.
+   `compile` or `pickle` in this module or in those it imports, and `open` only in
+   `companions`: joblib 0.9 wrote arrays into files beside the model, and the
+   caller may pass what opens those, plain names in the model's own folder.
 4. Every name goes through one gate (`names`). What the gate refuses is
    reported as unsafe even though it could not have run here.
 5. Costs are bounded: instructions, container bytes, text lengths, integers,
@@ -25,6 +27,7 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.readers.arrays import DType, LateArray, array_from, arrived, object_array
+from treeaudit.readers.companions import Companions, names_companion, read_companion
 from treeaudit.readers.construct import ADVICE, call, create, hashable
 from treeaudit.readers.inert import LIMITS, Global, Inert, Limits, show
 from treeaudit.readers.joblib_arrays import is_wrapper, read_array
@@ -48,12 +51,21 @@ class Unpickled:
         Offset behind the last instruction.
     mentioned
         Every name in the file, in order.
+    companions
+        The files beside it that were read too, with their sizes.
     """
 
-    def __init__(self, root: object, end: int, mentioned: list[Global]) -> None:
+    def __init__(
+        self,
+        root: object,
+        end: int,
+        mentioned: list[Global],
+        companions: dict[str, int] | None = None,
+    ) -> None:
         self.root = root
         self.end = end
         self.mentioned = mentioned
+        self.companions = companions or {}
 
 
 def read_pickle(
@@ -61,6 +73,7 @@ def read_pickle(
     *,
     offset: int = 0,
     limits: Limits = LIMITS,
+    companions: Companions | None = None,
 ) -> Unpickled:
     """Read one pickle as inert data.
 
@@ -72,6 +85,8 @@ def read_pickle(
         Where the pickle begins.
     limits
         What reading may cost.
+    companions
+        Opens the files beside it that joblib 0.9 kept arrays in; none unless given.
 
     Raises
     ------
@@ -89,6 +104,7 @@ def read_pickle(
     {'a': [1, 2.5, 'x']}
     """
     vm = Machine(data, offset, limits, limits.nested)
+    vm.companions = companions
     try:
         root = vm.run()
     except UnsafeModelError:
@@ -97,7 +113,8 @@ def read_pickle(
         vm.refuse_mentions()
         raise
     vm.refuse_mentions()
-    return Unpickled(arrived(root), vm.at, vm.mentioned)
+    opened = companions.opened if companions is not None else None
+    return Unpickled(arrived(root), vm.at, vm.mentioned, opened)
 
 
 class Machine:
@@ -111,9 +128,11 @@ class Machine:
         self.stack: list[object] = []
         self.memo: dict[int, object] = {}
         self.mentioned: list[Global] = []
+        self.companions: Companions | None = None
         self.frame_end: int | None = None
         self.budget = limits.containers + 4 * self.size
         self.instructions = 0
+        self.result: object = None
 
     def run(self) -> object:
         while True:
@@ -234,6 +253,8 @@ class Machine:
                 target.state = state
                 if is_wrapper(target):
                     self.stack[-1] = read_array(self, target)
+                elif names_companion(target):
+                    self.stack[-1] = read_companion(self, target)
             case DType():
                 target.describe(state)
                 self.spend(256 * target.n_fields)
@@ -265,18 +286,22 @@ class Machine:
         self.frame_end = None
 
     def read_nested(self) -> object:
+        inner = self._run_inside(self.data, self.at)
+        self.at = inner.at
+        return inner.result
+
+    def read_inside(self, data: bytes | mmap, at: int) -> object:
+        return self._run_inside(data, at).result
+
+    def _run_inside(self, data: bytes | mmap, at: int) -> "Machine":
         if self.nested == 0:
             raise ModelTooLargeError("the file has pickles within pickles within pickles")
-        inner = Machine(self.data, self.at, self.limits, self.nested - 1)
+        inner = Machine(data, at, self.limits, self.nested - 1)
         inner.budget, inner.instructions = self.budget, self.instructions
-        inner.mentioned = self.mentioned
-        root = inner.run()
-        self.at, self.budget, self.instructions = (
-            inner.at,
-            inner.budget,
-            inner.instructions,
-        )
-        return root
+        inner.mentioned, inner.companions = self.mentioned, self.companions
+        inner.result = inner.run()
+        self.budget, self.instructions = inner.budget, inner.instructions
+        return inner
 
     def extend(self, items: list[object]) -> None:
         target = self.top()

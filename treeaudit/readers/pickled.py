@@ -1,6 +1,7 @@
 """Pickle and joblib files: scikit-learn models read as data."""
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.companions import Companions
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.inert import LIMITS, Limits
 from treeaudit.readers.leftovers import leftovers
@@ -31,7 +32,8 @@ def read(
     from dataclasses import replace
 
     try:
-        unpickled = read_pickle(content.data, limits=limits)
+        beside = None if content.folder is None else Companions(content.folder, limits)
+        unpickled = read_pickle(content.data, limits=limits, companions=beside)
     except ReadError as error:
         if type(error) is ReadError and bytes(content.data[:1]) != b"\x80":
             kind = name_of(content.data)
@@ -40,7 +42,8 @@ def read(
         raise
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
-    forest = to_forest(find_model(unpickled.root, select), source, len(content.data))
+    size = len(content.data) + sum(unpickled.companions.values())
+    forest = to_forest(find_model(unpickled.root, select), source, size)
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
@@ -57,6 +60,12 @@ def _remarks(unpickled: Unpickled, size: int) -> list[str]:
         remarks.append(
             f"{size - unpickled.end:,} bytes follow the model; they were not read, "
             "and pickle.load ignores them too"
+        )
+    if unpickled.companions:
+        first, n = next(iter(unpickled.companions)), len(unpickled.companions)
+        remarks.append(
+            f"its arrays were read from {n:,} {'file' if n == 1 else 'files'} beside it "
+            f"({first}{', …' if n > 1 else ''}), which the SHA-256 of the model does not cover"
         )
     if any(name.module.startswith("cloudpickle") for name in unpickled.mentioned):
         remarks.append(

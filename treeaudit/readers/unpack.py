@@ -13,19 +13,21 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.inert import LIMITS, Limits
 
-__all__ = ["Content", "open_file", "unpack"]
+__all__ = ["Content", "inflated", "open_file", "spooled", "unpack"]
 
 _CHUNK = 1 << 20
 _SPOOL = 64 << 20
 _MOST_STREAMS = 10_000
+# joblib 0.9 and older: two letters, the size in hexadecimal, filled up with blanks.
+_ZF_HEADER = 21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,15 +39,19 @@ class Content:
     data
         The unpacked bytes.
     compression
-        ``zlib``, ``gzip``, ``bz2``, ``xz``, ``lzma``, ``lz4``, or empty.
+        ``zlib``, ``gzip``, ``bz2``, ``xz``, ``lzma``, ``lz4``, ``ZF`` (zlib
+        inside the container of joblib 0.9), or empty.
     sha256, n_bytes
         Of the file as stored.
+    folder
+        Where it lies; None for bytes in memory.
     """
 
     data: bytes | mmap.mmap
     compression: str
     sha256: str
     n_bytes: int
+    folder: Path | None = None
 
 
 class _Decompressor(Protocol):
@@ -76,8 +82,10 @@ class _Zlib:
 
 def _new(compression: str) -> _Decompressor:
     match compression:
-        case "zlib":
+        case "zlib" | "ZF":
             return _Zlib(zlib.MAX_WBITS)
+        case "deflate":
+            return _Zlib(-zlib.MAX_WBITS)
         case "gzip":
             return _Zlib(zlib.MAX_WBITS | 16)
         case "bz2":
@@ -105,6 +113,7 @@ def _compression(head: bytes) -> str:
         (b"\xfd7zXZ\0", "xz"),
         (b"\x5d\0\0", "lzma"),
         (b"\x04\x22\x4d\x18", "lz4"),
+        (b"ZF0x", "ZF"),
     ):
         if head.startswith(magic):
             return name
@@ -163,7 +172,7 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
         raise ReadError(f"{name} cannot be read: {error}") from None
     finally:
         os.close(descriptor)
-    return unpack(mapped, limits)
+    return replace(unpack(mapped, limits), folder=Path(path).parent)
 
 
 def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
@@ -180,28 +189,66 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
 
 def _inflate(packed: bytes | mmap.mmap, compression: str, limits: Limits) -> bytes | mmap.mmap:
     most = min(limits.max_bytes, max(limits.floor, limits.ratio * len(packed)))
+    if compression != "ZF":
+        return spooled(inflated(packed, compression), most, len(packed))
+    stated = _stated_size(packed)
+    if stated > most:
+        raise _bomb(len(packed), most)
+    unpacked = spooled(inflated(packed, compression, _ZF_HEADER), most, len(packed))
+    if len(unpacked) != stated:
+        raise ReadError(
+            f"the ZF compression is damaged ({stated:,} bytes announced, {len(unpacked):,} found)"
+        )
+    return unpacked
+
+
+def _stated_size(packed: bytes | mmap.mmap) -> int:
+    text = bytes(packed[2:_ZF_HEADER]).rstrip(b" L")
+    try:
+        return int(text, 16)
+    except ValueError:
+        raise ReadError("the size in the ZF header is damaged") from None
+
+
+def _bomb(n_packed: int, most: int) -> ModelTooLargeError:
+    return ModelTooLargeError(
+        f"{n_packed:,} bytes unpack to more than {most:,}: this looks like a decompression bomb"
+    )
+
+
+def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.mmap:
+    """Gather pieces, in memory or in a temporary file without a name.
+
+    Parameters
+    ----------
+    pieces
+        The unpacked bytes.
+    most
+        How many there may be.
+    n_packed
+        How many they were before, for the message.
+
+    Raises
+    ------
+    ModelTooLargeError
+        If there are more.
+    ReadError
+        If there are none.
+
+    Examples
+    --------
+    >>> spooled([b"a ", b"model"], 100, 3)
+    b'a model'
+    """
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
         size = 0
-        try:
-            for piece in _pieces(packed, compression):
-                size += len(piece)
-                if size > most:
-                    raise ModelTooLargeError(
-                        f"{len(packed):,} bytes unpack to more than {most:,}: "
-                        "this looks like a decompression bomb"
-                    )
-                spool.write(piece)
-        except (
-            zlib.error,
-            lzma.LZMAError,
-            OSError,
-            EOFError,
-            ValueError,
-            RuntimeError,
-        ) as error:
-            raise ReadError(f"the {compression} compression is damaged ({error})") from None
+        for piece in pieces:
+            size += len(piece)
+            if size > most:
+                raise _bomb(n_packed, most)
+            spool.write(piece)
         if size == 0:
-            raise ReadError(f"the {compression} file is empty inside")
+            raise ReadError("the compressed file is empty inside")
         if size > _SPOOL:
             spool.rollover()
             spool.flush()
@@ -210,9 +257,37 @@ def _inflate(packed: bytes | mmap.mmap, compression: str, limits: Limits) -> byt
         return spool.read()
 
 
-def _pieces(packed: bytes | mmap.mmap, compression: str) -> Iterator[bytes]:
-    """Yield the unpacked bytes, a bounded piece at a time."""
-    at = 0
+def inflated(
+    packed: bytes | mmap.mmap | memoryview, compression: str, at: int = 0
+) -> Iterator[bytes]:
+    """Yield the unpacked bytes, a bounded piece at a time.
+
+    Parameters
+    ----------
+    packed
+        The compressed bytes.
+    compression
+        As in `Content`, or ``deflate`` for zlib without a header.
+    at
+        Where they begin.
+
+    Raises
+    ------
+    ReadError
+        If they are damaged.
+
+    Examples
+    --------
+    >>> b"".join(inflated(zlib.compress(b"a model"), "zlib"))
+    b'a model'
+    """
+    try:
+        yield from _pieces(packed, compression, at)
+    except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, RuntimeError) as error:
+        raise ReadError(f"the {compression} compression is damaged ({error})") from None
+
+
+def _pieces(packed: bytes | mmap.mmap | memoryview, compression: str, at: int) -> Iterator[bytes]:
     for _ in range(_MOST_STREAMS):
         unpacker = _new(compression)
         given, last = b"", False
@@ -224,11 +299,12 @@ def _pieces(packed: bytes | mmap.mmap, compression: str) -> Iterator[bytes]:
             elif last:
                 raise EOFError("the file ends too early")
             elif not unpacker.eof:
-                given = packed[at : at + _CHUNK]
+                given = bytes(packed[at : at + _CHUNK])
                 at += len(given)
                 last = not given
         at -= len(unpacker.unused_data or b"")
         # joblib's zlib holds one stream; the others may be concatenated.
-        if compression == "zlib" or _compression(packed[at : at + 16]) != compression:
+        one = compression in ("zlib", "ZF", "deflate")
+        if one or _compression(bytes(packed[at : at + 16])) != compression:
             return
     raise ModelTooLargeError(f"the file has more than {_MOST_STREAMS:,} {compression} streams")
