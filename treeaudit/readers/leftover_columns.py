@@ -35,7 +35,8 @@ def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
     yield from _quantiles(place, attributes.get("quantiles_"), n_records)
     yield from _extremes(place, attributes)
     yield from _calibration(place, attributes)
-    if attributes.get("categories") == "auto":
+    learned = attributes.get("categories")
+    if isinstance(learned, str) and learned == "auto":
         yield from _categories(place, attributes.get("categories_"), n_records)
     words = attributes.get("vocabulary_")
     if isinstance(words, dict) and attributes.get("vocabulary") is None and len(words) >= _MANY:

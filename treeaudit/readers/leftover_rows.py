@@ -31,7 +31,7 @@ _RECORDS: Mapping[str, str] = {
     "component_indices_": "the row numbers of records that are stored as they are (components_)",
     "stop_words_": "words of training texts that were left out of the vocabulary (CVE-2024-5206)",
 }
-_SEARCH_TREES = ("KDTree", "BallTree")
+_SEARCH_TREES = ("kd_tree", "ball_tree")
 # One entry per tree, per column, per candidate or for everybody the same: never per person.
 _NOT_ROWS = frozenset(
     (
@@ -78,13 +78,15 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Leftover]:
         if n:
             claimed.add(id(value))
             yield Leftover(kind="records", where=place.at(name), n=n, says=f"{says}: {n:,}")
-    if model.kind.startswith(_SEARCH_TREES) and "_fit_X" not in next(
+    if model.cls.module.endswith(_SEARCH_TREES) and "_fit_X" not in next(
         (owner.attributes for owner in place.owners()), {}
     ):
         stored = model.state if isinstance(model.state, tuple) and model.state else (None,)
         n = _length(arrived(stored[0]))
-        says = f"the records among which neighbours are looked up: {n:,}"
-        yield Leftover(kind="records", where=place.path or "the file itself", n=n, says=says)
+        if n:
+            says = f"the records among which neighbours are looked up: {n:,}"
+            where = place.path or "the file itself"
+            yield Leftover(kind="records", where=where, n=n, says=says)
 
 
 def _row_weights(place: Place, model: Inert, array: npt.NDArray[np.generic]) -> Iterator[Leftover]:

@@ -112,7 +112,7 @@ def _known_targets(tree: Inert, drawn: bool) -> tuple[int, int]:
     if leaves is None:
         return 0, 0
     alone = leaves.n == 1
-    if leaves.value.shape[1] > 1 or drawn or tree.get("criterion") not in _SQUARED:
+    if leaves.value.shape[1] > 1 or drawn or not _is_one_of(tree, "criterion", _SQUARED):
         return int(np.count_nonzero(alone)), 0
     mean = leaves.value[:, 0]
     # What rounding leaves of a variance of zero grows with the square of the mean.
@@ -120,6 +120,11 @@ def _known_targets(tree: Inert, drawn: bool) -> tuple[int, int]:
     pairs = (leaves.n == 2) & (leaves.weight == 2) & ~same & np.isfinite(leaves.impurity)
     exact = int(leaves.n[alone | same].sum())
     return exact, int(np.count_nonzero(pairs))
+
+
+def _is_one_of(model: Inert, name: str, words: frozenset[str]) -> bool:
+    value = model.get(name)
+    return isinstance(value, str) and value in words
 
 
 def _leaves(tree: object) -> _Leaves | None:
@@ -139,9 +144,10 @@ def _leaves(tree: object) -> _Leaves | None:
     leaf = np.flatnonzero(nodes["left_child"][:count] < 0)
     n, weight, impurity = (nodes[name][leaf].astype(np.float64) for name in needed[1:])
     usable = (n > 0) & (n < 1 << 53) & np.isfinite(values[leaf]).all(axis=(1, 2))
-    value = values[leaf][usable].reshape(int(usable.sum()), -1).astype(np.float64)
+    value = values[leaf][usable].astype(np.float64)
     if not value.size:
         return None
+    value = value.reshape(len(value), -1)
     return _Leaves(n=n[usable], weight=weight[usable], impurity=impurity[usable], value=value)
 
 
@@ -157,7 +163,7 @@ def _first_targets(place: Place) -> Iterator[Leftover]:
     model = next(place.owners(), None)
     if model is None or place.step != "[0, 0]" or model.get("init_") is None:
         return
-    if model.get("loss") not in _SQUARED or not isinstance(place.value, Inert):
+    if not _is_one_of(model, "loss", _SQUARED) or not isinstance(place.value, Inert):
         return
     start = arrived(model.get("init_"))
     if not isinstance(start, Inert) or start.kind not in ("DummyRegressor", "MeanEstimator"):
@@ -170,7 +176,7 @@ def _first_targets(place: Place) -> Iterator[Leftover]:
 def first_round(place: Place) -> Iterator[Leftover]:
     """Yield the class counts that the first round of a boosted classifier gives away."""
     model = place.value
-    if not isinstance(model, Inert) or model.get("loss") not in _LOGISTIC:
+    if not isinstance(model, Inert) or not _is_one_of(model, "loss", _LOGISTIC):
         return
     found = _gradient_boosting(model) or _histogram_boosting(model)
     if found is None:

@@ -51,6 +51,13 @@ def leftovers(
     >>> [(found.kind, found.where) for found in leftovers(file.root, 150, file.mentioned)]
     [('seeds', 'estimators_[*].random_state'), ('seeds', 'random_state')]
     """
+    # Numbers of a doctored file may overflow; what follows from them fails its check.
+    with np.errstate(all="ignore"):
+        found = _find(root, n_records, mentioned)
+    return _few(list(dict.fromkeys(found)))
+
+
+def _find(root: object, n_records: int | None, mentioned: Sequence[Global]) -> list[Leftover]:
     walk = Walk(root)
     found: list[Leftover] = []
     trees: list[Place] = []
@@ -73,7 +80,7 @@ def leftovers(
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Leftover(kind="unseen", where=walk.cut, n=0, says=says))
-    return _few(list(dict.fromkeys(found)))
+    return found
 
 
 def _few(found: list[Leftover]) -> tuple[Leftover, ...]:

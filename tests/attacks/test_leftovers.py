@@ -1,0 +1,143 @@
+"""TA202 to TA205: what else the file gives away, and that the remedies remove it."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.tree import Leftover
+
+IDS = ("TA202", "TA203", "TA204", "TA205")
+
+
+@pytest.fixture(scope="module")
+def forest(cancer):
+    """A forest whose file holds labels, out-of-bag predictions and seeds."""
+    model = RandomForestClassifier(
+        20, class_weight="balanced", oob_score=True, min_samples_leaf=5, random_state=0
+    )
+    return model.fit(*cancer)
+
+
+def scan_with(*found: Leftover) -> ta.Report:
+    tree = ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], n_records=[50])
+    model = ta.Forest(
+        trees=(tree,),
+        schema=ta.Schema.numeric(1),
+        n_records=50,
+        leftovers=found,
+        counts_are="absent",
+    )
+    return ta.scan(model, attacks=IDS)
+
+
+def test_a_plain_tree_is_clear(cancer_tree) -> None:
+    report = ta.scan(cancer_tree, attacks=IDS)
+    for attack in IDS:
+        finding = report[attack]
+        assert (finding.status, finding.people) == ("clear", 0)
+        assert finding.details == {"leftovers": []}
+    assert report.warnings == ()
+
+
+def test_a_forest_that_carries_its_training_data(forest) -> None:
+    report = ta.scan(forest)
+    data, draws = report["TA202"], report["TA203"]
+    assert (data.severity, data.people) == ("high", 569)
+    kinds = [entry["kind"] for entry in data.details["leftovers"]]
+    assert "out-of-bag" in kinds
+    if hasattr(forest, "_sample_weight"):
+        assert kinds[0] == "labels"
+        assert data.summary.startswith("_sample_weight: a weight for each of 569 training records")
+    assert (draws.severity, draws.people) == ("medium", 569)
+    assert [entry["n"] for entry in draws.details["leftovers"]] == [20, 20]
+    for finding in (data, draws):
+        assert json.loads(json.dumps(dict(finding.details))) == finding.details
+        assert any(finding.summary in warning for warning in report.warnings)
+
+
+def test_the_remedies_in_words_remove_the_findings(forest, cancer) -> None:
+    """Run the very statements that `treeaudit explain` prints."""
+    model = RandomForestClassifier(**forest.get_params()).fit(*cancer)
+    before = model.predict_proba(cancer[0])
+    first = ta.scan(model, attacks=IDS)
+    words = first.words
+    assert "model._sample_weight = None; del model.oob_decision_function_" in words["TA202"].remedy
+    model._sample_weight = None
+    del model.oob_decision_function_
+    assert (
+        "model.random_state = None; for e in model.estimators_: e.random_state = None"
+        in words["TA203"].remedy
+    )
+    model.random_state = None
+    for e in model.estimators_:
+        e.random_state = None
+    after = ta.scan(model, attacks=IDS)
+    assert [after[attack].status for attack in IDS] == ["clear"] * 4
+    assert np.array_equal(model.predict_proba(cancer[0]), before)
+
+
+def test_targets_of_a_regression_tree(cancer) -> None:
+    columns, _ = cancer
+    y = columns["mean radius"]
+    alone = ta.scan(DecisionTreeRegressor(random_state=0).fit(columns, y))["TA202"]
+    assert (alone.severity, alone.people) == ("high", 569)
+    large = DecisionTreeRegressor(min_samples_leaf=5, random_state=0).fit(columns, y)
+    assert ta.scan(large)["TA202"].status == "clear"
+
+
+class OwnTree(DecisionTreeClassifier):
+    """A class that no library publishes."""
+
+
+def test_foreign_code_is_low_and_carried_code_medium(cancer) -> None:
+    finding = ta.scan(OwnTree(max_depth=2).fit(*cancer))["TA205"]
+    assert finding.severity == "low"
+    assert "OwnTree" in finding.summary
+    carried = Leftover(kind="code", where="cloudpickle", n=3, says="the file carries code")
+    named = Leftover(kind="calls", where="__main__.T", n=1, says="loading imports __main__")
+    assert scan_with(named, carried)["TA205"].severity == "medium"
+
+
+def test_every_kind_has_one_attack() -> None:
+    expected = {
+        "labels": ("TA202", "high"),
+        "out-of-bag": ("TA202", "high"),
+        "records": ("TA202", "high"),
+        "targets": ("TA202", "high"),
+        "unseen": ("TA202", "medium"),
+        "something new": ("TA202", "medium"),
+        "seeds": ("TA203", "medium"),
+        "column-values": ("TA204", "medium"),
+        "first-round-counts": ("TA204", "medium"),
+        "extremes": ("TA204", "low"),
+        "calls": ("TA205", "low"),
+        "code": ("TA205", "medium"),
+    }
+    for kind, (attack, severity) in expected.items():
+        report = scan_with(Leftover(kind=kind, where="here", n=7, says="it is here"))
+        assert [f.id for f in report.findings if f.status == "found"] == [attack]
+        assert report[attack].severity == severity
+
+
+def test_the_worst_is_said_in_full_and_the_others_are_named() -> None:
+    found = (
+        Leftover(kind="extremes", where="data_min_", n=6, says="six smallest values"),
+        Leftover(kind="column-values", where="bins", n=90, says="ninety bins"),
+    )
+    finding = scan_with(*found)["TA204"]
+    assert finding.summary == "bins: ninety bins; also smallest and largest values of columns."
+    assert finding.people == 0
+
+
+def test_an_order_of_findings_changes_nothing() -> None:
+    found = [Leftover(kind=k, where=k, n=1, says=k) for k in ("labels", "seeds", "records")]
+    one, other = scan_with(*found), scan_with(*reversed(found))
+    for attack in IDS:
+        first, second = one[attack], other[attack]
+        assert (first.severity, first.people) == (second.severity, second.people)
+    assert dataclasses.is_dataclass(one["TA202"])
