@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.readers import own_json, pickled
+from treeaudit.readers import own_json, pickled, skops_file
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.inert import LIMITS
 from treeaudit.readers.unpack import Content, open_file, unpack
@@ -19,7 +19,7 @@ from treeaudit.tree import Forest, Source, Tree
 
 __all__ = ["READERS", "load"]
 
-READERS: tuple[ModuleType, ...] = (own_json, pickled)
+READERS: tuple[ModuleType, ...] = (own_json, skops_file, pickled)
 """Every format, in the order in which they are asked."""
 
 
