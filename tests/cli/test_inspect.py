@@ -147,6 +147,19 @@ def test_hostile_text_is_harmless(cancer, tmp_path) -> None:
     assert "[bold]" in done.stdout
 
 
+def test_a_billion_laughs_are_a_short_outline() -> None:
+    from treeaudit.readers.outline import outline
+
+    laughs: list = ["ha"]
+    for _ in range(30):
+        laughs = [laughs] * 20
+    todo, n = [outline(laughs)], 0
+    while todo:
+        n += 1
+        todo += todo.pop().parts
+    assert n < 1000
+
+
 def test_it_says_that_it_is_no_verdict() -> None:
     done = run("inspect", "--help")
     assert done.returncode == 0

@@ -109,9 +109,9 @@ class ExactValues:
         "them or the extremes, and the first round of boosting gives away class counts that the "
         "file seems not to hold. They tell who has the largest income, and which values occur.",
         assumes="the attacker has the file",
-        remedy="bin on a public grid before training (few max_bins, KBinsDiscretizer with fixed "
-        "edges), give encoders and scalers their categories and bounds, and round the leaf values "
-        "of boosted trees",
+        remedy="bin on a public grid before training (numpy.digitize with fixed edges), give "
+        "encoders their categories and scale by public bounds; train boosted trees with large "
+        "leaves, for their first counts cannot be taken out",
         limit="a value without the rest of its record; how many people share it is not told",
         reference="histogram boosting bins at midpoints of neighbouring values; the first boosting "
         "step is a Newton step from the class share (TimberStrike, 2025)",

@@ -129,7 +129,7 @@ def describe(
         n_bytes=content.n_bytes,
         sha256=content.sha256,
         compression=content.compression,
-        format="pickle" if pickled else re.split(r" \(|:", name_of(content.data))[0],
+        format="pickle" if pickled else re.split(r" \(|[:,]", name_of(content.data))[0],
         protocol=_protocol(content) if pickled else None,
     )
     forest: Forest | None = None

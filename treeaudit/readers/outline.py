@@ -13,6 +13,7 @@ __all__ = ["Part", "of_forest", "outline"]
 
 _DEEPEST = 12
 _MOST_PARTS = 20
+_MOST = 300
 _FEW = 4
 # Parts that only prepare what another part of the same estimator holds fitted.
 _TEMPLATES: Mapping[str, str] = {
@@ -79,7 +80,7 @@ def outline(root: object) -> Part:
     ('Pipeline', [('standardscaler', 'StandardScaler'), ('decisiontreeclassifier', \
 'DecisionTreeClassifier')])
     """
-    return _part("", arrived(root), _DEEPEST)
+    return _part("", arrived(root), _DEEPEST, set())
 
 
 def of_forest(forest: Forest) -> Part:
@@ -97,19 +98,25 @@ def of_forest(forest: Forest) -> Part:
     return Part(name="", kind=forest.source.estimator, facts=tuple(facts), parts=parts)
 
 
-def _part(name: str, value: object, deeper: int) -> Part:
+def _part(name: str, value: object, deeper: int, seen: set[int]) -> Part:
+    if isinstance(value, Inert | dict | list | tuple) and value:
+        if id(value) in seen or len(seen) >= _MOST:
+            fact = "as above" if id(value) in seen else "…"
+            kind = value.kind if isinstance(value, Inert) else type(value).__name__
+            return Part(name=name, kind=clean(kind), facts=(fact,))
+        seen.add(id(value))
     match value:
         case Inert():
-            return _estimator(name, value, deeper)
+            return _estimator(name, value, deeper, seen)
         case dict():
             named = [(show(k), arrived(v)) for k, v in list(value.items())[: _MOST_PARTS + 1]]
-            return _bundle(name, value, named, deeper)
+            return _bundle(name, value, named, deeper, seen)
         case list() | tuple():
             kinds = {v.kind for v in map(arrived, value) if isinstance(v, Inert)}
             if len(value) > _FEW and not kinds:
                 return Part(name=name, kind=type(value).__name__, facts=(_n(len(value), "item"),))
             numbered = [(f"[{i}]", arrived(v)) for i, v in enumerate(value[: _MOST_PARTS + 1])]
-            return _bundle(name, value, numbered, deeper)
+            return _bundle(name, value, numbered, deeper, seen)
         case np.ndarray():
             shape = " × ".join(f"{size:,}" for size in value.shape)
             return Part(name=name, kind="array", facts=(shape or "scalar", value.dtype.name))
@@ -117,16 +124,18 @@ def _part(name: str, value: object, deeper: int) -> Part:
             return Part(name=name, kind=show(value))
 
 
-def _bundle(name: str, value: object, held: list[tuple[str, object]], deeper: int) -> Part:
+def _bundle(
+    name: str, value: object, held: list[tuple[str, object]], deeper: int, seen: set[int]
+) -> Part:
     size = len(value) if isinstance(value, dict | list | tuple) else 0
-    parts = [_part(key, v, deeper - 1) for key, v in held[:_MOST_PARTS]] if deeper else []
+    parts = [_part(key, v, deeper - 1, seen) for key, v in held[:_MOST_PARTS]] if deeper else []
     if size > len(parts):
         parts.append(Part(name="…", kind=f"{size - len(parts):,} more"))
     facts = (_n(size, "item"),)
     return Part(name=name, kind=type(value).__name__, facts=facts, parts=tuple(parts))
 
 
-def _estimator(name: str, value: Inert, deeper: int) -> Part:
+def _estimator(name: str, value: Inert, deeper: int, seen: set[int]) -> Part:
     attributes = {key: arrived(v) for key, v in value.attributes.items()}
     trees = _trees(value, attributes)
     facts: list[str] = []
@@ -145,7 +154,7 @@ def _estimator(name: str, value: Inert, deeper: int) -> Part:
             if len(parts) == _MOST_PARTS:
                 parts.append(Part(name="…", kind="more"))
                 break
-            parts.append(_part(key, held, deeper - 1))
+            parts.append(_part(key, held, deeper - 1, seen))
     kind = value.kind if value.cls.module.partition(".")[0] == "sklearn" else show(value.cls)
     return Part(name=name, kind=clean(kind), facts=tuple(facts), parts=tuple(parts))
 
