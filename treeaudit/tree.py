@@ -376,13 +376,14 @@ class Source:
     path
         The file, or None for a model in memory.
     format
-        ``sklearn-pickle``, ``sklearn-joblib``, ``treeaudit-json`` or ``memory``.
+        Such as ``sklearn-pickle``, ``xgboost-json`` or ``memory``; the JSON Schema
+        of the report lists them all.
     estimator
         Class name as the file gives it.
     inside
         Where in the file the model was found, such as ``best_estimator_``; empty at the top.
-    library_version
-        Version of the library that wrote the model, where the file tells.
+    library, library_version
+        What wrote the model, and its version where the file tells.
     parameters
         Hyper-parameters that are plain values.
     sha256, n_bytes
@@ -393,10 +394,16 @@ class Source:
     format: str = "memory"
     estimator: str = "Tree"
     inside: str = ""
+    library: str = ""
     library_version: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     sha256: str | None = None
     n_bytes: int | None = None
+
+    @property
+    def written_by(self) -> str:
+        """Library and version, as far as the file tells; empty where it does not."""
+        return f"{self.library} {self.library_version}".strip() if self.library_version else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,7 +11,16 @@ from pathlib import Path
 from types import ModuleType
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.readers import own_json, pickled, skops_file
+from treeaudit.readers import (
+    catboost_model,
+    lightgbm_model,
+    onnx_model,
+    own_json,
+    pickled,
+    pmml,
+    skops_file,
+    xgboost_model,
+)
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.inert import LIMITS
 from treeaudit.readers.unpack import Content, open_file, unpack
@@ -19,7 +28,16 @@ from treeaudit.tree import Forest, Source, Tree
 
 __all__ = ["READERS", "load"]
 
-READERS: tuple[ModuleType, ...] = (own_json, skops_file, pickled)
+READERS: tuple[ModuleType, ...] = (
+    own_json,
+    skops_file,
+    xgboost_model,
+    lightgbm_model,
+    catboost_model,
+    pmml,
+    pickled,
+    onnx_model,
+)
 """Every format, in the order in which they are asked."""
 
 
@@ -34,9 +52,10 @@ def load(
     Parameters
     ----------
     model
-        The path of a file (pickle, joblib, treeaudit JSON), or a fitted
-        scikit-learn estimator. An estimator is pickled in memory and read
-        through the same door as a file. A `Forest` is returned as it is.
+        The path of a file (pickle, joblib, skops, XGBoost, LightGBM, CatBoost
+        JSON, ONNX, PMML, treeaudit JSON), or a fitted estimator. An estimator
+        is pickled in memory and read through the same door as a file. A
+        `Forest` is returned as it is.
     select
         Which model to take from a bundle of several, by the name that the
         error lists.

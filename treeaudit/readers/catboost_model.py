@@ -80,7 +80,7 @@ def read(
 def _parse(content: Content) -> dict[str, Any]:
     try:
         text, _ = codecs.utf_8_decode(content.data, "strict", True)
-        cost = 150 * (text.count("{") + text.count("[")) + 40 * text.count(",")
+        cost = 150 * (text.count("{") + text.count("[")) + 60 * text.count(",")
         if cost > _FREE_MEMORY + 4 * len(text):
             raise ModelTooLargeError("the JSON holds more lists than treeaudit takes in")
         data = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse, object_hook=_compact)
@@ -261,6 +261,7 @@ def _source(data: Mapping[str, Any], params: Mapping[str, Any], source: Source) 
     return replace(
         source,
         estimator=f"CatBoost {clean(loss)[:60]}" if isinstance(loss, str) else "CatBoost",
+        library="CatBoost",
         library_version=version.group(1) if version else None,
         parameters=plain,
     )
@@ -291,7 +292,9 @@ def _leftovers(data: Mapping[str, Any]) -> list[Leftover]:
             )
         )
     for name, table in _object(data, "ctr_data").items():
-        size, stride = (table.get(k) for k in ("hash_map", "hash_stride")) if table else (0, 0)
+        if not isinstance(table, dict):
+            continue
+        size, stride = table.get("hash_map"), table.get("hash_stride")
         if isinstance(size, int) and isinstance(stride, int) and 0 < stride <= size:
             found.append(
                 Leftover(

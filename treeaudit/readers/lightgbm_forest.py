@@ -65,6 +65,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
         source=replace(
             source,
             estimator=f"LightGBM {booster.objective}".strip(),
+            library="LightGBM",
             library_version=booster.version,
             parameters=_parameters(booster),
         ),

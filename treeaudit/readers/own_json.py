@@ -113,6 +113,7 @@ def _forest(data: Mapping[str, Any], source: Source) -> Forest:
         source=replace(
             source,
             estimator=clean(stated.get("estimator", "Tree")),
+            library=clean(stated.get("library", "")),
             library_version=None if version is None else clean(version),
             parameters=dict(stated.get("parameters", {})),
         ),

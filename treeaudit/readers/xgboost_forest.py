@@ -60,6 +60,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
         source=replace(
             source,
             estimator=f"XGBoost {booster.loss.objective}".strip(),
+            library="XGBoost",
             library_version=booster.version,
             parameters=booster.parameters,
         ),

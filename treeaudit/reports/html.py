@@ -161,9 +161,8 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     forest, groups = report.forest, report.groups
     source = forest.source
     parts = [plain(source.estimator, 80)]
-    if source.library_version:
-        library = "scikit-learn " if source.format.startswith("sklearn") else ""
-        parts.append(library + plain(source.library_version, 40))
+    if source.written_by:
+        parts.append(plain(source.written_by, 60))
     trees = "1 tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
     parts.append(trees if groups.depth is None else f"{trees} of depth {groups.depth}")
     parts.append("1 leaf" if groups.n_leaves == 1 else f"{groups.n_leaves:,} leaves")

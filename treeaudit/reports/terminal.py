@@ -8,7 +8,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treeaudit.findings import Report, Skipped
+from treeaudit.findings import Finding, Report, Skipped
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.version import __version__
 
@@ -102,8 +102,8 @@ def _heading(report: Report) -> "Text":
     forest, groups = report.forest, report.groups
     source = forest.source
     parts = [source.estimator]
-    if source.library_version:
-        parts.append(f"scikit-learn {source.library_version}")
+    if source.written_by:
+        parts.append(source.written_by)
     if forest.n_trees > 1:
         parts.append(f"{forest.n_trees:,} trees")
     if groups.depth is not None:
@@ -125,7 +125,10 @@ def _attacks(report: Report) -> "Table":
     table.add_column("", no_wrap=True)
     table.add_column("attack", no_wrap=True)
     table.add_column("what the file alone claims")
+    clear = [r.title.lower() for r in report.results if _is_quiet(r)]
     for result in report.results:
+        if _is_quiet(result):
+            continue
         if isinstance(result, Skipped):
             table.add_row(
                 Text("SKIP", style=_STYLE["skipped"]),
@@ -138,7 +141,16 @@ def _attacks(report: Report) -> "Table":
                 Text(result.title),
                 Text(plain(result.summary)),
             )
+    if clear:
+        text = Text(f"{', '.join(clear)}: nothing found")
+        table.add_row(Text("CLEAR", style=_STYLE["none"]), Text("What else is inside"), text)
     return table
+
+
+def _is_quiet(result: Finding | Skipped) -> bool:
+    """Whether one line for all such results is enough."""
+    clear = isinstance(result, Finding) and result.status == "clear"
+    return clear and result.id.startswith("TA2")
 
 
 def _group_sizes(report: Report, width: int) -> "Table | None":

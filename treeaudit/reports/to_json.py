@@ -62,6 +62,7 @@ def _model(report: Report) -> dict[str, Any]:
         "format": source.format,
         "estimator": source.estimator,
         "inside": source.inside or None,
+        "library": source.library or None,
         "library_version": source.library_version,
         "n_trees": forest.n_trees,
         "n_nodes": groups.n_nodes,

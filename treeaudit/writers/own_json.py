@@ -60,6 +60,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         "privacy": forest.privacy,
         "source": {
             "estimator": forest.source.estimator,
+            "library": forest.source.library,
             "library_version": forest.source.library_version,
             "parameters": dict(forest.source.parameters),
         },
