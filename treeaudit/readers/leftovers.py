@@ -15,8 +15,9 @@ from treeaudit.readers.inert import Global, Inert
 from treeaudit.readers.leftover_code import calls
 from treeaudit.readers.leftover_columns import columns
 from treeaudit.readers.leftover_draws import seeds
+from treeaudit.readers.leftover_rounds import first_round
 from treeaudit.readers.leftover_rows import named_rows, rows
-from treeaudit.readers.leftover_values import first_round, targets
+from treeaudit.readers.leftover_targets import targets
 from treeaudit.readers.walk import Place, Walk
 from treeaudit.tree import Leftover
 
