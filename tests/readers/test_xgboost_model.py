@@ -204,14 +204,20 @@ def test_category_names_of_a_frame() -> None:
     pd = pytest.importorskip("pandas")
     if tuple(map(int, xgb.__version__.split(".")[:2])) < (3, 1):
         pytest.skip("files before 3.1 hold no category names")
-    frame = pd.DataFrame(
-        {"größe": X[:, 0], "town &b": pd.Categorical(RNG.choice(["ä", "b c", "d"], N))}
-    )
-    label = (frame["town &b"] == "ä").to_numpy() + np.nan_to_num(X[:, 0])
-    model = xgb.XGBRegressor(n_estimators=2, max_depth=2, enable_categorical=True).fit(frame, label)
-    forest = read(model.get_booster().save_raw("json"))
-    assert forest.schema.names == ["größe", "town &b"]
-    assert forest.schema.features[1].categories == ("ä", "b c", "d")
+    for values, names in (
+        (["a <b>", "b c", "d"], ("a <b>", "b c", "d")),
+        ([7, -3, 12], ("-3", "7", "12")),
+        (["b c", "d", "ä"], None),
+    ):
+        town = pd.Categorical([values[i] for i in RNG.integers(0, 3, N)])
+        frame = pd.DataFrame({"größe": X[:, 0], "town &b": town})
+        label = town.codes % 2 + np.nan_to_num(X[:, 0])
+        model = xgb.XGBRegressor(n_estimators=2, max_depth=2, enable_categorical=True)
+        forest = read(model.fit(frame, label).get_booster().save_raw("json"))
+        assert forest.schema.names == ["größe", "town &b"]
+        if names is not None:
+            assert forest.schema.features[1].categories == names
+        assert any("ASCII" in warning for warning in forest.warnings) is (names is None)
 
 
 def test_strange_names_and_none() -> None:

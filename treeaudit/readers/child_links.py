@@ -50,17 +50,12 @@ class Links:
 
     def sums(self, at_leaves: Float) -> Float:
         """Return sums over the leaves below each node, given 0 at inner nodes."""
-        depth = (self.parent >= 0).astype(np.int64)
-        jump = np.maximum(self.parent, 0)
-        while np.any(jump > 0):
-            depth += depth[jump]
-            jump = jump[jump]
         total = at_leaves.astype(np.float64)
-        by_depth = np.argsort(depth, kind="stable")
-        ends = np.searchsorted(depth[by_depth], np.arange(int(depth.max()) + 2))
-        for level in range(int(depth.max()), 0, -1):
-            nodes = by_depth[ends[level] : ends[level + 1]]
-            np.add.at(total, self.parent[nodes], total[nodes])
+        jump = self.parent
+        # Each pass doubles how far down a node has looked.
+        while np.any(live := jump >= 0):
+            total = total + np.bincount(jump[live], weights=total[live], minlength=len(total))
+            jump = np.where(live, jump[jump], -1)
         return total
 
 

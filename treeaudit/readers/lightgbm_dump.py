@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.damage import reason
 from treeaudit.readers.inert import clean, show
 from treeaudit.readers.lightgbm_text import Booster
@@ -13,8 +13,8 @@ from treeaudit.readers.lightgbm_tree import RawTree, Wide
 
 __all__ = ["booster_of"]
 
+_MOST_TREES = 50_000
 _MOST_NODES = 1 << 24
-_MOST_FEATURES = 1 << 20
 _MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 _Object = Mapping[str, Any]
 
@@ -36,6 +36,8 @@ def booster_of(document: object) -> Booster:
         raise ReadError("its feature_names are missing")
     if not document["tree_info"]:
         raise UnsupportedModelError("the LightGBM model has no trees: it was never trained")
+    if len(document["tree_info"]) > _MOST_TREES:
+        raise ModelTooLargeError(f"the LightGBM model has more than {_MOST_TREES:,} trees")
     trees = []
     for i, entry in enumerate(document["tree_info"]):
         try:

@@ -145,8 +145,8 @@ def _category_names(
         for node, codes in tree.raw.categories.items():
             feature = int(tree.raw.feature[node])
             most[feature] = max(most.get(feature, -1), int(codes.max(initial=-1)))
-    if any(top >= _MOST_CATEGORIES for top in most.values()):
-        raise ModelTooLargeError(f"a feature has more than {_MOST_CATEGORIES:,} categories")
+    if sum(top + 2 for top in most.values()) > _MOST_CATEGORIES:
+        raise ModelTooLargeError(f"the model has more than {_MOST_CATEGORIES:,} categories")
     columns = _categorical_columns(booster, most)
     names: dict[int, tuple[str, ...]] = {}
     # The names are in the order of the columns; they fit only if there is one list for each.

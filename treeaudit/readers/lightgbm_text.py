@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from mmap import mmap
 from typing import TypeVar
 
@@ -18,9 +19,13 @@ __all__ = ["Booster", "parse"]
 
 _Column = TypeVar("_Column", Wide, Float)
 
-_MOST_TREES = 1 << 20
+_MOST_TREES = 50_000
 _MOST_FEATURES = 1 << 20
-_MOST_WORDS = 1 << 24
+_MOST_WORDS = 1 << 21
+_MOST_LINES = 10_000
+_MOST_REST = 64 << 20
+_MOST_PARAMETERS = 1 << 20
+_MOST_CATEGORY_TEXT = 4 << 20
 _TREE = re.compile(rb"^Tree=\d+\r?$", re.MULTILINE)
 _END = re.compile(rb"^end of trees\r?$", re.MULTILINE)
 _PARAMETER = re.compile(r"\[([a-z_0-9]{1,60}): ([^\]]{0,2000})\]")
@@ -74,18 +79,18 @@ def parse(data: bytes | mmap) -> Booster:
     ReadError
         If it is damaged.
     """
-    places = [match.start() for match in _TREE.finditer(data)]
+    places = [match.start() for match in islice(_TREE.finditer(data), _MOST_TREES + 1)]
     if len(places) > _MOST_TREES:
         raise ModelTooLargeError(f"the LightGBM model has more than {_MOST_TREES:,} trees")
     finish = _END.search(data, places[-1] if places else 0)
     end = finish.start() if finish else len(data)
     head = _fields(data[: places[0] if places else end])
     sizes = head.get("tree_sizes")
-    if (sizes is not None and len(sizes.split()) != len(places)) or (sizes and not finish):
+    if (sizes is not None and len(_words(sizes)) != len(places)) or (sizes and not finish):
         raise ReadError(f"it ends too early: it announces more than its {len(places):,} trees")
     if not places:
         raise UnsupportedModelError("the LightGBM model has no trees: it was never trained")
-    names = [clean(name) for name in head.get("feature_names", "").split()]
+    names = [clean(name) for name in _words(head.get("feature_names", ""))]
     n_features = _number(head, "max_feature_idx", _MOST_FEATURES) + 1
     if len(names) != n_features:
         raise ReadError(f"it has {len(names)} feature names for {n_features} features")
@@ -93,8 +98,12 @@ def parse(data: bytes | mmap) -> Booster:
     for i, (start, stop) in enumerate(zip(places, [*places[1:], end], strict=True)):
         try:
             trees.append(_tree(_fields(data[start:stop])))
+        except ModelTooLargeError:
+            raise
         except (ReadError, ValueError, OverflowError) as error:
             raise ReadError(f"tree {i}: {reason(error)}") from None
+    if len(data) - end > _MOST_REST:
+        raise ModelTooLargeError(f"more than {_MOST_REST:,} bytes follow the trees")
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
     return Booster(
         version=head.get("version"),
@@ -111,6 +120,8 @@ def parse(data: bytes | mmap) -> Booster:
 
 def _fields(text: bytes) -> dict[str, str]:
     """Return the lines ``key=value`` of one section."""
+    if text.count(b"\n") > _MOST_LINES:
+        raise ReadError("it has more lines than a LightGBM model")
     found = {}
     for line in text.decode("utf-8", "backslashreplace").split("\n"):
         key, _, value = line.partition("=")
@@ -141,7 +152,7 @@ def _infos(head: Mapping[str, str], n_features: int) -> list[tuple[float, float]
     if "feature_infos" not in head:
         return [None] * n_features
     found: list[tuple[float, float] | Wide | None] = []
-    for word in head["feature_infos"].split():
+    for word in _words(head["feature_infos"]):
         if word.startswith("[") and word.endswith("]"):
             low, _, high = word[1:-1].partition(":")
             found.append((_bound(low), _bound(high)))
@@ -160,10 +171,9 @@ def _bound(word: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    words = text.split()
-    if len(words) > _MOST_WORDS:
-        raise ModelTooLargeError(f"a line holds more than {_MOST_WORDS:,} numbers")
-    return words
+    if text.count(" ") >= _MOST_WORDS:
+        raise ModelTooLargeError(f"a line holds more than {_MOST_WORDS:,} words")
+    return text.split()
 
 
 def _integers(text: str) -> Wide:
@@ -249,7 +259,7 @@ def _categories(fields: Mapping[str, str], categorical: Flag, threshold: Float) 
 
 def _parameters(rest: str) -> dict[str, str] | None:
     start, stop = rest.find("\nparameters:"), rest.find("\nend of parameters")
-    if start < 0 or stop < start:
+    if start < 0 or not start < stop < start + _MOST_PARAMETERS:
         return None
     found: dict[str, str] = {}
     for line in rest[start:stop].split("\n"):
@@ -264,6 +274,8 @@ def _pandas(rest: str) -> list[list[object]]:
     if place < 0:
         return []
     line = rest[place + len("\npandas_categorical:") :].split("\n")[0]
+    if len(line) > _MOST_CATEGORY_TEXT:
+        return []
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -23,7 +23,7 @@ Flag = npt.NDArray[np.bool_]
 
 NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
 _ZERO = float(np.float32(1e-35))  # what LightGBM takes for zero, on both sides
-_MOST_CODES = 1 << 24
+_MOST_CODES = 1 << 23
 _MOST_CATEGORY = (1 << 31) - 1
 _MOST_PEOPLE = 1 << 53
 

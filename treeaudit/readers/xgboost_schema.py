@@ -17,7 +17,7 @@ from treeaudit.schema import Feature, Label, Schema
 __all__ = ["Booster", "read_booster", "schema_of"]
 
 _MOST_FEATURES = 1 << 20
-_MOST_TREES = 1 << 20
+_MOST_TREES = 50_000
 _MOST_OUTPUTS = 1 << 16
 _MOST_CATEGORIES = 1 << 20
 _TREE_BOOSTERS = ("gbtree", "dart")
@@ -138,12 +138,12 @@ def schema_of(booster: Booster, trees: Sequence[StoredTree]) -> tuple[Schema, di
             feature = int(tree.feature[node])
             most[feature] = max(most.get(feature, 0), int(codes.max(initial=-1)))
     named = {f: names for f, names in booster.categories.items() if len(names) > most.get(f, -1)}
-    for feature in most:
-        if feature not in named:
-            n = most[feature] + 1
-            if n > _MOST_CATEGORIES:
-                raise ModelTooLargeError(f"a feature has more than {_MOST_CATEGORIES:,} categories")
-            named[feature] = (*map(str, range(n)), f"{n} and above")
+    unnamed = [feature for feature in most if feature not in named]
+    if sum(most[feature] + 2 for feature in unnamed) > _MOST_CATEGORIES:
+        raise ModelTooLargeError(f"the model has more than {_MOST_CATEGORIES:,} categories")
+    for feature in unnamed:
+        n = most[feature] + 1
+        named[feature] = (*map(str, range(n)), f"{n} and above")
     names = booster.names or [f"x{i}" for i in range(booster.n_features)]
     features = tuple(
         Feature(name=clean(name), categories=named.get(i)) for i, name in enumerate(names)

@@ -17,7 +17,7 @@ Float = npt.NDArray[np.float64]
 Flag = npt.NDArray[np.bool_]
 
 _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
-_MOST_CODES = 1 << 24
+_MOST_CODES = 1 << 23
 _MOST_COVER = 1e18
 
 
