@@ -310,6 +310,12 @@ def test_damaged_free_trees(path, to, small):
     assert isinstance(error, ReadError)
 
 
+@pytest.mark.parametrize("to", ["x", 5, [], {"t": "x"}, {"t": None}, {"t": {"hash_map": "x"}}])
+def test_strange_statistics_are_no_leftovers(to, small):
+    whole = change(small[3], "ctr_data", to=to)
+    assert sentence_or_model(catboost_model, whole) is None
+
+
 def test_deep_and_long_json():
     head = b'{"features_info": {}, "trees": ['
     deep = head + b'{"left":' * 100_000 + b"1" + b"}" * 100_000 + b"]}"

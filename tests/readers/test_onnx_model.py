@@ -398,7 +398,7 @@ def test_several_ensembles_are_chosen_by_name():
 
 def test_a_graph_without_trees_names_what_it_does():
     node = onnx.helper.make_node("MatMul", ["X", "X"], ["Y"])
-    with pytest.raises(UnsupportedModelError, match="no tree ensemble, but MatMul$"):
+    with pytest.raises(UnsupportedModelError, match=r"no tree ensemble, but MatMul$"):
         read(model_of([node]).SerializeToString())
 
 

@@ -18,6 +18,7 @@ __all__ = ["LEAF", "MODES", "Attribute", "Graph", "GraphInput", "GraphNode", "re
 
 MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
 LEAF = 255
+_COST_OF_TEXT = 20
 
 _MODE_RUN = re.compile(
     rb"(?:J(?:\x04LEAF|\x09BRANCH_(?:LT|GT|EQ)|\x0aBRANCH_(?:LEQ|GTE|NEQ))){1,4096}"
@@ -213,8 +214,9 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                 runs.append(run)
             case 8:
                 whole, at = message.integers(part)
-                runs.append(_narrow(whole))
+                runs.append(whole)
             case 9:
+                message.spend(_COST_OF_TEXT, part.at)
                 kinds, at = _kinds(message, part)
                 if kinds is None:
                     found.strings.append(bytes(message.bytes_of(part)))
@@ -225,12 +227,6 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
     if modes:
         found.modes = np.concatenate(modes)
     return clean(name), found
-
-
-def _narrow(numbers: npt.NDArray[np.int64]) -> Array:
-    """Halve the memory of numbers that are small, as nearly all are."""
-    fits = np.abs(numbers.view(np.uint64) + np.uint64(1 << 31)) < np.uint64(1 << 32)
-    return numbers.astype(np.int32) if fits.all() else numbers
 
 
 def _kinds(message: Message, part: Field) -> tuple[npt.NDArray[np.uint8] | None, int]:

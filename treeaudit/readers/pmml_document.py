@@ -18,6 +18,8 @@ _DEEPEST = 5_000
 _MOST_ELEMENTS = 20_000_000
 _CHUNK = 8 << 20
 _MOST_NESTED = 40
+_FREE_MEMORY = 160 << 20
+_COST_OF_NODE, _COST_OF_PREDICATE = 400, 100
 _ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
 _SKIPPED = frozenset(
@@ -99,7 +101,7 @@ def parse(data: bytes | mmap) -> Document:
     ReadError
         If the XML is damaged; names the line.
     """
-    handler = _Handler()
+    handler = _Handler(_FREE_MEMORY + 4 * len(data))
     parser = expat.ParserCreate(_encoding(bytes(data[:200])))
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -143,7 +145,8 @@ def _refuse(*_: object) -> None:
 class _Handler:
     """Builds the document while the XML goes by."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
         self.document = Document()
         self._open: list[str] = []
         self._skipping = 0
@@ -170,19 +173,25 @@ class _Handler:
         above = self._open[-2] if len(self._open) > 1 else ""
         if not above and name != "PMML":
             raise ReadError(f"the XML is no PMML: it begins with {show(name)}")
-        given = {self._word(key): clean(value) for key, value in attributes.items()}
+        given = {self._word(key): value for key, value in attributes.items()}
         match name:
             case "Node" if self._tree is not None:
                 self._node(given)
             case "True" | "False" | "SimplePredicate" | "SimpleSetPredicate" | "CompoundPredicate":
                 self._predicate(name, given)
             case "ScoreDistribution" if self._nodes:
+                self._spend(_COST_OF_PREDICATE)
                 pair = (self._word(given.get("value", "")), given.get("recordCount", ""))
                 self._nodes[-1].distribution.append(pair)
             case "Array" if self._open[-2] == "SimpleSetPredicate":
                 self._array = []
             case _:
                 self._other(name, above, given)
+
+    def _spend(self, cost: int) -> None:
+        self._memory -= cost
+        if self._memory < 0:
+            raise ModelTooLargeError("the XML holds more small parts than treeaudit takes in")
 
     def _word(self, text: str) -> str:
         """Keep one copy of words that come often."""
@@ -220,6 +229,7 @@ class _Handler:
                     models[-1].others.append(name)
 
     def _node(self, given: dict[str, str]) -> None:
+        self._spend(_COST_OF_NODE)
         node = Node(given)
         if self._nodes:
             self._nodes[-1].children.append(node)
@@ -230,6 +240,7 @@ class _Handler:
         self._nodes.append(node)
 
     def _predicate(self, name: str, given: dict[str, str]) -> None:
+        self._spend(_COST_OF_PREDICATE)
         word = self._word
         column = word(given.get("field", ""))
         if name == "CompoundPredicate":
@@ -288,7 +299,7 @@ class _Handler:
 
     def _fill(self, text: str) -> None:
         """Give the set condition that was just placed its values."""
-        values = tuple(self._word(clean(value)) for value in _words(text))
+        values = tuple(self._word(value) for value in _words(text))
         if self._compound and self._compound[-1][1]:
             parts = self._compound[-1][1]
             parts[-1] = Predicate(parts[-1].operator, parts[-1].field, values)

@@ -21,6 +21,9 @@ _SIZE = {FIXED64: 8, FIXED32: 4}
 _LONGEST = 10
 _FIRST_CHUNK, _LAST_CHUNK = 1 << 9, 1 << 21
 _MOST_NUMBER = 1 << 29
+_COST_OF_RUN = 100
+
+Whole = npt.NDArray[np.signedinteger]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +95,7 @@ class Message:
 
     def field(self, at: int) -> Field:
         """Return the field that begins at one place in the file."""
-        self.budget[0] -= 1
-        if self.budget[0] < 0:
-            raise ModelTooLargeError(f"byte {at:,}: the file has more fields than treeaudit reads")
+        self.spend(1, at)
         key, begin = self._varint(at)
         number, wire = key >> 3, key & 7
         if not 0 < number < _MOST_NUMBER:
@@ -111,6 +112,12 @@ class Message:
         if length > self.end - begin:
             raise ReadError(f"byte {at:,}: the file is damaged: a field is longer than its message")
         return Field(number, wire, 0, begin, begin + length)
+
+    def spend(self, cost: int, at: int) -> None:
+        """Take from the budget of the file; runs and texts cost more than other fields."""
+        self.budget[0] -= cost
+        if self.budget[0] < 0:
+            raise ModelTooLargeError(f"byte {at:,}: the file has more fields than treeaudit reads")
 
     def _varint(self, at: int) -> tuple[int, int]:
         value = 0
@@ -148,7 +155,7 @@ class Message:
                 f"byte {field.at:,}: the file is damaged: field {field.number} has the wrong type"
             )
 
-    def integers(self, field: Field) -> tuple[npt.NDArray[np.int64], int]:
+    def integers(self, field: Field) -> tuple[Whole, int]:
         """Return a run of whole numbers that begins with a field, and where it ends.
 
         The run may be packed into one field, or be one field per number.
@@ -157,12 +164,13 @@ class Message:
             return varints(self.bytes_of(field), field.at), field.end
         if field.wire != VARINT:
             self._expect(field, VARINT)
+        self.spend(_COST_OF_RUN, field.at)
         tag = self._tag(field.number << 3 | VARINT)
-        parts, end = [np.array([signed(field.value)])], field.end
+        parts, end = [_narrow(np.array([signed(field.value)]))], field.end
         size = _FIRST_CHUNK
         while end < self.end:
             part, taken = _unpacked(self.data[end : min(end + size, self.end)], tag)
-            parts.append(part)
+            parts.append(_narrow(part))
             end += taken
             if taken < size // 2:
                 break
@@ -177,6 +185,7 @@ class Message:
                 raise ReadError(f"byte {field.at:,}: the file is damaged: a number is cut off")
             return np.frombuffer(self.data[field.at : field.end], dtype), field.end
         self._expect(field, wire)
+        self.spend(_COST_OF_RUN, field.at)
         tag = self._tag(field.number << 3 | wire)
         begin = field.at - len(tag)
         count = self._repeats(begin, tag, len(tag) + width)
@@ -214,7 +223,7 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def varints(packed: memoryview | bytes, at: int = 0) -> npt.NDArray[np.int64]:
+def varints(packed: memoryview | bytes, at: int = 0) -> Whole:
     """Return packed whole numbers.
 
     Parameters
@@ -229,16 +238,22 @@ def varints(packed: memoryview | bytes, at: int = 0) -> npt.NDArray[np.int64]:
     >>> varints(bytes.fromhex("01 9601 ffffffffffffffffff01")).tolist()
     [1, 150, -1]
     """
-    parts = [np.zeros(0, dtype=np.int64)]
+    parts: list[Whole] = [np.zeros(0, dtype=np.int32)]
     done = 0
     while done < len(packed):
         raw = np.frombuffer(packed[done : done + _LAST_CHUNK], np.uint8)
         part, taken = _decode(raw)
         if not taken:
             raise ReadError(f"byte {at + done:,}: the file is damaged: a number does not end")
-        parts.append(part)
+        parts.append(_narrow(part))
         done += taken
     return np.concatenate(parts)
+
+
+def _narrow(numbers: npt.NDArray[np.int64]) -> Whole:
+    """Halve the memory of numbers that are small, as nearly all are."""
+    fits = numbers.view(np.uint64) + np.uint64(1 << 31) < np.uint64(1 << 32)
+    return numbers.astype(np.int32) if fits.all() else numbers
 
 
 def _decode(raw: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int64], int]:
