@@ -17,7 +17,6 @@ from treeaudit.errors import (
     ModelTooLargeError,
     ReadError,
     UnsafeModelError,
-    UnsupportedModelError,
 )
 from treeaudit.readers.arrays import DType, arrived, object_array
 from treeaudit.readers.construct import hashable
@@ -34,7 +33,13 @@ _DEEPEST = 100
 _NAME = 512
 _ADVICE = "do not load it with skops"
 _CALLED = frozenset({"ConstructorFromReduceNode", "LossNode", "TreeNode", "PartialNode"})
-_CREATED = frozenset({"ObjectNode", "QuantileForestNode", "RandomStateNode", "RandomGeneratorNode"})
+# Plain containers and references; of whatever else there is, skops makes an instance.
+_MENTIONED = frozenset(
+    (
+        "BytearrayNode BytesNode DTypeNode DefaultDictNode DictNode FunctionNode JsonNode ListNode "
+        "MethodNode NdArrayNode SetNode SliceNode TupleNode TypeNode"
+    ).split()
+)
 _PENDING = object()
 _BARE = Global("builtins", "object", 0, True)
 
@@ -71,10 +76,12 @@ def check_names(schema: object) -> list[Global]:
 
 def _gated(node: Node) -> Iterator[Global]:
     module, name, loader = node.get("__module__"), node.get("__class__"), node["__loader__"]
+    if loader == "CachedNode" and module is None and name is None:
+        return
     allowed = may_mention
     if loader in _CALLED:
         allowed = may_call
-    elif loader in _CREATED:
+    elif loader not in _MENTIONED:
         allowed = may_create
     yield _name(module, name, allowed)
     content = node.get("content")
@@ -142,8 +149,6 @@ class Graph:
         ------
         UnsafeModelError
             If an array of the file holds a pickle.
-        UnsupportedModelError
-            If the node is of a kind that skops did not have.
         ReadError
             If it is damaged.
         """
@@ -156,11 +161,10 @@ class Graph:
                 raise ReadError("a node of the skops schema contains itself")
             return self._memo[key]
         loader = node.get("__loader__")
-        make = _MAKERS.get(loader) if isinstance(loader, str) else None
-        if make is None:
-            raise UnsupportedModelError(
-                f"the skops schema has a node of the unknown kind {show(loader)}"
-            )
+        if not isinstance(loader, str):
+            raise ReadError("the skops schema has a node that does not say what it is")
+        # What is not listed stays a bare record: pandas, scipy and later versions of skops.
+        make = _MAKERS.get(loader, _bare)
         self._depth += 1
         if self._depth > _DEEPEST:
             raise ModelTooLargeError(f"the skops schema is nested deeper than {_DEEPEST} objects")
@@ -322,6 +326,10 @@ def _bare(graph: Graph, node: Node) -> object:
     return Inert(_class(node))
 
 
+def _unknown(graph: Graph, node: Node) -> object:
+    raise ReadError("the skops schema refers to a node that it does not hold")
+
+
 def _bytes(graph: Graph, node: Node) -> object:
     return bytes(graph.bytes_of(node))
 
@@ -384,9 +392,7 @@ _MAKERS: Mapping[str, Callable[[Graph, Node], object]] = {
     "MethodNode": _method,
     "PartialNode": _partial,
     "ConstructorFromReduceNode": _called,
-    "SliceNode": _bare,
-    "OperatorFuncNode": _bare,
-    "SparseMatrixNode": _bare,
+    "CachedNode": _unknown,
     "BytesNode": _bytes,
     "BytearrayNode": _bytes,
     "RandomStateNode": _state_of_generator,
