@@ -157,7 +157,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
         single_precision=True,
         source=_source(data, params, source),
         warnings=tuple(warnings),
-        leftovers=tuple(_leftovers(data)),
+        leftovers=(*_first_round(stored[0], first), *_leftovers(data)),
     )
 
 
@@ -267,6 +267,23 @@ def _source(data: Mapping[str, Any], params: Mapping[str, Any], source: Source) 
     )
 
 
+def _first_round(tree: StoredTree, first: Float | None) -> list[Leftover]:
+    if first is None:
+        return []
+    held = first[first.sum(axis=1) > 0]
+    pure = int(np.count_nonzero(held.min(axis=1) == 0))
+    return [
+        Leftover(
+            kind="first-round-counts",
+            where="leaf values of the first tree",
+            n=int(first.sum()),
+            says="unless rows had weights, the leaf values of the first tree give the exact "
+            f"number of people of each class in {len(held):,} of its {len(tree.leaf):,} leaves: "
+            f"{pure:,} hold one class alone",
+        )
+    ]
+
+
 def _leftovers(data: Mapping[str, Any]) -> list[Leftover]:
     info = _object(data, "features_info")
     found: list[Leftover] = []
@@ -298,7 +315,7 @@ def _leftovers(data: Mapping[str, Any]) -> list[Leftover]:
         if isinstance(size, int) and isinstance(stride, int) and 0 < stride <= size:
             found.append(
                 Leftover(
-                    kind="labels",
+                    kind="category-counts",
                     where=f"ctr_data[{clean(name)[:80]}]",
                     n=size // stride,
                     says="for every category, how many training rows have it and each label",
