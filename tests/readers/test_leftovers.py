@@ -403,10 +403,11 @@ def test_data_left_in_a_bundle(people) -> None:
         "model": tree,
         "X": x,
         "ids": [f"p{i}" for i in range(PEOPLE)],
+        "names": {f"p{i}": i for i in range(PEOPLE)},
         "ones": np.ones(PEOPLE),
         "other": np.arange(PEOPLE + 1),
     }
-    assert where(found(bundle), "records") == ["['X']", "['ids']"]
+    assert where(found(bundle), "records") == ["['X']", "['ids']", "['names']"]
     assert found({"model": tree, "x": np.arange(15.0)}, 15) == {}
 
 

@@ -182,6 +182,8 @@ def _has_rows(value: object, n: int, turned: bool) -> bool:
             return fits and not _is_constant(value)
         case list() | tuple():
             return len(value) == n and not any(isinstance(v, Inert) for v in value[:3])
+        case dict():
+            return len(value) == n and not isinstance(next(iter(value.values())), Inert)
         case Inert():
             return _length(value) == n and value.get("_shape") is not None
         case _:

@@ -133,7 +133,10 @@ def _element(place: Place, i: int, element: object) -> Iterator[Place]:
 
 
 def _parts_of_object(place: Place, value: Inert) -> Iterator[Place]:
-    if value.kind in _CLOSED or value.cls.module.startswith(_CLOSED_MODULES):
+    module = value.cls.module
+    if module.startswith(_CLOSED_MODULES):
+        return
+    if value.kind in _CLOSED and module.startswith("sklearn."):
         return
     attributes = value.attributes
     for name, part in attributes.items():
