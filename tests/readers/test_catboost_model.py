@@ -182,9 +182,17 @@ def test_statistics_of_categories_are_told(mixed, tmp_path):
     assert labels
     assert labels[0].n >= 6
     theirs = model.calc_leaf_indexes(pool)
+    silent = 0
     for i, tree in enumerate(forest.trees):
-        assert tree.n_records.max() == 300
-        assert len(np.unique(theirs[:, i])) <= (tree.n_records[tree.leaves] > 0).sum() + 2
+        if (tree.feature >= 3).any():
+            # Rows were counted by the statistic of their moment, not by the final one.
+            assert tree.n_records is None
+            silent += 1
+            continue
+        really = np.bincount(theirs[:, i], minlength=len(tree.leaves))
+        assert sorted(tree.n_records[tree.leaves]) == sorted(really)
+    assert 0 < silent < 6
+    assert forest.n_records == 300
 
 
 @pytest.mark.parametrize("weight", ["rows", "whole rows", "classes", "balanced", "positive"])

@@ -101,6 +101,11 @@ class ColumnTable:
         return self._derived.setdefault(name, self._width + len(self._derived))
 
     @property
+    def width(self) -> int:
+        """How many columns the data has; statistics come after them."""
+        return self._width
+
+    @property
     def derived(self) -> list[str]:
         """The statistics that trees ask about."""
         return list(self._derived)

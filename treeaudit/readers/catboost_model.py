@@ -4,7 +4,9 @@
 a leaf, whatever sample a tree was grown from: where rows weigh 1 it is people.
 The file does not say whether rows had weights of their own. Weights that are
 whole numbers without a common divisor, with the same sum in every tree, and no
-class weights among the options, are taken as people.
+class weights among the options, are taken as people. Not so in trees that ask
+about statistics of categories: while CatBoost trains, a row's statistic comes
+from the rows before it, so a row was counted in another leaf than it ends in.
 
 The first tree of a two-class model starts from one half for everybody. Its
 leaves are one Newton step from there, ``value = rate * (n1 - n/2) / (n/4 +
@@ -133,18 +135,20 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
     params = _object(data, "model_info", "params")
     classes = _classes(data)
     people = _people(stored, params)
-    first = _first_counts(stored[0], params, classes) if people.known else None
+    told = [people.known and not tree.asks_statistics(columns) for tree in stored]
+    first = _first_counts(stored[0], params, classes) if told[0] else None
     warnings = []
     if columns.derived:
         warnings.append(
             f"the trees ask about {len(columns.derived):,} statistics that CatBoost computes from "
             "categories and the labels of training rows: they cannot be undone and are shown as "
-            "columns of their own"
+            "columns of their own; in trees that ask them, people were counted by what their "
+            "statistic was at that moment of training, so leaf weights are not taken as people"
         )
 
     def build(i: int) -> Any:  # noqa: ANN401  # a Tree
         counts = first if i == 0 else None
-        return stored[i].build(columns, people=people.known, class_counts=counts)
+        return stored[i].build(columns, people=told[i], class_counts=counts)
 
     counts_are: CountsAre = "absent" if first is None else "likely"
     return Forest(
@@ -152,7 +156,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
         schema=Schema(features=columns.features, classes=classes, named=columns.named),
         counts_are=counts_are,
         counts_reason=_reason(people, first),
-        records_are="all" if people.known else "unknown",
+        records_are="all" if any(told) else "unknown",
         n_records=people.total,
         single_precision=True,
         source=_source(data, params, source),

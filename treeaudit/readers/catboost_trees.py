@@ -56,6 +56,11 @@ class StoredTree:
     values: Float
     weights: Float | None
 
+    def asks_statistics(self, columns: ColumnTable) -> bool:
+        """Tell whether a question is about a statistic of categories."""
+        asked = self.questions[self.questions >= 0]
+        return bool(np.any(columns.feature[asked] >= columns.width))
+
     def build(
         self, columns: ColumnTable, *, people: bool, class_counts: Float | None = None
     ) -> Tree:
