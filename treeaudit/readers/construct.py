@@ -23,7 +23,14 @@ _LONGEST_KEY = 4096
 _NO_KEYS = (list, dict, set, frozenset, bytearray, memoryview, np.ndarray, complex)
 Spend = Callable[[int], None]
 
-_ARRAY_CLASSES = {"numpy.ndarray", "numpy.matrix"}
+# Subclasses that numpy fills like any array; to rebuild a memmap opens no file.
+_ARRAY_CLASSES = {
+    *(f"numpy.{name}" for name in ("ndarray", "matrix", "memmap", "recarray", "chararray")),
+    *(f"numpy.{core}.memmap.memmap" for core in ("core", "_core")),
+    *(f"numpy.{core}.recarray" for core in ("core.records", "_core.records", "rec")),
+    *(f"numpy.{core}.chararray" for core in ("core.defchararray", "_core.defchararray", "char")),
+    *(f"numpy.{core}.defmatrix.matrix" for core in ("matrixlib", "core")),
+}
 # Types that cloudpickle builds in the file; an instance of one is inert here, and
 # the reader reports that the file carries code. Functions it builds stay uncallable.
 _MADE_TYPES = {
@@ -120,6 +127,7 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
     match target.name:
         case "dtype":
             code = args[0].decode("latin1") if isinstance(args[0], bytes) else args[0]
+            code = "V8" if isinstance(code, Global) and code.name == "record" else code
             if not isinstance(code, str):
                 raise UnsafeModelError("the file computes an array type instead of naming it")
             if len(code) > _LONGEST_CODE:

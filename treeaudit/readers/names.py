@@ -12,7 +12,7 @@ The gate lists what is allowed. A list of forbidden names always misses one
 import re
 import sys
 
-__all__ = ["DATA_CALLS", "may_call", "may_create", "may_mention"]
+__all__ = ["DATA_CALLS", "FILES_WITHIN", "may_call", "may_create", "may_mention"]
 
 DATA_CALLS = {
     "numpy.dtype",
@@ -48,13 +48,19 @@ _PLAIN = {
     *(f"builtins.{name}" for name in ("object", "str", "int", "float", "bool", "complex", "slice")),
     *(f"__builtin__.{name}" for name in ("object", "str", "unicode", "int", "long", "float")),
     *(f"__builtin__.{name}" for name in ("bool", "complex", "slice")),
+    *(f"builtins.{name}" for name in ("range", "Ellipsis", "NotImplemented", "NoneType")),
+    *(f"__builtin__.{name}" for name in ("xrange", "Ellipsis", "NotImplemented")),
     "abc.ABCMeta",
+    "collections.ChainMap",
     "collections.OrderedDict",
     "collections.defaultdict",
+    "collections.deque",
     "collections.Counter",
     "datetime.date",
     "datetime.datetime",
+    "datetime.time",
     "datetime.timedelta",
+    "datetime.timezone",
     "decimal.Decimal",
     "fractions.Fraction",
     "functools.partial",
@@ -84,8 +90,20 @@ _INERT_CALLS = {
     "sklearn.neighbors.dist_metrics.newObj",
     "sklearn.neighbors._dist_metrics.newObj",
     "sklearn.metrics._dist_metrics.newObj",
+    "re._compile",
     "pandas.core.indexes.base._new_Index",
-    "pandas._libs.internals._unpickle_block",
+    "pandas.indexes.base._new_Index",
+    "pandas.core.index._new_Index",
+    "pandas._libs.tslibs.timedeltas._timedelta_unpickle",
+    "pandas._libs.tslibs.nattype._nat_unpickle",
+    "pandas.tslib._nat_unpickle",
+    "pyarrow.lib.type_for_alias",
+    "pyarrow.lib.chunked_array",
+    "pyarrow.lib.py_buffer",
+    "pyarrow.lib._restore_array",
+    "pyarrow.lib._reconstruct_table",
+    "pyarrow.lib._reconstruct_record_batch",
+    *(f"pyarrow.lib.{name}" for name in ("field", "schema", "list_", "struct", "dictionary")),
     "cloudpickle.cloudpickle._builtin_type",
     "cloudpickle.cloudpickle._make_empty_cell",
     "cloudpickle.cloudpickle._make_cell",
@@ -98,10 +116,36 @@ _INERT_CALLS = {
     "cloudpickle.cloudpickle._class_setstate",
     "cloudpickle.cloudpickle_fast._function_setstate",
     "cloudpickle.cloudpickle_fast._class_setstate",
-    "torch._utils._rebuild_tensor_v2",
-    "torch._utils._rebuild_parameter",
 }
 """Functions of data libraries that only put an object together."""
+
+# What the data libraries call the functions that put one of their objects together.
+_PUTS_TOGETHER = re.compile(
+    r"(pandas\.(_libs|core|tseries)\.[\w.]+\._?(new|unpickle)_\w+"
+    r"|torch\._utils\._rebuild_\w+|torch\.(Size|device)"
+    r"|pandas\.(core\.dtypes\.dtypes\.)?\w+Dtype"
+    r"|pandas\.tseries\.offsets\.[A-Z]\w*)"
+)
+
+FILES_WITHIN = {
+    "torch.storage._load_from_bytes": "PyTorch",
+    "torch.jit._pickle.build_tensor_from_id": "PyTorch",
+    **{
+        f"{package}.pickle_utils.deserialize_model_from_bytecode": "Keras"
+        for package in (
+            "keras.saving",
+            "keras.src.saving",
+            "keras.saving.legacy",
+            "tensorflow.python.keras.saving",
+        )
+    },
+    "scikeras._saving_utils.unpack_keras_model": "Keras",
+}
+"""Functions that read a whole file of their library out of the pickle.
+
+What that file would run cannot be seen from here, so whatever else the pickle
+holds is not read as a model either.
+"""
 
 _EXCEPTIONS = re.compile(r"(builtins|exceptions)\.[A-Z]\w*(Warning|Error)")
 _LIBRARIES = frozenset(
@@ -111,6 +155,9 @@ _LIBRARIES = frozenset(
         "sklearn_pandas mlxtend statsmodels pyarrow polars networkx treeaudit"
     ).split()
 )
+# Libraries with classes in small letters. A bare instance is asked of a class only:
+# pickle refuses to ask it of a function.
+_ANY_CLASS = frozenset("scipy statsmodels".split())
 # Where a class may be called with arguments. Not everywhere: pandas.HDFStore("x") makes a file.
 _CALLED = (
     *("sklearn.", "_loss.", "numpy.random.", "scipy.sparse.", "pandas.core.", "pandas._libs."),
@@ -119,7 +166,7 @@ _CALLED = (
 _DATA_CLASS = re.compile(
     r"_{0,2}[A-Z]\w*|__pyx_unpickle_\w+"
     r"|(csr|csc|coo|bsr|dia|dok|lil)_(matrix|array)"
-    r"|ndarray|matrix|float(16|32|64)|u?int(8|16|32|64)|bool_?|str_|bytes_|dtype|ufunc|void"
+    r"|ndarray|matrix|recarray|record|chararray|poly1d|busdaycalendar|float(16|32|64)|u?int(8|16|32|64)|bool_?|str_|bytes_|dtype|ufunc|void"
 )
 _PYTHON2 = frozenset(
     (
@@ -154,7 +201,7 @@ def may_mention(module: str, name: str) -> bool:
     full = f"{module}.{name}"
     if not _well_formed(module, name):
         return False
-    if full in DATA_CALLS or full in _PLAIN or _EXCEPTIONS.fullmatch(full):
+    if full in DATA_CALLS or full in _PLAIN or full in _INERT_CALLS or _EXCEPTIONS.fullmatch(full):
         return True
     return not _standard_library(module)
 
@@ -172,7 +219,9 @@ def may_call(module: str, name: str) -> bool:
     full = f"{module}.{name}"
     if not may_mention(module, name):
         return False
-    if full in _INERT_CALLS or full in _PLAIN:
+    if full in _INERT_CALLS or full in _PLAIN or full in FILES_WITHIN:
+        return True
+    if _EXCEPTIONS.fullmatch(full) or _PUTS_TOGETHER.fullmatch(full):
         return True
     return f"{module}.".startswith(_CALLED) and _DATA_CLASS.fullmatch(name) is not None
 
@@ -187,5 +236,6 @@ def may_create(module: str, name: str) -> bool:
         return True
     if not may_mention(module, name) or _standard_library(module):
         return False
-    known = module.partition(".")[0] in _LIBRARIES
-    return not known or _DATA_CLASS.fullmatch(name) is not None
+    library = module.partition(".")[0]
+    free = library not in _LIBRARIES or library in _ANY_CLASS
+    return free or _DATA_CLASS.fullmatch(name) is not None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.construct import ADVICE, hashable
-from treeaudit.readers.inert import Inert, Text
+from treeaudit.readers.inert import Global, Inert, Text
 
 if TYPE_CHECKING:
     from treeaudit.readers.pickle_vm import Machine
@@ -134,6 +134,16 @@ def refuse(m: "Machine", what: str) -> None:
     )
 
 
+def persistent(m: "Machine") -> None:
+    """PyTorch keeps the numbers of a tensor elsewhere; every other use is its program's own."""
+    match m.pop():
+        case (str("storage"), Global() as kind, *_) as key if kind.module.startswith("torch"):
+            m.spend(240)
+            m.push(Inert(kind, tuple(key)))
+        case _:
+            refuse(m, "a persistent object")
+
+
 def protocol(m: "Machine") -> None:
     version = m.number("<B")
     if version > 5:
@@ -206,7 +216,7 @@ _ACTIONS: dict[str, Step] = {
     "M": lambda m: m.push(m.number("<H")),
     "N": lambda m: m.push(None),
     "P": lambda m: refuse(m, "a persistent object"),
-    "Q": lambda m: refuse(m, "a persistent object"),
+    "Q": persistent,
     "R": reduce,
     "S": quoted,
     "T": lambda m: m.push(_eight_bit(bytes(m.take(m.number("<i"))))),

@@ -25,13 +25,18 @@ from mmap import mmap
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
+from treeaudit.errors import (
+    ModelTooLargeError,
+    ReadError,
+    UnsafeModelError,
+    UnsupportedModelError,
+)
 from treeaudit.readers.arrays import DType, LateArray, array_from, arrived, object_array
 from treeaudit.readers.companions import Companions, names_companion, read_companion
 from treeaudit.readers.construct import ADVICE, call, create, hashable
 from treeaudit.readers.inert import LIMITS, Global, Inert, Limits, show
 from treeaudit.readers.joblib_arrays import is_wrapper, read_array
-from treeaudit.readers.names import may_mention
+from treeaudit.readers.names import FILES_WITHIN, may_mention
 from treeaudit.readers.opcodes import MARK, STEPS
 
 __all__ = ["Unpickled", "read_pickle"]
@@ -113,6 +118,7 @@ def read_pickle(
         vm.refuse_mentions()
         raise
     vm.refuse_mentions()
+    vm.refuse_files_within()
     opened = companions.opened if companions is not None else None
     return Unpickled(arrived(root), vm.at, vm.mentioned, opened)
 
@@ -166,6 +172,15 @@ class Machine:
                 raise UnsafeModelError(
                     f"the file names {show(name)} (byte {name.offset:,}), which no tree model "
                     f"needs and which can run code: {ADVICE}"
+                )
+
+    def refuse_files_within(self) -> None:
+        for name in self.mentioned:
+            library = FILES_WITHIN.get(str(name))
+            if library is not None:
+                raise UnsupportedModelError(
+                    f"the file holds a model of {library}, as a file within the file (byte "
+                    f"{name.offset:,}), which treeaudit does not read"
                 )
 
     # -- bytes ---------------------------------------------------------------
