@@ -94,7 +94,7 @@ def check(booster, forest: Forest, people: bool | None = True, sampled: bool = F
     [
         {},
         {"base_score": 0.3},
-        {"min_child_weight": 6},
+        {"min_child_weight": 2},
         {"booster": "dart", "rate_drop": 0.5, "one_drop": 1},
         {"alpha": 0.7, "lambda": 0.1},
         {"tree_method": "exact", "gamma": 2},
@@ -164,7 +164,7 @@ def test_other_losses_are_silent(objective) -> None:
 )
 def test_first_round_leaves_give_class_counts(params, more) -> None:
     from treeaudit.readers.xgboost_cover import class_counts, people
-    from treeaudit.readers.xgboost_forest import _trees
+    from treeaudit.readers.xgboost_forest import read_trees
     from treeaudit.readers.xgboost_schema import read_booster
 
     booster = train({**params, **more})
@@ -173,7 +173,7 @@ def test_first_round_leaves_give_class_counts(params, more) -> None:
     assert len(forest.leftovers) == first
     assert {leftover.kind for leftover in forest.leftovers} == {"first-round-counts"}
     stored = read_booster(json.loads(booster.save_raw("json")))
-    trees = _trees(stored)
+    trees = read_trees(stored)
     n = people(trees, stored.outputs, stored.loss)
     ours = forest.apply(X)
     for i in range(first):
@@ -424,3 +424,23 @@ def test_mutated_files(form) -> None:
         seeds.append(bytes(booster.save_raw(form)))
     seen = {outcome(xgboost_model, mutate(rng.choice(seeds), rng)) for _ in range(2500)}
     assert {"refused", "read"} <= seen
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_small_models_with_weights_claim_nothing_wrong(seed) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 300))
+    columns = rng.normal(size=(n, 3))
+    label = (columns[:, 0] + rng.normal(size=n) > 0).astype(int)
+    balanced = np.where(label == 1, (label == 0).sum() / max(1, label.sum()), 1.0)
+    weight = (rng.choice([0.5, 1, 1.5, 2.5], n), rng.exponential(size=n), balanced, None)[seed % 4]
+    params = {"objective": list(TARGET)[seed % 3], "max_depth": 1 + seed % 5, "nthread": 1}
+    if params["objective"] == "multi:softprob":
+        params["num_class"] = 2
+    booster = xgb.train(params, xgb.DMatrix(columns, label, weight=weight), 2)
+    forest = read(booster.save_raw("ubj"))
+    ours = forest.apply(columns)
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is not None:
+            there = np.bincount(ours[:, i], minlength=tree.n_nodes)
+            assert (tree.n_records[tree.leaves] == there[tree.leaves]).all()

@@ -171,9 +171,10 @@ def _bound(word: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    if text.count(" ") >= _MOST_WORDS:
+    words = text.split(None, _MOST_WORDS)
+    if len(words) > _MOST_WORDS:
         raise ModelTooLargeError(f"a line holds more than {_MOST_WORDS:,} words")
-    return text.split()
+    return words
 
 
 def _integers(text: str) -> Wide:

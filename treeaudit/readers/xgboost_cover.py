@@ -10,8 +10,9 @@ The cover of a node (``sum_hessian``) is the sum over its training rows of
    ``p`` the softmax of the base scores. Later rounds mix predictions.
 3. ``cover / h`` is accepted as people only if it is whole in every leaf (to
    1e-4, and to a hundredth of a person), the inner nodes are the sums of their
-   leaves, ``scale_pos_weight`` is 1, and the leaves of the model have no
-   common divisor, which a weight common to all rows would leave.
+   leaves, ``scale_pos_weight`` is 1, there are at least eight leaves (weights
+   in halves come out whole in fewer by chance), and these have no common
+   divisor, which a weight common to all rows would leave.
 4. Whole weights that differ between rows leave no trace in the file. So the
    reader always says: people, *if no sample weights were given*.
 
@@ -41,6 +42,7 @@ _SOFTMAX = ("multi:softprob", "multi:softmax")
 _MOST_PEOPLE = 1 << 24  # where 32-bit floats stop being whole
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-2
 _FEWEST_SPLITS = 3
+_FEWEST_LEAVES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,9 @@ def people(trees: Sequence[StoredTree], outputs: Sequence[int], loss: Loss) -> l
     for tree, n in zip(trees, found, strict=True):
         if n is not None:
             shared = math.gcd(shared, int(np.gcd.reduce(n[tree.is_leaf])))
-    told = any(n is not None for n in found)
+    pairs = zip(trees, found, strict=True)
+    tested = sum(int(np.count_nonzero(tree.is_leaf)) for tree, n in pairs if n is not None)
+    told = tested >= _FEWEST_LEAVES
     if loss.objective in _ONE and any(n is None for n in found):
         told = False  # one fraction anywhere means that rows had weights
     return found if told and shared == 1 else [None] * len(trees)

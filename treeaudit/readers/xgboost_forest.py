@@ -13,7 +13,7 @@ from treeaudit.readers.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.xgboost_tree import StoredTree, read_tree
 from treeaudit.tree import Forest, LazyTrees, Leftover, RecordsAre, Source
 
-__all__ = ["to_forest"]
+__all__ = ["read_trees", "to_forest"]
 
 _MANY_TREES = 10
 _COVER = "cover (sum_hessian) is a sum of second derivatives, not of people"
@@ -42,7 +42,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
         If the model is damaged.
     """
     booster = read_booster(document)
-    trees = _trees(booster)
+    trees = read_trees(booster)
     loss = booster.loss
     found = people(trees, booster.outputs, loss)
     schema, n_categories = schema_of(booster, trees)
@@ -69,7 +69,14 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
     )
 
 
-def _trees(booster: Booster) -> list[StoredTree]:
+def read_trees(booster: Booster) -> list[StoredTree]:
+    """Check every tree of the file.
+
+    Raises
+    ------
+    ReadError
+        If one is damaged; names it.
+    """
     trees = []
     for i, raw in enumerate(booster.trees):
         try:
