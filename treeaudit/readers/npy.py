@@ -21,7 +21,7 @@ __all__ = ["Header", "read_header", "read_npy"]
 
 _MAGIC = b"\x93NUMPY"
 _LONGEST_HEADER = 1 << 16
-_DEEPEST = 4
+_DEEPEST = 6
 _UNIT = re.compile(r"\[\d{0,6}[a-zA-Zμ]{1,7}\]")
 _TOKEN = re.compile(
     r"[ \t\r\n]*(?:"
