@@ -91,7 +91,7 @@ def test_a_long_list_of_models_is_cut(stored: Any) -> None:
         (GridSearchCV(TREE, {}), "the GridSearchCV holds no best_estimator_"),
         (LogisticRegression(max_iter=2000).fit(X, Y), "LogisticRegression, which is no tree model"),
         (KNeighborsClassifier().fit(X, Y), "KNeighborsClassifier, which is no tree model"),
-        (GradientBoostingClassifier(n_estimators=2).fit(X, Y), "which is no tree model"),
+        (GradientBoostingClassifier(), "the GradientBoostingClassifier was never fitted"),
         (StandardScaler().fit(X), "StandardScaler, which is no tree model"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "last step is no tree"),
         (GridSearchCV(LogisticRegression(max_iter=2000), {}, cv=2).fit(X, Y), "is no tree model"),

@@ -1,76 +1,133 @@
 """Find the tree model inside what a file holds: wrappers, bundles, pipelines."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from treeaudit.errors import UnsupportedModelError
+from treeaudit.errors import ModelTooLargeError, UnsupportedModelError
 from treeaudit.readers.arrays import LateArray, arrived
+from treeaudit.readers.ensembles import BAGS, FORESTS, SEARCHES, TREES, children, steps_of
+from treeaudit.readers.found import Found, elements, is_tree
 from treeaudit.readers.inert import Inert, show
 
-__all__ = ["FORESTS", "TREES", "Found", "find_model"]
+__all__ = ["Found", "Members", "find_model", "members_of"]
 
-TREES = frozenset(
+_BOOSTED = frozenset(
     {
-        "DecisionTreeClassifier",
-        "DecisionTreeRegressor",
-        "ExtraTreeClassifier",
-        "ExtraTreeRegressor",
+        f"{kind}GradientBoosting{what}"
+        for kind in ("", "Hist")
+        for what in ("Classifier", "Regressor")
     }
 )
-FORESTS = frozenset(
-    {
-        "RandomForestClassifier",
-        "RandomForestRegressor",
-        "ExtraTreesClassifier",
-        "ExtraTreesRegressor",
-    }
-)
-_SEARCHES = frozenset(
-    {
-        "GridSearchCV",
-        "RandomizedSearchCV",
-        "HalvingGridSearchCV",
-        "HalvingRandomSearchCV",
-    }
-)
+_WEIGHED = frozenset({"AdaBoostClassifier", "AdaBoostRegressor"})
+_PASSED = SEARCHES | {
+    "Pipeline",
+    "FrozenEstimator",
+    "TransformedTargetRegressor",
+    "FixedThresholdClassifier",
+    "TunedThresholdClassifierCV",
+    "SelfTrainingClassifier",
+}
 _DEEPEST = 16
 _LONGEST_LIST = 300
+_MOST_MODELS = 50_000
+_MOST_LOOKS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
-    """A model inside the file.
+class Members:
+    """What a model is made of.
 
     Attributes
     ----------
-    estimator
-        Its inert record.
-    inside
-        The way to it, such as ``best_estimator_.steps['clf']``.
-    before
-        The preprocessing steps of its pipeline, first to last.
+    trees
+        The models that have trees of their own.
+    others
+        The models that are no trees.
     """
 
-    estimator: Inert
-    inside: str
-    before: tuple[object, ...] = ()
+    trees: list[Found]
+    others: list[Found]
 
 
-class _Place(NamedTuple):
-    """A value on the way to a model."""
+def has_trees(found: Found) -> bool:
+    """Whether this model holds trees directly, and not models that hold trees."""
+    kind = found.estimator.kind
+    if kind in BAGS or kind in _WEIGHED:
+        # Unfitted ones too: whoever reads them says so.
+        return all(is_tree(member) for member in elements(found.get("estimators_")))
+    return kind in FORESTS or kind in _BOOSTED or is_tree(found.estimator)
 
-    value: object
-    inside: str
-    before: tuple[object, ...] = ()
+
+class Patience:
+    """How many models, classes and names of columns are looked at in one file."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_LOOKS
+
+    def look(self, found: Found) -> None:
+        """Count one more model.
+
+        Raises
+        ------
+        ModelTooLargeError
+            If there are too many.
+        """
+        sizes = [len(elements(found.get("estimators_")))]
+        for name in ("classes_", "feature_names_in_"):
+            stored = found.get(name)
+            sizes.append(stored.size if isinstance(stored, np.ndarray) else 0)
+        self._left -= 1 + sum(sizes)
+        if self._left < 0:
+            raise ModelTooLargeError("the file holds more models than treeaudit takes in")
 
 
-def is_tree(value: Inert) -> bool:
-    """Whether this is a fitted tree, also of a subclass of the user's own."""
-    tree = arrived(value.get("tree_"))
-    return isinstance(tree, Inert) and tree.kind == "Tree"
+def members_of(found: Found, patience: Patience | None = None) -> Members:
+    """Return the models that a model is made of, each once and without recursion.
+
+    Parameters
+    ----------
+    found
+        The model, which may have trees of its own.
+    patience
+        What may be looked at; counts down.
+
+    Raises
+    ------
+    ModelTooLargeError
+        If there are too many.
+    """
+    patience = patience or Patience()
+    members = Members(trees=[], others=[])
+    todo = [iter((found,))]
+    seen: set[int] = set()
+    while todo:
+        here = next(todo[-1], None)
+        if here is None:
+            todo.pop()
+            continue
+        if id(here.estimator) in seen:
+            continue
+        seen.add(id(here.estimator))
+        patience.look(here)
+        own = has_trees(here)
+        first, rest = _below(here, apart_only=own)
+        if own:
+            members.trees.append(here)
+        elif first is None:
+            members.others.append(here)
+        if first is not None and len(todo) < _DEEPEST:
+            todo.append(rest)
+    return members
+
+
+def _below(found: Found, *, apart_only: bool) -> tuple[Found | None, Iterator[Found]]:
+    """Return the first of the models that a model holds, and all of them."""
+    below = (child for child in children(found) if child.seen.apart or not apart_only)
+    first = next(below, None)
+    return first, itertools.chain(() if first is None else (first,), below)
 
 
 def find_model(root: object, select: str | None = None) -> Found:
@@ -81,8 +138,8 @@ def find_model(root: object, select: str | None = None) -> Found:
     root
         What the file holds, as inert data.
     select
-        Which one to take, by the name that the error lists, when a bundle
-        holds several.
+        Which one to take when there are several, by the name that the error
+        lists; also one inside another, such as ``estimators_[0]``.
 
     Raises
     ------
@@ -91,7 +148,7 @@ def find_model(root: object, select: str | None = None) -> Found:
     """
     found = list(_models(root))
     if select is not None:
-        chosen = [model for model in found if model.inside == select]
+        chosen = [model for model in found if model.inside == select] or _inside(found, select)
         if not chosen:
             names = _list_of(found) or "no model"
             raise UnsupportedModelError(f"--select {select}: the file holds {names}")
@@ -105,55 +162,73 @@ def find_model(root: object, select: str | None = None) -> Found:
     raise UnsupportedModelError(_what_it_is(root))
 
 
+def _inside(found: list[Found], select: str) -> list[Found]:
+    """Look for a name inside the models, along the way that it says."""
+    todo, depth = list(found), 0
+    while todo and depth < 4 * _DEEPEST:
+        on_the_way = [m for m in todo if _leads(m.inside, select)]
+        if chosen := [m for m in on_the_way if m.inside == select]:
+            return [m for m in chosen if members_of(m).trees][:1]
+        todo = [child for model in on_the_way for child in children(model)][:_MOST_MODELS]
+        depth += 1
+    return []
+
+
+def _leads(inside: str, select: str) -> bool:
+    return not inside or select == inside or select.startswith(f"{inside}.")
+
+
 def _models(root: object) -> Iterator[Found]:
     """Yield the models in a bundle, without recursion and each value once."""
     todo = [iter((_Place(root, ""),))]
+    patience = Patience()
     seen: set[int] = set()
     while todo:
         place = next(todo[-1], None)
         if place is None:
             todo.pop()
             continue
-        value = arrived(place.value)
+        value = place.value
         if not isinstance(value, Inert | dict | list | tuple) or id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, Inert) and (is_tree(value) or value.kind in FORESTS):
-            yield Found(estimator=value, inside=place.inside, before=place.before)
+        found = place.found
+        if found is not None and _is_model(found, patience):
+            yield found
         elif len(todo) < _DEEPEST:
-            todo.append(_members(value, place.inside, place.before))
+            todo.append(_held(place))
 
 
-def _members(value: object, inside: str, before: tuple[object, ...]) -> Iterator[_Place]:
+class _Place:
+    """A value on the way to a model."""
+
+    __slots__ = ("found", "inside", "value")
+
+    def __init__(self, value: object, inside: str, found: Found | None = None) -> None:
+        self.value = arrived(value)
+        self.inside = inside
+        if found is None and isinstance(self.value, Inert):
+            found = Found(estimator=self.value, inside=inside)
+        self.found = found
+
+
+def _is_model(found: Found, patience: Patience) -> bool:
+    if has_trees(found):
+        return True
+    return found.estimator.kind not in _PASSED and bool(members_of(found, patience).trees)
+
+
+def _held(place: _Place) -> Iterator[_Place]:
+    value, inside = place.value, place.inside
     match value:
+        case Inert() if place.found is not None and value.kind in _PASSED:
+            yield from (_Place(c.estimator, c.inside, c) for c in children(place.found))
         case Inert():
-            yield from _parts(value, inside, before)
+            yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
         case dict():
             yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.items())
         case list() | tuple():
             yield from (_Place(v, f"{inside}[{i}]") for i, v in enumerate(value))
-
-
-def _parts(value: Inert, inside: str, before: tuple[object, ...]) -> Iterator[_Place]:
-    dot = f"{inside}." if inside else ""
-    if value.kind == "Pipeline":
-        steps = _steps(value)
-        if steps and isinstance(steps[-1][1], Inert):
-            earlier = tuple(step for _, step in steps[:-1])
-            path = f"{dot}steps[{show(steps[-1][0])}]"
-            yield _Place(steps[-1][1], path, before + earlier)
-    elif value.kind in _SEARCHES:
-        yield _Place(value.get("best_estimator_"), f"{dot}best_estimator_", before)
-    elif value.kind == "FrozenEstimator":
-        yield _Place(value.get("estimator"), f"{dot}estimator", before)
-    elif value.pairs:
-        yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
-
-
-def _steps(pipeline: Inert) -> list[tuple[object, object]]:
-    stored = pipeline.get("steps")
-    pairs = stored if isinstance(stored, list) else []
-    return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, tuple) and len(pair) == 2]
 
 
 def _list_of(found: list[Found]) -> str:
@@ -169,30 +244,36 @@ def _list_of(found: list[Found]) -> str:
 
 def _what_it_is(root: object) -> str:
     """Say in one sentence what the file holds instead of a tree model."""
-    reads = "treeaudit reads decision trees, extra trees and forests of scikit-learn"
+    reads = "treeaudit reads decision trees, extra trees and ensembles of scikit-learn"
     match root:
         case Inert():
-            kind = root.kind
-            if kind in TREES:
-                return f"the {kind} was never fitted: call fit before saving it"
-            if kind == "Pipeline":
-                steps = _steps(root)
-                if not steps:
-                    return "the Pipeline has no steps"
-                last = arrived(steps[-1][1])
-                if isinstance(last, Inert) and last.kind != "Pipeline":
-                    return f"a Pipeline whose last step is no tree: {_what_it_is(last)}"
-                return f"a Pipeline whose last step is no tree; {reads}"
-            if kind in _SEARCHES:
-                if root.get("best_estimator_") is None:
-                    return (
-                        f"the {kind} holds no best_estimator_: fit it with refit=True before saving"
-                    )
-                return f"the best_estimator_ of the {kind} is no tree model; {reads}"
-            return f"the file holds a {show(root.cls)}, which is no tree model; {reads}"
+            return _what_estimator(root, reads)
         case np.ndarray() | LateArray():
             return f"the file holds a bare array, no model; {reads}"
         case dict() | list() | tuple():
             return f"the file holds a {type(root).__name__} without a tree model in it; {reads}"
         case _:
             return f"the file holds {show(root)}, no model; {reads}"
+
+
+def _what_estimator(root: Inert, reads: str) -> str:
+    kind = root.kind
+    if kind in TREES:
+        return f"the {kind} was never fitted: call fit before saving it"
+    if kind == "Pipeline":
+        steps = steps_of(root)
+        if not steps:
+            return "the Pipeline has no steps"
+        last = arrived(steps[-1][1])
+        if isinstance(last, Inert) and last.kind != "Pipeline":
+            return f"a Pipeline whose last step is no tree: {_what_it_is(last)}"
+        return f"a Pipeline whose last step is no tree; {reads}"
+    if kind in SEARCHES:
+        if root.get("best_estimator_") is None:
+            return f"the {kind} holds no best_estimator_: fit it with refit=True before saving"
+        return f"the best_estimator_ of the {kind} is no tree model; {reads}"
+    members = members_of(Found(estimator=root, inside="")).others
+    if members and members[0].estimator is not root:
+        kinds = dict.fromkeys(show(member.estimator.kind).strip("'") for member in members[:8])
+        return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
+    return f"the file holds a {show(root.cls)}, which is no tree model; {reads}"

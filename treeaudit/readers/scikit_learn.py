@@ -1,35 +1,34 @@
 """Turn the inert record of a scikit-learn model into a `Forest`.
 
-Reads what `sklearn.tree._tree.Tree` stores (node table and values), in every
-layout from 0.18 to 1.9: fields are taken by name and unknown ones ignored.
+The model is taken apart into those that hold trees (`models`), each is read
+over the columns that it saw (`tree_ensembles`, `histogram_boosting`), the
+steps in front of it are undone (`preprocessing`), and those that belong
+together are put in a row (`join`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.arrays import arrived
-from treeaudit.readers.counts import Meaning, class_weights, people_per_class
+from treeaudit.readers.found import Found, names_in
+from treeaudit.readers.grove import Budget, Grove
+from treeaudit.readers.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.inert import Inert, clean, show
+from treeaudit.readers.join import Part, join
 from treeaudit.readers.labels import label_of
-from treeaudit.readers.models import FORESTS, Found
-from treeaudit.readers.node_table import NodeTable, read_nodes
+from treeaudit.readers.models import members_of
 from treeaudit.readers.preprocessing import Plan, plan_of
+from treeaudit.readers.tree_ensembles import read_trees
 from treeaudit.readers.undo import undo
-from treeaudit.schema import Label, Schema
-from treeaudit.tree import Forest, LazyTrees, Source, Tree
+from treeaudit.schema import Feature, Label
+from treeaudit.tree import Forest, Member, Source
 
 __all__ = ["to_forest"]
 
-Float = npt.NDArray[np.float64]
-
 _MOST_CODES = 1 << 22
-_MOST_TREES = 50_000
-_MANY_TREES = 10
+_MOST_NAMED = 20
+_MOST_COLUMNS = 1 << 20
 _MOST_PEOPLE = 1 << 53
 
 
@@ -55,103 +54,125 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
         If it was never fitted.
     """
     estimator = found.estimator
-    attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
-    members = _members(estimator, attributes)
-    records = _records(members, n_bytes)
-    classes = _classes(attributes, records[0])
-    bootstrap = estimator.kind in FORESTS and attributes.get("bootstrap") is True
-    warnings: list[str] = []
-    names = _names(attributes, records[0].n_features)
-    plan = _plan(found, records, names, warnings)
-    schema = Schema.numeric(records[0].n_features if names is None else names, classes)
-    if plan is not None:
-        schema = replace(schema, features=plan.features, named=plan.named)
-    meaning = _meaning(records, attributes, classes is not None, bootstrap)
-    n_records = _n_records(records, attributes, bootstrap)
-    records[0].forget()
+    members = members_of(found)
+    budget = Budget(n_bytes)
+    pieces = [_Piece(member, budget) for member in members.trees]
+    chosen = _together(pieces, found.classes)
+    columns = _columns(found, chosen, budget) if len(chosen) > 1 else ()
+    joined = join([piece.part for piece in chosen], columns, found.classes)
+    others = [piece.found for piece in pieces if piece not in chosen] + members.others
+    warnings = [text for piece in chosen for text in piece.part.grove.warnings]
+    warnings += _not_audited(others)
     _note_code(estimator, warnings)
-    orphans = sum(record.cut_off for record in records)
-    if orphans:
-        warnings.append(
-            f"{orphans:,} nodes are cut off from the root but still in the file, with their "
-            "counts: whoever pruned this model left the people in"
-        )
+    attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
     version = attributes.get("_sklearn_version")
+    alone = len(chosen) == 1 and chosen[0].found.estimator is estimator
     return Forest(
-        trees=LazyTrees(lambda i: _tree(records[i], meaning[i], plan), len(records)),
-        schema=schema,
-        counts_are=_weakest(meaning).counts_are,
-        counts_reason=_weakest(meaning).reason,
-        records_are="bootstrap" if bootstrap else "all",
-        n_records=n_records,
-        single_precision=True,
+        trees=joined.trees,
+        schema=joined.schema,
+        counts_are=joined.counts_are,
+        counts_reason=joined.counts_reason,
+        records_are=joined.records_are,
+        n_records=_n_records(found, joined.n_records),
+        single_precision=joined.single_precision,
         source=replace(
             source,
             estimator=estimator.kind,
             inside=found.inside,
-            library="scikit-learn",
             library_version=clean(version) if isinstance(version, str) else None,
             parameters=_parameters(attributes),
         ),
-        warnings=tuple(warnings),
+        warnings=tuple(dict.fromkeys(warnings)),
+        members=() if alone else tuple(piece.part.member for piece in chosen),
+        tree_classes=joined.tree_classes,
     )
 
 
-def _members(estimator: Inert, attributes: Mapping[str, object]) -> list[Inert]:
-    """Return the fitted trees."""
-    if estimator.kind not in FORESTS:
-        return [estimator]
-    stored = attributes.get("estimators_")
-    members = [m for m in stored if isinstance(m, Inert)] if isinstance(stored, list) else []
-    if not members:
-        raise UnsupportedModelError(
-            f"the {estimator.kind} was never fitted: call fit before saving it"
+class _Piece:
+    """A model with trees of its own, read and said in terms of the data."""
+
+    def __init__(self, found: Found, budget: Budget) -> None:
+        self.found = found
+        kind = found.estimator.kind
+        read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
+        grove = _named(found, read(found, budget), budget)
+        warnings = list(grove.warnings)
+        plan = _plan(found, grove, warnings)
+        if found.seen.apart:
+            warnings.append(f"{found.inside} is read alone: {found.seen.apart}")
+        if plan is not None:
+            grove = _undone(grove, plan)
+        self.part = Part(
+            member=Member(inside=found.inside, estimator=kind, n_trees=grove.n_trees),
+            grove=replace(grove, warnings=tuple(warnings)),
+            own_labels=found.seen.own_labels,
         )
-    if len(members) > _MOST_TREES:
-        raise ModelTooLargeError(f"the {estimator.kind} has more than {_MOST_TREES:,} trees")
-    return members
+        transformed = bool(found.before) and (plan is None or bool(plan.made))
+        steps = tuple(id(step) for step in found.before) if transformed else ()
+        self.columns = (found.seen.apart, steps)
 
 
-def _records(members: list[Inert], n_bytes: int) -> list[NodeTable]:
-    """Return the node tables; refuse those that are no forest together."""
-    records: list[NodeTable] = []
-    for member in members:
-        record = read_nodes(arrived(member.get("tree_")))
-        n_bytes -= record.n_bytes
-        if n_bytes < 0:
-            raise ModelTooLargeError("the trees together are larger than the file that holds them")
-        if len(members) > 1:
-            record.forget()
-        records.append(record)
-    if len({(r.n_features, r.n_outputs, r.width) for r in records}) > 1:
-        raise ReadError("the model is inconsistent: its trees differ in features or classes")
-    return records
+def _together(pieces: Sequence[_Piece], classes: tuple[Label, ...] | None) -> list[_Piece]:
+    """Return the models over the same columns and classes that have most of the trees."""
+    groups: dict[object, list[_Piece]] = {}
+    for piece in pieces:
+        own, labels = piece.part.own_labels, piece.part.grove.schema.classes
+        known = labels is not None and (own or classes is None or set(labels) <= set(classes))
+        key = (piece.columns, own, None if labels is None else known or labels)
+        groups.setdefault(key, []).append(piece)
+
+    def size(group: list[_Piece]) -> tuple[bool, int]:
+        return not group[0].found.seen.apart, sum(p.part.grove.n_trees for p in group)
+
+    return max(groups.values(), key=size)
 
 
-def _classes(attributes: Mapping[str, object], record: NodeTable) -> tuple[Label, ...] | None:
-    stored = attributes.get("classes_")
-    if record.n_outputs != 1 or not isinstance(stored, np.ndarray) or stored.ndim != 1:
-        return None
-    if len(stored) != record.width:
-        raise ReadError(
-            f"the model is inconsistent: {len(stored):,} class labels for {record.width:,} classes"
-        )
-    return tuple(label_of(value) for value in _elements(stored))
+def _named(found: Found, grove: Grove, budget: Budget) -> Grove:
+    """Take the names of columns from the model around, and add those that it put behind."""
+    n = len(grove.schema.features)
+    added, names = found.seen.added, found.seen.names
+    if found.before or found.seen.apart or (grove.schema.named and not added):
+        return grove
+    outer = budget.named(names, n - len(added))
+    if outer is None and not added:
+        return grove
+    features = outer or grove.schema.features[: n - len(added)]
+    if features and any(one.categories is not None for one in grove.schema.features):
+        both = zip(features, grove.schema.features, strict=False)
+        features = tuple(replace(one, name=named.name) for named, one in both)
+    features += tuple(Feature(name=name) for name in added)
+    if len(features) != n:
+        return grove
+    return replace(grove, schema=replace(grove.schema, features=features, named=outer is not None))
 
 
-def _elements(stored: npt.NDArray[np.generic]) -> list[object]:
-    elements: list[object] = stored.tolist()
-    return elements
+def _columns(found: Found, pieces: Sequence[_Piece], budget: Budget) -> tuple[Feature, ...]:
+    """Return the columns of the data, in front of everything."""
+    first = found.before[0] if found.before else found.estimator
+    if not isinstance(first, Inert):
+        return ()
+    names = names_in(first)
+    names = found.seen.names if names is None else names
+    if names is not None:
+        return budget.named(names, len(names)) or ()
+    for name in ("n_features_in_", "n_features_"):
+        stated = first.get(name)
+        if isinstance(stated, int) and 0 < stated <= _MOST_COLUMNS:
+            return budget.unnamed(stated)
+    return max((p.part.grove.schema.features for p in pieces), key=len)
 
 
-def _plan(
-    found: Found, records: list[NodeTable], names: list[str] | None, warnings: list[str]
-) -> Plan | None:
-    """Return how to undo the steps before the tree, and say what cannot be undone."""
+def _plan(found: Found, grove: Grove, warnings: list[str]) -> Plan | None:
+    """Return how to undo the steps before the trees, and say what cannot be undone."""
     if not found.before:
         return None
-    plan = plan_of(found.before, records[0].n_features, names)
-    if plan is not None and any(plan.n_codes(r.tested) > _MOST_CODES for r in records):
+    names = found.seen.names
+    if names is not None:
+        known: list[str] | None = [str(label_of(arrived(name))) for name in names.tolist()]
+    else:
+        known = grove.schema.names if grove.schema.named else None
+    plan = plan_of(found.before, len(grove.schema.features), known)
+    if plan is not None and _too_many_codes(plan, grove):
         plan = plan.without_sets()
     if plan is None:
         kinds = [s.kind if isinstance(s, Inert) else show(s) for s in found.before]
@@ -167,141 +188,34 @@ def _plan(
     return plan
 
 
-def _names(attributes: Mapping[str, object], n_features: int) -> list[str] | None:
-    stored = arrived(attributes.get("feature_names_in_"))
-    if not isinstance(stored, np.ndarray) or stored.shape != (n_features,):
-        return None
-    return [str(label_of(name)) for name in _elements(stored)]
+def _too_many_codes(plan: Plan, grove: Grove) -> bool:
+    if not any(column.known for column in plan.columns):
+        return False
+    return any(plan.n_codes(grove.tested(i)) > _MOST_CODES for i in range(grove.n_trees))
 
 
-def _meaning(
-    records: list[NodeTable],
-    attributes: Mapping[str, object],
-    classifier: bool,
-    bootstrap: bool,
-) -> list[Meaning]:
-    """Return what the class numbers of each tree are; see `counts`."""
-    if records[0].n_outputs != 1:
-        return [_absent("the model predicts several outputs")] * len(records)
-    if not classifier:
-        return [_absent("the model predicts a number, not a class")] * len(records)
-    if attributes.get("monotonic_cst") is not None:
-        return [_absent("monotonicity constraints clip the class fractions")] * len(records)
-    if not bootstrap:
-        class_weight = _class_weight(attributes)
-        return [_leaf_meaning(record, class_weight) for record in records]
-    return _bootstrap_meaning(records, attributes)
-
-
-def _class_weight(attributes: Mapping[str, object]) -> dict[int, float] | str | None:
-    """Return the parameter, a mapping turned from labels to positions."""
-    stated, classes = attributes.get("class_weight"), attributes.get("classes_")
-    if isinstance(stated, Inert):
-        stated = stated.pairs
-    if isinstance(stated, str):
-        return stated
-    if not isinstance(stated, dict) or not isinstance(classes, np.ndarray):
-        return None
-    position = {label_of(label): i for i, label in enumerate(_elements(classes))}
-    return {
-        position[label_of(label)]: float(weight)
-        for label, weight in stated.items()
-        if isinstance(weight, int | float) and label_of(label) in position
-    }
-
-
-def _leaf_meaning(record: NodeTable, class_weight: dict[int, float] | str | None) -> Meaning:
-    leaves = record.leaves
-    value, weight = record.value_of(leaves)
-    weights = class_weights(value, weight)
-    return people_per_class(weights, record.n_records[leaves], weight, class_weight)
-
-
-def _bootstrap_meaning(records: list[NodeTable], attributes: Mapping[str, object]) -> list[Meaning]:
-    totals = {float(record.weight[0]) for record in records}
-    stated = attributes.get("_n_samples_bootstrap")
-    class_weight = attributes.get("class_weight")
-    whole, ones = _draws_in(records)
-    draws = len(totals) == 1 and (not isinstance(stated, int) or totals == {stated})
-    per_tree = isinstance(class_weight, str) and class_weight == "balanced_subsample"
-    if "_sample_weight" in attributes and not per_tree:
-        proved = True  # since 1.9 weights steer the draw and do not weigh what is drawn
-    else:
-        # Weights of rows would make the totals of many trees differ, and a weight that
-        # all rows share divides every count.
-        draws = draws and class_weight is None
-        proved = len(records) >= _MANY_TREES and ones
-    if draws and whole:
-        found = Meaning(
-            counts_are="exact" if proved else "likely",
-            reason="class counts are bootstrap draws: a person drawn twice counts twice",
-            per_weight=np.ones(records[0].width),
-        )
-    else:
-        found = Meaning(
-            counts_are="weighted",
-            reason="bootstrap draws with weights (class_weight or sample_weight)",
-        )
-    return [found] * len(records)
-
-
-def _draws_in(records: list[NodeTable]) -> tuple[bool, bool]:
-    """Tell whether all class weights are whole, and whether some leaf has a single draw."""
-    whole, ones = True, False
-    for record in records:
-        weights = class_weights(*record.value_of(record.leaves))
-        whole = whole and bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
-        ones = ones or bool(np.any(weights == 1))
-        record.forget()
-    return whole, ones
-
-
-def _absent(reason: str) -> Meaning:
-    return Meaning(counts_are="absent", reason=reason)
-
-
-def _weakest(meaning: list[Meaning]) -> Meaning:
-    order = ("exact", "likely", "weighted", "absent")
-    return max(meaning, key=lambda m: order.index(m.counts_are))
-
-
-def _n_records(
-    records: list[NodeTable], attributes: Mapping[str, object], bootstrap: bool
-) -> int | None:
-    stated = attributes.get("_n_samples")
-    most = max(int(record.n_records[0]) for record in records)
-    if isinstance(stated, int) and most <= stated <= _MOST_PEOPLE:
-        return stated
-    if not bootstrap:
-        return int(records[0].n_records[0])
-    if attributes.get("max_samples") is None and attributes.get("class_weight") is None:
-        total = records[0].weight[0]
-        return int(total) if float(total).is_integer() and total <= _MOST_PEOPLE else None
-    return None
-
-
-def _tree(record: NodeTable, meaning: Meaning, plan: Plan | None) -> Tree:
-    counts = value = None
-    if meaning.counts_are == "absent":
-        if record.n_outputs == 1 and record.width == 1:
-            value = record.value[:, 0]
-    else:
-        counts = class_weights(record.value, record.weight)
-        if meaning.per_weight is not None:
-            counts = np.rint(counts * meaning.per_weight)
-    edges = record.edges()
-    tree = Tree(
-        parent=edges.parent,
-        feature=edges.feature,
-        low=edges.low,
-        high=edges.high,
-        missing=edges.missing,
-        n_records=record.n_records,
-        counts=counts,
-        value=value,
+def _undone(grove: Grove, plan: Plan) -> Grove:
+    return replace(
+        grove,
+        build=lambda i: undo(grove.build(i), plan),
+        schema=replace(grove.schema, features=plan.features, named=plan.named),
     )
-    record.forget()
-    return tree if plan is None else undo(tree, plan)
+
+
+def _n_records(found: Found, joined: int | None) -> int | None:
+    stated = found.get("_n_samples")
+    if joined is not None or found.seen.rows == "repeated" or not isinstance(stated, int):
+        return joined
+    return stated if 0 < stated < _MOST_PEOPLE else None
+
+
+def _not_audited(others: Sequence[Found]) -> list[str]:
+    """Name the models that are no part of the forest."""
+    if not others:
+        return []
+    named = [f"{o.estimator.kind} at {o.inside or 'the top'}" for o in others[:_MOST_NAMED]]
+    more = f" and {len(others) - _MOST_NAMED:,} more" if len(others) > _MOST_NAMED else ""
+    return [clean(f"not audited: {', '.join(named)}{more}; choose members with --select")]
 
 
 def _parameters(attributes: Mapping[str, object]) -> dict[str, Any]:
