@@ -98,8 +98,9 @@ def _choose(ids: Sequence[str] | None) -> list[type[Attack]]:
 
 
 def _warnings(results: Sequence[Finding | Skipped]) -> list[str]:
+    """Repeat what the person who trained the model most likely did not mean to do."""
     return [
         f"{result.title.lower()}: {result.summary}"
         for result in results
-        if isinstance(result, Finding) and result.id.startswith("TA2") and result.status == "found"
+        if isinstance(result, Finding) and result.id == "TA201" and result.status == "found"
     ]
