@@ -121,6 +121,13 @@ def _held_as(name: str, rows: Rows = "all") -> Callable[[Found], Held]:
     return held
 
 
+def _transformed_target(found: Found) -> Held:
+    seen = found.given
+    if found.get("func") is not None or found.get("transformer") is not None:
+        seen = replace(seen, note="the numbers in its leaves are in units of the changed target")
+    yield found.child(found.get("regressor_"), "regressor_", seen)
+
+
 def _pipeline(found: Found) -> Held:
     steps = steps_of(found.estimator)
     if steps:
@@ -262,7 +269,7 @@ _HOLD: Mapping[str, Callable[[Found], Held]] = {
     **dict.fromkeys(SEARCHES, _held_as("best_estimator_")),
     "Pipeline": _pipeline,
     "FrozenEstimator": _held_as("estimator"),
-    "TransformedTargetRegressor": _held_as("regressor_"),
+    "TransformedTargetRegressor": _transformed_target,
     "FixedThresholdClassifier": _held_as("estimator_"),
     "TunedThresholdClassifierCV": _held_as("estimator_"),
     "SelfTrainingClassifier": _held_as("estimator_", "some"),

@@ -47,6 +47,8 @@ class Seen:
         Names of the columns in front of all steps, where an outer model knows them.
     added
         Names of columns that the outer model put behind these.
+    note
+        What else to say of it, in one sentence.
     labels
         What the classes 0, 1, … stand for.
     own_labels
@@ -71,6 +73,7 @@ class Seen:
     rows: Rows = "all"
     draw: Draw | None = None
     apart: str = ""
+    note: str = ""
 
     def after(self, rows: Rows, draw: Draw | None = None) -> "Seen":
         """Return the same with the rows chosen once more."""

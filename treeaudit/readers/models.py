@@ -125,7 +125,8 @@ def members_of(found: Found, patience: Patience | None = None) -> Members:
 
 def _below(found: Found, *, apart_only: bool) -> tuple[Found | None, Iterator[Found]]:
     """Return the first of the models that a model holds, and all of them."""
-    below = (child for child in children(found) if child.seen.apart or not apart_only)
+    outer = found.seen.apart
+    below = (c for c in children(found) if not apart_only or c.seen.apart != outer)
     first = next(below, None)
     return first, itertools.chain(() if first is None else (first,), below)
 

@@ -8,9 +8,14 @@ together are put in a row (`join`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from treeaudit.readers.arrays import arrived
+from treeaudit.readers.carried_sets import codes_behind, features_behind, undo_with_sets
 from treeaudit.readers.found import Found, names_in
 from treeaudit.readers.grove import Budget, Grove
 from treeaudit.readers.histogram_boosting import read_histogram_boosting
@@ -22,9 +27,11 @@ from treeaudit.readers.preprocessing import Plan, plan_of
 from treeaudit.readers.tree_ensembles import read_trees
 from treeaudit.readers.undo import undo
 from treeaudit.schema import Feature, Label
-from treeaudit.tree import Forest, Member, Source
+from treeaudit.tree import Forest, Member, Source, Tree
 
 __all__ = ["to_forest"]
+
+Wide = npt.NDArray[np.int64]
 
 _MOST_CODES = 1 << 22
 _MOST_NAMED = 20
@@ -100,6 +107,8 @@ class _Piece:
         plan = _plan(found, grove, warnings)
         if found.seen.apart:
             warnings.append(f"{found.inside} is read alone: {found.seen.apart}")
+        if found.seen.note:
+            warnings.append(found.seen.note)
         if plan is not None:
             grove = _undone(grove, plan)
         self.part = Part(
@@ -174,6 +183,8 @@ def _plan(found: Found, grove: Grove, warnings: list[str]) -> Plan | None:
     plan = plan_of(found.before, len(grove.schema.features), known)
     if plan is not None and _too_many_codes(plan, grove):
         plan = plan.without_sets()
+    if plan is not None and codes_behind(grove.schema.features, plan) is None:
+        plan = None
     if plan is None:
         kinds = [s.kind if isinstance(s, Inert) else show(s) for s in found.before]
         warnings.append(
@@ -195,11 +206,18 @@ def _too_many_codes(plan: Plan, grove: Grove) -> bool:
 
 
 def _undone(grove: Grove, plan: Plan) -> Grove:
-    return replace(
-        grove,
-        build=lambda i: undo(grove.build(i), plan),
-        schema=replace(grove.schema, features=plan.features, named=plan.named),
-    )
+    seen, features = grove.schema.features, plan.features
+    codes = None
+    if any(feature.categories is not None for feature in seen):
+        codes = codes_behind(seen, plan)
+        features = features_behind(seen, plan)
+    schema = replace(grove.schema, features=features, named=plan.named)
+    return replace(grove, build=partial(_built, grove, plan, codes), schema=schema)
+
+
+def _built(grove: Grove, plan: Plan, codes: list[Wide | None] | None, i: int) -> Tree:
+    tree = grove.build(i)
+    return undo(tree, plan) if codes is None else undo_with_sets(tree, plan, codes)
 
 
 def _n_records(found: Found, joined: int | None) -> int | None:
