@@ -93,7 +93,7 @@ def _warm_up() -> None:
 
     with contextlib.suppress(ImportError):
         import lz4.frame  # noqa: F401
-    for codec in ("utf-8", "latin1", "ascii", "raw_unicode_escape", "utf-16", "utf-32"):
+    for codec in ("utf-8", "latin1", "ascii", "raw_unicode_escape", "utf-16", "utf-32", "cp437"):
         "a".encode(codec).decode(codec)
     np.linalg.lstsq(np.eye(2), np.ones(2), rcond=None)
     np.unique(np.eye(2), axis=0)

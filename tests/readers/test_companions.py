@@ -19,6 +19,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from tests.hostile.test_sandbox import _read_apart as read_apart
 from tests.outcome import read_whole, refusal
 from treeaudit import Forest, ModelTooLargeError, ReadError, UnsafeModelError, load
 
@@ -238,3 +239,18 @@ def test_inspect_reads_companions_too(tmp_path: Path) -> None:
 
     contents = describe(dump(TREE, tmp_path / "model.pkl"))
     assert contents.model is not None
+
+
+def test_reading_opens_the_companions_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    path = dump(TREE, folder / "model.pkl")
+    (folder / "outside.pkl").write_bytes(_named("../outside.npy"))
+    np.save(tmp_path / "outside.npy", X)
+    lines = {line["name"]: line for line in read_apart(folder)}
+    beside = {str(name) for name in folder.glob("model.pkl_*")}
+    opened = {event.removeprefix("open ") for event in lines[path.name]["events"]}
+    assert opened
+    assert opened <= beside
+    assert lines["outside.pkl"]["outcome"] == "UnsafeModelError"
+    assert lines["outside.pkl"]["events"] == []

@@ -3,6 +3,9 @@
 import re
 from mmap import mmap
 
+from treeaudit.readers.inert import clean
+from treeaudit.readers.zip_archive import begins_archive, member_names
+
 __all__ = ["looks_like_pickle", "name_of"]
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -11,9 +14,11 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
         "a Git LFS pointer: run 'git lfs pull' to fetch the model",
     ),
     (b"\x93NUMPY", "a bare numpy array (.npy)"),
+    (b"PK\x05\x06", "an empty zip archive"),
     (
-        b"PK\x03\x04",
-        "a zip archive (skops, PyTorch, Keras or a folder): unpack it, or export",
+        # The number that opened a PyTorch file before it was a zip archive.
+        b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
+        "a PyTorch file",
     ),
     (b"PAR1", "a Parquet table"),
     (b"\x89HDF", "an HDF5 file (Keras or a table)"),
@@ -27,6 +32,19 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"ARROW1", "an Arrow table"),
     (b"treelite", "a treelite model"),
 )
+
+# What a zip archive is, by the end of the name of one of its members.
+_MEMBERS: tuple[tuple[str, str], ...] = (
+    ("/data.pkl", "a PyTorch file"),
+    ("model.weights.h5", "a Keras model"),
+    ("keras_metadata.pb", "a Keras model"),
+    ("saved_model.pb", "a TensorFlow model"),
+    ("model.ini", "an H2O model (MOJO)"),
+    ("[Content_Types].xml", "an Office document"),
+    ("META-INF/MANIFEST.MF", "a Java archive"),
+    (".npy", "an archive of bare numpy arrays (.npz)"),
+)
+_LONGEST_MEMBER = 80
 
 
 # Protocol 0 that begins with a number or a text, such as the arguments of a call.
@@ -45,7 +63,7 @@ def looks_like_pickle(data: bytes | mmap) -> bool:
     """
     head = bytes(data[:512])
     if head[:1] == b"\x80":
-        return True
+        return not any(head.startswith(magic) for magic, _ in _MAGIC)
     if _VALUE_FIRST.match(head):
         return True
     if head[:1] not in (b"(", b"c", b"]", b"}", b"i", b")"):
@@ -69,6 +87,8 @@ def name_of(data: bytes | mmap) -> str:
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
+    if begins_archive(data):
+        return _name_of_archive(member_names(data) or [])
     if head[257:262] == b"ustar":
         return "a tar archive: unpack it and name the model inside"
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -80,3 +100,14 @@ def name_of(data: bytes | mmap) -> str:
     if text[:1] in (b"{", b"["):
         return "a JSON file, but not treeaudit's form of a model"
     return "a text file" if _is_text(head) else "no kind of file that treeaudit knows"
+
+
+def _name_of_archive(names: list[str]) -> str:
+    for end, kind in _MEMBERS:
+        if any(name.endswith(end) for name in names):
+            return kind
+    inside = next((name for name in names if name.endswith((".pkl", ".pickle", ".joblib"))), "")
+    which = (
+        f" ({clean(inside)})" if 0 < len(inside) < _LONGEST_MEMBER and inside.isprintable() else ""
+    )
+    return f"a zip archive: unpack it and name the model inside{which}"

@@ -120,6 +120,7 @@ def show(value: object, length: int = 60) -> str:
     "'touch /tmp/x'"
     """
     text = "".join(_pieces(value, 3))
+    length = 2 * length if isinstance(value, Global) else length
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
