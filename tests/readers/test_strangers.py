@@ -1,0 +1,307 @@
+"""Everyday files that are no tree models: named by what they are, never called unsafe."""
+
+import collections
+import datetime
+import decimal
+import io
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KernelDensity, KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import LabelEncoder, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.svm import SVC
+
+from tests.outcome import refusal
+from treeaudit import UnsafeModelError, UnsupportedModelError
+
+X, Y = load_iris(return_X_y=True)
+
+
+def _scipy() -> dict[str, Any]:
+    scipy = pytest.importorskip("scipy")
+    from scipy import interpolate, sparse, spatial, stats
+
+    assert scipy
+    return {
+        "csr_matrix": sparse.csr_matrix(X),
+        "csr_array": sparse.csr_array(X),
+        "rv_continuous_frozen": stats.norm(0, 1),
+        "CubicSpline": interpolate.CubicSpline([0, 1, 2], [0, 1, 4]),
+        "cKDTree": spatial.cKDTree(X),
+    }
+
+
+def _pandas() -> dict[str, Any]:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "number": [1, 2],
+            "text": ["x", "y"],
+            "category": pd.Categorical(["u", "v"]),
+            "day": pd.to_datetime(["2020", "2021"]),
+            "maybe": pd.array([1, None], dtype="Int64"),
+        }
+    )
+    return {
+        "DataFrame": frame,
+        "Series": frame["text"],
+        "Index": frame.index,
+        "Multi": frame.set_index(["number", "text"]),
+        "Zone": frame["day"].dt.tz_localize("UTC"),
+        "Period": pd.Series(pd.period_range("2020", periods=3, freq="M")),
+        "Interval": pd.Series(pd.interval_range(0, 3)),
+        "Days": pd.date_range("2020", periods=3),
+        "Timestamp": pd.Timestamp("2020"),
+        "Timedelta": pd.Timedelta("1D"),
+        "Groups": dict(list(frame.groupby("number"))),
+    }
+
+
+MODELS = {
+    "KNeighborsClassifier": KNeighborsClassifier(algorithm="kd_tree").fit(X, Y),
+    "KernelDensity": KernelDensity(algorithm="ball_tree").fit(X),
+    "SVC": SVC().fit(X, Y),
+    "LogisticRegression": LogisticRegression(max_iter=1000).fit(X, Y),
+    "SGDClassifier": SGDClassifier(random_state=0).fit(X, Y),
+    "StandardScaler": StandardScaler().fit(X),
+    "OneHotEncoder": OneHotEncoder().fit(X),
+    "OrdinalEncoder": OrdinalEncoder().fit(X),
+    "LabelEncoder": LabelEncoder().fit(Y),
+    "SimpleImputer": SimpleImputer().fit(X),
+    "KNNImputer": KNNImputer().fit(X),
+    "PCA": PCA().fit(X),
+    "KMeans": KMeans(2, n_init=1, random_state=0).fit(X),
+    "GaussianNB": GaussianNB().fit(X, Y),
+    "GaussianProcessClassifier": GaussianProcessClassifier().fit(X[::10], Y[::10]),
+    "MLPClassifier": MLPClassifier((2,), tol=1e9, n_iter_no_change=1).fit(X, Y),
+    "TfidfVectorizer": TfidfVectorizer().fit(["apple bun", "bun cat"]),
+    "Scorer": make_scorer(f1_score, average="macro"),
+    "Bunch": load_iris(),
+    "Pipeline": make_pipeline(StandardScaler(), SVC()).fit(X, Y),
+    "GridSearchCV": GridSearchCV(SVC(), {"C": [1, 2]}, cv=2).fit(X, Y),
+}
+VALUES: dict[str, Any] = {
+    "list": ["age", "income"],
+    "dict": {"a": X, "b": Y},
+    "tuple": (1, "a"),
+    "a set": {1, 2},
+    "5": 5,
+    "'hello'": "hello",
+    "no model": X,
+    "log1p": np.log1p,
+    "_mareconstruct": np.ma.array([1, 2], mask=[0, 1]),
+    "bare array": np.rec.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
+    "poly1d": np.poly1d([1, 2]),
+    "generator_ctor": np.random.default_rng(0),
+    "datetime": datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC),
+    "Decimal": decimal.Decimal("1.1"),
+    "deque": collections.deque([1]),
+    "Counter": collections.Counter("aab"),
+    "defaultdict": collections.defaultdict(list, a=[1]),
+    "re._compile": re.compile("a+"),
+    "range": range(3),
+    "ValueError": ValueError("x"),
+    "Ellipsis": ...,
+}
+
+
+def _is_named(value: Any, name: str, folder: Path) -> None:
+    path = folder / "model"
+    for protocol in (0, 2, 4, 5):
+        if name in ("'hello'", "CubicSpline", "cKDTree") and protocol == 0:
+            continue
+        path.write_bytes(pickle.dumps(value, protocol))
+        error = refusal(path)
+        assert type(error) is UnsupportedModelError, error
+        assert name in str(error)
+    joblib.dump(value, path)
+    assert type(refusal(path)) is UnsupportedModelError
+    try:
+        import cloudpickle
+    except ImportError:
+        return
+    path.write_bytes(cloudpickle.dumps(value))
+    assert type(refusal(path)) is UnsupportedModelError
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_other_models_of_scikit_learn(name: str, tmp_path: Path) -> None:
+    _is_named(MODELS[name], name, tmp_path)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_other_values(name: str, tmp_path: Path) -> None:
+    _is_named(VALUES[name], name, tmp_path)
+
+
+def test_values_of_scipy(tmp_path: Path) -> None:
+    for name, value in _scipy().items():
+        _is_named(value, name, tmp_path)
+
+
+def test_values_of_pandas(tmp_path: Path) -> None:
+    for name, value in _pandas().items():
+        _is_named(value, name if name in ("DataFrame", "Series") else "", tmp_path)
+
+
+# -- libraries that are not here: their pickles, by hand --------------------------
+
+
+def made(module: str, name: str, *args: Any) -> Any:
+    """Return a call of a function that need not exist, for `dumped`."""
+    return _Made(f"{module}\n{name}\n", args)
+
+
+class _Made:
+    def __init__(self, name: str, args: tuple[Any, ...], state: Any = None) -> None:
+        self.name, self.args, self.state = name, args, state
+
+
+class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
+    def save(self, value: Any, save_persistent_id: bool = True) -> None:
+        if not isinstance(value, _Made):
+            super().save(value, save_persistent_id)
+            return
+        self.write(b"c" + value.name.encode())
+        super().save(value.args)
+        self.write(b"R" if value.state is None else b"\x81")
+        if value.state is not None:
+            super().save(value.state)
+            self.write(b"b")
+
+
+def dumped(value: Any) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file, 2).dump(value)
+    return file.getvalue()
+
+
+def thing(module: str, name: str, **state: Any) -> Any:
+    return _Made(f"{module}\n{name}\n", (), state)
+
+
+LINEAR = thing("torch.nn.modules.linear", "Linear", training=True, _parameters={})
+STRANGE = {
+    "torch-module": (LINEAR, "torch.nn.modules.linear.Linear"),
+    "torch-state": ({"weight": made("torch._utils", "_rebuild_parameter", 1, True, {})}, "dict"),
+    "torch-size": (made("torch", "Size", (1, 2)), "torch.Size"),
+    "torch-bytes": (made("torch.storage", "_load_from_bytes", b"PK"), "PyTorch"),
+    "keras-2": (
+        made("keras.saving.pickle_utils", "deserialize_model_from_bytecode", b"x"),
+        "Keras",
+    ),
+    "keras-layer": (thing("keras.layers.core.dense", "Dense", units=1), "keras.layers"),
+    "statsmodels": (
+        thing("statsmodels.regression.linear_model", "RegressionResultsWrapper", _results=1),
+        "RegressionResultsWrapper",
+    ),
+    "statsmodels-link": (thing("statsmodels.genmod.families.links", "logit", x=1), "logit"),
+    "polars": (thing("polars.dataframe.frame", "DataFrame", x=1), "polars"),
+    "arrow": (made("pyarrow.lib", "_reconstruct_table", [], 1), "pyarrow"),
+    "old-pandas": (
+        made("pandas.indexes.base", "_new_Index", 1, {"data": ["a"]}),
+        "_new_Index",
+    ),
+    "old-knn": (made("sklearn.neighbors.kd_tree", "newObj", 1), "newObj"),
+    "prophet": (thing("prophet.forecaster", "Prophet", growth="linear"), "Prophet"),
+    "surprise": (thing("surprise.prediction_algorithms.matrix_factorization", "SVD", n=1), "SVD"),
+    "spacy": (thing("spacy.lang.en", "English", vocab=1), "English"),
+    "own-class": (thing("__main__", "MyModel", model=1), "MyModel"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_libraries_that_are_not_here(name: str, tmp_path: Path) -> None:
+    value, part = STRANGE[name]
+    path = tmp_path / "model.pkl"
+    path.write_bytes(dumped(value))
+    error = refusal(path)
+    assert type(error) is UnsupportedModelError, error
+    assert part in str(error)
+
+
+def test_a_tensor_keeps_its_numbers_elsewhere(tmp_path: Path) -> None:
+    storage = b"(U\x07storagectorch\nFloatStorage\nU\x010U\x03cpuK\x06tQ"
+    path = tmp_path / "data.pkl"
+    path.write_bytes(
+        b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(" + storage + b"K\x00))I00\nNtR."
+    )
+    assert type(refusal(path)) is UnsupportedModelError
+
+
+@pytest.mark.parametrize(
+    "persistent",
+    [b"U\x01aQ", b"(U\x07storagecos\nsystem\nU\x01atQ", b"(U\x07storageU\x01atQ", b"(lQ", b"P1\n"],
+    ids=repr,
+)
+def test_other_persistent_objects_are_unsafe(persistent: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "data.pkl"
+    path.write_bytes(b"\x80\x02" + persistent + b".")
+    assert type(refusal(path)) is UnsafeModelError
+
+
+def test_a_payload_beside_a_file_within_is_unsafe(tmp_path: Path) -> None:
+    payload = [made("torch.storage", "_load_from_bytes", b"PK"), made("posix", "system", "id")]
+    path = tmp_path / "model.pkl"
+    path.write_bytes(dumped(payload))
+    assert type(refusal(path)) is UnsafeModelError
+
+
+def test_a_model_with_a_file_within_is_not_read(tmp_path: Path) -> None:
+    """What that file would run cannot be seen from here."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    path = tmp_path / "model.pkl"
+    data = pickle.dumps(model, 2)
+    inner = dumped(made("torch.storage", "_load_from_bytes", b"PK"))
+    path.write_bytes(data[:2] + inner[2:-1] + b"0" + data[2:])
+    error = refusal(path)
+    assert type(error) is UnsupportedModelError
+    assert "a file within the file" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.", "a PyTorch file"),
+        (b"PK\x05\x06" + bytes(18), "an empty zip archive"),
+    ],
+    ids=["torch", "zip"],
+)
+def test_other_containers(data: bytes, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(data)
+    error = refusal(path)
+    assert type(error) is UnsupportedModelError
+    assert kind in str(error)
+
+
+def test_a_memmapped_array_is_an_array(tmp_path: Path) -> None:
+    """To rebuild a memmap opens no file, to call it does."""
+    from treeaudit.readers.pickle_vm import read_pickle
+
+    array = np.memmap(tmp_path / "array", dtype="f8", mode="w+", shape=(3,))
+    root = read_pickle(pickle.dumps(array)).root
+    assert isinstance(root, np.ndarray)
+    assert root.tolist() == [0, 0, 0]
+    path = tmp_path / "model"
+    path.write_bytes(dumped(made("numpy", "memmap", "/etc/passwd")))
+    assert type(refusal(path)) is UnsafeModelError
