@@ -237,7 +237,9 @@ def _outputs(found: Found) -> Held:
     """Yield one model per target; in a chain it also sees the targets before."""
     order = found.get("order_")
     chain = found.estimator.kind.endswith("Chain")
-    targets = order.tolist() if isinstance(order, np.ndarray) and order.ndim == 1 else []
+    if isinstance(order, np.ndarray):
+        order = order.ravel().tolist()
+    targets = [t for t in order if isinstance(t, int)] if isinstance(order, list) else []
     names = found.given.names
     if chain and len(elements(found.get("estimators_"))) > _LONGEST_CHAIN:
         raise ModelTooLargeError(f"a chain of more than {_LONGEST_CHAIN:,} models")

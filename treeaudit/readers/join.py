@@ -161,7 +161,7 @@ def _labels(
     if all(labels is None for labels in each):
         return None, None
     if not any(part.own_labels for part in parts):
-        if classes is not None:
+        if classes is not None and all(set(labels or ()) <= set(classes) for labels in each):
             return classes, None
         return tuple(dict.fromkeys(label for labels in each for label in labels or ())), None
     width = max(len(labels) for labels in each if labels is not None)
