@@ -266,6 +266,31 @@ def test_damaged_schemas(name: str, tmp_path: Path) -> None:
     assert not isinstance(error, UnsafeModelError), error
 
 
+@pytest.mark.parametrize("where", ["key_types", "content"])
+def test_the_first_node_of_an_identity_stands_for_all(where: str, tmp_path: Path) -> None:
+    """Otherwise a file could show one model and load another."""
+    schema, files = members()
+    stored = attributes(schema)
+    nodes = stored["tree_"]["content"]["content"]["nodes"]
+    array = np.load(io.BytesIO(files[nodes["file"]]))
+    array["threshold"][0] = 99
+    file = io.BytesIO()
+    np.save(file, array)
+    files["other.npy"] = file.getvalue()
+    other = {**nodes, "file": "other.npy"}
+    if where == "key_types":
+        schema["content"]["key_types"]["content"][0] = other
+    else:
+        del stored["splitter"]
+        schema["content"]["content"] = {"splitter": other, **stored}
+    path = tmp_path / "model.skops"
+    path.write_bytes(packed(schema, files))
+    assert 99 in next(iter(load(path).trees)).high
+    if where == "content":
+        genuine = skops.load(path, trusted=skops.get_untrusted_types(file=path))
+        assert 99 in genuine.tree_.threshold
+
+
 def _huge_schema() -> bytes:
     return packed(b'{"a":[' + b"[]," * 20_000_000 + b"[]]}", {}, zipfile.ZIP_DEFLATED)
 

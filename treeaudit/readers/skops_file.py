@@ -12,7 +12,8 @@ from treeaudit.readers.inert import LIMITS, Global, Limits, show
 from treeaudit.readers.leftovers import leftovers
 from treeaudit.readers.models import find_model
 from treeaudit.readers.scikit_learn import to_forest
-from treeaudit.readers.skops_nodes import Graph, check_names, dictionaries
+from treeaudit.readers.skops_names import check_names, dictionaries
+from treeaudit.readers.skops_nodes import Graph
 from treeaudit.readers.unpack import Content
 from treeaudit.readers.zip_archive import Archive, begins_archive, member_names
 from treeaudit.tree import Forest, Source

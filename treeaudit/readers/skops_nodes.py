@@ -1,128 +1,33 @@
 """The nodes of a skops schema as inert data: the same records that a pickle becomes.
 
-Every name in the schema passes the gate of `names` before the first node is
-built, wherever it stands: as a class, as a function, in the ``content`` of an
-old function node, as a method, as a bit generator. What skops would look up or
-call becomes a `Global` or an `Inert` here.
+What skops would look up or call becomes a `Global` or an `Inert` here. The
+names passed the gate of `skops_names` before the first node is built.
+
+Nodes are visited in the order in which skops visits them. The first node of an
+identity stands for all others, so that another order would audit another model.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from treeaudit.errors import (
-    ModelTooLargeError,
-    ReadError,
-    UnsafeModelError,
-)
+from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.arrays import DType, arrived, object_array
 from treeaudit.readers.construct import hashable
 from treeaudit.readers.inert import Global, Inert, Limits, show
-from treeaudit.readers.names import may_call, may_create, may_mention
 from treeaudit.readers.npy import read_npy
 from treeaudit.readers.zip_archive import Archive
 
-__all__ = ["Graph", "check_names", "dictionaries"]
+__all__ = ["Graph"]
 
 Node = dict[str, Any]
 
 _DEEPEST = 100
-_NAME = 512
-_ADVICE = "do not load it with skops"
-_CALLED = frozenset({"ConstructorFromReduceNode", "LossNode", "TreeNode", "PartialNode"})
-# Plain containers and references; of whatever else there is, skops makes an instance.
-_MENTIONED = frozenset(
-    (
-        "BytearrayNode BytesNode DTypeNode DefaultDictNode DictNode FunctionNode JsonNode ListNode "
-        "MethodNode NdArrayNode SetNode SliceNode TupleNode TypeNode"
-    ).split()
-)
 _PENDING = object()
 _BARE = Global("builtins", "object", 0, True)
-
-
-def dictionaries(schema: object) -> Iterator[Node]:
-    """Yield every JSON object of a schema, without recursion."""
-    todo = [schema]
-    while todo:
-        value = todo.pop()
-        if isinstance(value, dict):
-            yield value
-            todo.extend(value.values())
-        elif isinstance(value, list):
-            todo.extend(value)
-
-
-def check_names(schema: object) -> list[Global]:
-    """Pass every name of a schema through the gate, and return them.
-
-    Raises
-    ------
-    UnsafeModelError
-        If one could run code.
-    ReadError
-        If one is no text.
-    """
-    mentioned: list[Global] = []
-    for node in dictionaries(schema):
-        # Whatever `Graph` would build: a dictionary of the model may have such keys too.
-        if isinstance(node.get("__loader__"), str):
-            mentioned.extend(_gated(node))
-    return mentioned
-
-
-def _gated(node: Node) -> Iterator[Global]:
-    module, name, loader = node.get("__module__"), node.get("__class__"), node["__loader__"]
-    if loader == "CachedNode" and module is None and name is None:
-        return
-    allowed = may_mention
-    if loader in _CALLED:
-        allowed = may_call
-    elif loader not in _MENTIONED:
-        allowed = may_create
-    yield _name(module, name, allowed)
-    content = node.get("content")
-    if not isinstance(content, dict):
-        return
-    if loader == "FunctionNode":
-        yield _name(content.get("module_path"), content.get("function"), may_mention)
-    elif loader == "MethodNode":
-        _check_method(node, content)
-    elif loader == "RandomGeneratorNode":
-        generator = content.get("bit_generator")
-        inner = generator.get("content", generator) if isinstance(generator, dict) else None
-        stored = inner.get("bit_generator") if isinstance(inner, dict) else None
-        text = stored.get("content") if isinstance(stored, dict) else stored
-        yield _name("numpy.random", text.strip('"') if isinstance(text, str) else text, may_call)
-
-
-def _name(module: object, name: object, allowed: Callable[[str, str], bool]) -> Global:
-    if not isinstance(module, str) or not isinstance(name, str):
-        raise ReadError("the skops schema has a node without a name")
-    if len(module) > _NAME or len(name) > _NAME:
-        raise ReadError("a name in the skops schema is too long")
-    found = Global(module, name, 0, True)
-    if not allowed(module, name):
-        raise UnsafeModelError(
-            f"the skops schema names {show(found)}, which no tree model needs and which can run "
-            f"code: {_ADVICE}"
-        )
-    return found
-
-
-def _check_method(node: Node, content: Node) -> None:
-    function, owner = content.get("func"), content.get("obj")
-    owner = owner if isinstance(owner, dict) else {}
-    same = all(owner.get(key) == node.get(key) for key in ("__class__", "__module__"))
-    plain = isinstance(function, str) and function.isidentifier() and function[0] != "_"
-    if not same or not plain:
-        raise UnsafeModelError(
-            f"the skops schema asks for the method {show(function)} of "
-            f"{show(node.get('__class__'))}, which could run code: {_ADVICE}"
-        )
 
 
 class Graph:
@@ -186,6 +91,18 @@ class Graph:
             raise ReadError("a list of the skops schema is damaged")
         return [self.build(node) for node in nodes]
 
+    def parts(self, content: object) -> object:
+        """Return what a node holds that is a node itself, or has nodes by name."""
+        if not isinstance(content, dict):
+            return None
+        if isinstance(content.get("__loader__"), str):
+            return self.build(content)
+        return {
+            name: self.build(part)
+            for name, part in content.items()
+            if isinstance(part, dict) and isinstance(part.get("__loader__"), str)
+        }
+
     def spend(self, n: int) -> None:
         """Charge what is about to be created."""
         self._budget -= n
@@ -222,9 +139,9 @@ def _object(graph: Graph, node: Node) -> object:
 def _reduced(graph: Graph, node: Node) -> object:
     made = Inert(_class(node))
     graph.keep(node, made)
+    made.state = graph.build(node.get("content"))
     reduce = node.get("__reduce__")
     made.args = _arguments(graph, reduce.get("args") if isinstance(reduce, dict) else None)
-    made.state = graph.build(node.get("content"))
     return made
 
 
@@ -241,11 +158,9 @@ def _mapping(graph: Graph, node: Node) -> object:
     plain = str(cls) in ("builtins.dict", "collections.OrderedDict")
     graph.keep(node, made if plain else (shell := Inert(cls, pairs=made)))
     content = _content(node)
-    kinds = node.get("key_types")
-    types = kinds.get("content") if isinstance(kinds, dict) else None
-    names = (
-        types if isinstance(types, list) and len(types) == len(content) else [None] * len(content)
-    )
+    kinds = graph.build(node["key_types"]) if "key_types" in node else None
+    matching = isinstance(kinds, list) and len(kinds) == len(content)
+    names = kinds if isinstance(kinds, list) and matching else [None] * len(content)
     for (key, value), kind in zip(content.items(), names, strict=True):
         made[_key(key, kind)] = graph.build(value)
     return made if plain else shell
@@ -253,8 +168,8 @@ def _mapping(graph: Graph, node: Node) -> object:
 
 def _key(text: str, kind: object) -> object:
     """JSON has only text for keys; their types stand beside them."""
-    name = kind.get("__class__") if isinstance(kind, dict) else "str"
-    if not isinstance(name, str) or name.startswith("str") or len(text) > 64:
+    name = kind.name if isinstance(kind, Global) else "str"
+    if name.startswith("str") or len(text) > 64:
         return text
     try:
         if name in ("int",) or name.startswith(("int", "uint")):
@@ -269,7 +184,10 @@ def _key(text: str, kind: object) -> object:
 
 
 def _default_mapping(graph: Graph, node: Node) -> object:
-    return graph.build(_content(node).get("main"))
+    content = _content(node)
+    main = graph.build(content.get("main"))
+    graph.parts({name: part for name, part in content.items() if name != "main"})
+    return main
 
 
 def _list(graph: Graph, node: Node) -> object:
@@ -315,6 +233,7 @@ def _partial(graph: Graph, node: Node) -> object:
     content = _content(node)
     made = Inert(_class(node), (graph.build(content.get("func")),))
     made.args += _arguments(graph, content.get("args"))
+    graph.parts({name: content.get(name) for name in ("kwds", "namespace")})
     return made
 
 
@@ -323,7 +242,10 @@ def _called(graph: Graph, node: Node) -> object:
 
 
 def _bare(graph: Graph, node: Node) -> object:
-    return Inert(_class(node))
+    made = Inert(_class(node))
+    graph.keep(node, made)
+    made.state = graph.parts(node.get("content"))
+    return made
 
 
 def _unknown(graph: Graph, node: Node) -> object:
@@ -332,14 +254,6 @@ def _unknown(graph: Graph, node: Node) -> object:
 
 def _bytes(graph: Graph, node: Node) -> object:
     return bytes(graph.bytes_of(node))
-
-
-def _state_of_generator(graph: Graph, node: Node) -> object:
-    content = _content(node)
-    made = Inert(_class(node))
-    graph.keep(node, made)
-    made.state = graph.build(content) if "__loader__" in content else None
-    return made
 
 
 def _masked(graph: Graph, node: Node) -> object:
@@ -395,8 +309,6 @@ _MAKERS: Mapping[str, Callable[[Graph, Node], object]] = {
     "CachedNode": _unknown,
     "BytesNode": _bytes,
     "BytearrayNode": _bytes,
-    "RandomStateNode": _state_of_generator,
-    "RandomGeneratorNode": _state_of_generator,
     "NdArrayNode": _array,
     "MaskedArrayNode": _masked,
     "DTypeNode": _dtype,
