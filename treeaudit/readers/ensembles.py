@@ -12,11 +12,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.errors import ModelTooLargeError
 from treeaudit.readers.arrays import arrived
 from treeaudit.readers.found import Draw, Found, Rows, Seen, elements
 from treeaudit.readers.inert import Global, Inert, show
-from treeaudit.schema import Label
+from treeaudit.readers.multiclass import (
+    Held,
+    each,
+    one_vs_one,
+    one_vs_rest,
+    output_code,
+    outputs,
+)
 
 __all__ = [
     "BAGS",
@@ -43,11 +49,7 @@ SEARCHES = frozenset(
 _TAKE_WEIGHTS = TREES | FORESTS | {"AdaBoostClassifier", "HistGradientBoostingClassifier"}
 _TAKE_WEIGHTS |= {f"GradientBoosting{what}" for what in ("Classifier", "Regressor")}
 _TAKE_WEIGHTS |= {"HistGradientBoostingRegressor"}
-_CONSTANT = re.compile("Dummy|.*Estimator$")
-_FEW = 6
-_LONGEST_CHAIN = 1_000
-
-Held = Iterator[Found | None]
+_CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
 
 
 def children(found: Found) -> Iterator[Found]:
@@ -104,14 +106,9 @@ def seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
     return given.after(rows, draw)
 
 
-def _members(found: Found, seen: Callable[[int], Seen]) -> Held:
-    for i, member in enumerate(elements(found.get("estimators_"))):
-        yield found.child(member, f"estimators_[{i}]", seen(i))
-
-
 def _all(found: Found) -> Held:
     given = found.given
-    return _members(found, lambda i: given)
+    return each(found, lambda i: given)
 
 
 def _held_as(name: str, rows: Rows = "all") -> Callable[[Found], Held]:
@@ -153,7 +150,7 @@ def _gradient_boosting(found: Found) -> Held:
 
 def _forest(found: Found) -> Held:
     seen = seen_in_forest(found)
-    return _members(found, lambda i: seen)
+    return each(found, lambda i: seen)
 
 
 def _bag(found: Found) -> Held:
@@ -182,78 +179,12 @@ def _pick(chosen: object, width: int) -> Inert:
 
 def _adaboost(found: Found) -> Held:
     given = found.given
-    return _members(found, lambda i: given.after("first" if i == 0 else "later"))
+    return each(found, lambda i: given.after("first" if i == 0 else "later"))
 
 
 def _adaboost_of_numbers(found: Found) -> Held:
     seen = found.given.after("repeated")
-    return _members(found, lambda i: seen)
-
-
-def _one_vs_rest(found: Found) -> Held:
-    classes, given = found.classes or (), found.given
-    if len(classes) == 2 and len(elements(found.get("estimators_"))) == 1:
-        return _all(found)
-
-    def seen(i: int) -> Seen:
-        its = str(classes[i]) if i < len(classes) else f"class {i}"
-        return replace(given, labels=(f"not {its}", its), own_labels=True)
-
-    return _members(found, seen)
-
-
-def _one_vs_one(found: Found) -> Held:
-    classes, given = found.classes or (), found.given.after("some")
-    pairs = ((a, b) for i, a in enumerate(classes) for b in classes[i + 1 :])
-    for i, member in enumerate(elements(found.get("estimators_"))):
-        seen = replace(given, labels=next(pairs, ("the first", "the second")))
-        yield found.child(member, f"estimators_[{i}]", seen)
-
-
-def _output_code(found: Found) -> Held:
-    classes, book, given = found.classes or (), found.get("code_book_"), found.given
-    bits = np.zeros((0, 0), dtype=np.bool_)
-    if isinstance(book, np.ndarray) and book.dtype.kind in "biuf" and book.ndim == 2:
-        bits = book > 0 if len(book) == len(classes) else bits
-
-    def seen(i: int) -> Seen:
-        labels: tuple[Label, ...] = ("its zeros", "its ones")
-        if i < bits.shape[1]:
-            labels = (_either(classes, ~bits[:, i]), _either(classes, bits[:, i]))
-        return replace(given, labels=labels, own_labels=True)
-
-    return _members(found, seen)
-
-
-def _either(classes: tuple[Label, ...], chosen: npt.NDArray[np.bool_]) -> str:
-    """Name some classes, as many as one reads."""
-    places = np.flatnonzero(chosen).tolist()
-    names = [show(str(classes[i]), 40).strip("'") for i in places[:_FEW]]
-    names += [f"{len(places) - _FEW} others"] if len(places) > _FEW else []
-    return " or ".join(names) or "nobody"
-
-
-def _outputs(found: Found) -> Held:
-    """Yield one model per target; in a chain it also sees the targets before."""
-    order = found.get("order_")
-    chain = found.estimator.kind.endswith("Chain")
-    if isinstance(order, np.ndarray):
-        order = order.ravel().tolist()
-    targets = [t for t in order if isinstance(t, int)] if isinstance(order, list) else []
-    names = found.given.names
-    if chain and len(elements(found.get("estimators_"))) > _LONGEST_CHAIN:
-        raise ModelTooLargeError(f"a chain of more than {_LONGEST_CHAIN:,} models")
-
-    def name(i: int) -> str:
-        return f"output {targets[i] if chain and i < len(targets) else i}"
-
-    def seen(i: int) -> Seen:
-        added = tuple(name(k) for k in range(i)) if chain else ()
-        return replace(
-            found.seen, names=names, added=added, labels=None, own_labels=True, target=name(i)
-        )
-
-    return _members(found, seen)
+    return each(found, lambda i: seen)
 
 
 def _calibrated(found: Found) -> Held:
@@ -283,12 +214,12 @@ _HOLD: Mapping[str, Callable[[Found], Held]] = {
     "AdaBoostRegressor": _adaboost_of_numbers,
     "GradientBoostingClassifier": _gradient_boosting,
     "GradientBoostingRegressor": _gradient_boosting,
-    "OneVsRestClassifier": _one_vs_rest,
-    "OneVsOneClassifier": _one_vs_one,
-    "OutputCodeClassifier": _output_code,
-    "MultiOutputClassifier": _outputs,
-    "MultiOutputRegressor": _outputs,
-    "ClassifierChain": _outputs,
-    "RegressorChain": _outputs,
+    "OneVsRestClassifier": one_vs_rest,
+    "OneVsOneClassifier": one_vs_one,
+    "OutputCodeClassifier": output_code,
+    "MultiOutputClassifier": outputs,
+    "MultiOutputRegressor": outputs,
+    "ClassifierChain": outputs,
+    "RegressorChain": outputs,
     "CalibratedClassifierCV": _calibrated,
 }

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, UnsupportedModelError
-from treeaudit.readers.arrays import LateArray, arrived
-from treeaudit.readers.ensembles import BAGS, FORESTS, SEARCHES, TREES, children, steps_of
+from treeaudit.readers.arrays import arrived
+from treeaudit.readers.ensembles import BAGS, FORESTS, SEARCHES, children
 from treeaudit.readers.found import Found, elements, is_tree
 from treeaudit.readers.inert import Inert, show
+from treeaudit.readers.no_model import what_it_is
 
 __all__ = ["Found", "Members", "find_model", "members_of"]
 
@@ -160,7 +161,7 @@ def find_model(root: object, select: str | None = None) -> Found:
         )
     if found:
         return found[0]
-    raise UnsupportedModelError(_what_it_is(root))
+    raise UnsupportedModelError(what_it_is(root))
 
 
 def _inside(found: list[Found], select: str) -> list[Found]:
@@ -241,40 +242,3 @@ def _list_of(found: list[Found]) -> str:
             return f"{names}, …"
         names = f"{names}, {name}" if names else name
     return names
-
-
-def _what_it_is(root: object) -> str:
-    """Say in one sentence what the file holds instead of a tree model."""
-    reads = "treeaudit reads decision trees, extra trees and ensembles of scikit-learn"
-    match root:
-        case Inert():
-            return _what_estimator(root, reads)
-        case np.ndarray() | LateArray():
-            return f"the file holds a bare array, no model; {reads}"
-        case dict() | list() | tuple():
-            return f"the file holds a {type(root).__name__} without a tree model in it; {reads}"
-        case _:
-            return f"the file holds {show(root)}, no model; {reads}"
-
-
-def _what_estimator(root: Inert, reads: str) -> str:
-    kind = root.kind
-    if kind in TREES:
-        return f"the {kind} was never fitted: call fit before saving it"
-    if kind == "Pipeline":
-        steps = steps_of(root)
-        if not steps:
-            return "the Pipeline has no steps"
-        last = arrived(steps[-1][1])
-        if isinstance(last, Inert) and last.kind != "Pipeline":
-            return f"a Pipeline whose last step is no tree: {_what_it_is(last)}"
-        return f"a Pipeline whose last step is no tree; {reads}"
-    if kind in SEARCHES:
-        if root.get("best_estimator_") is None:
-            return f"the {kind} holds no best_estimator_: fit it with refit=True before saving"
-        return f"the best_estimator_ of the {kind} is no tree model; {reads}"
-    members = members_of(Found(estimator=root, inside="")).others
-    if members and members[0].estimator is not root:
-        kinds = dict.fromkeys(show(member.estimator.kind).strip("'") for member in members[:8])
-        return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
-    return f"the file holds a {show(root.cls)}, which is no tree model; {reads}"

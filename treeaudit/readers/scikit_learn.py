@@ -158,14 +158,12 @@ def _named(found: Found, grove: Grove, budget: Budget) -> Grove:
 def _columns(found: Found, pieces: Sequence[_Piece], budget: Budget) -> tuple[Feature, ...]:
     """Return the columns of the data, in front of everything."""
     first = found.before[0] if found.before else found.estimator
-    if not isinstance(first, Inert):
-        return ()
-    names = names_in(first)
+    names = names_in(first) if isinstance(first, Inert) else None
     names = found.seen.names if names is None else names
     if names is not None:
         return budget.named(names, len(names)) or ()
     for name in ("n_features_in_", "n_features_"):
-        stated = first.get(name)
+        stated = first.get(name) if isinstance(first, Inert) else None
         if isinstance(stated, int) and 0 < stated <= _MOST_COLUMNS:
             return budget.unnamed(stated)
     return max((p.part.grove.schema.features for p in pieces), key=len)

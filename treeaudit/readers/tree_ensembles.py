@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.arrays import arrived
-from treeaudit.readers.counts import Meaning, class_weights
 from treeaudit.readers.ensembles import BAGS, FORESTS, seen_in_bag, seen_in_forest
 from treeaudit.readers.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.grove import Budget, Grove
 from treeaudit.readers.inert import Inert
 from treeaudit.readers.node_table import NodeTable, read_nodes
+from treeaudit.readers.tree_building import Stored, built
 from treeaudit.readers.tree_counts import meanings, weakest
 from treeaudit.schema import Label, Schema
-from treeaudit.tree import RecordsAre, Tree
+from treeaudit.tree import RecordsAre
 
 __all__ = ["read_trees"]
 
@@ -67,7 +67,7 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         record.forget()
     features = budget.named(names_in(found.estimator), n_features)
     return Grove(
-        build=partial(_tree, _Stored(records, meaning, seen, columns, places, classes)),
+        build=partial(built, Stored(records, meaning, seen, columns, places, classes)),
         n_trees=len(records),
         tested=lambda i: _tested(records[i], None if columns is None else columns[i]),
         schema=Schema(
@@ -229,60 +229,3 @@ def _remarks(records: Sequence[NodeTable], seen: Sequence[Seen]) -> tuple[str, .
 
 def _tested(record: NodeTable, columns: Wide | None) -> Wide:
     return record.tested if columns is None else columns[record.tested]
-
-
-class _Stored:
-    """Everything that building one of the trees takes."""
-
-    __slots__ = ("classes", "columns", "meaning", "places", "records", "seen")
-
-    def __init__(
-        self,
-        records: Sequence[NodeTable],
-        meaning: Sequence[Meaning],
-        seen: Sequence[Seen],
-        columns: Sequence[Wide] | None,
-        places: Sequence[Wide | None] | None,
-        classes: tuple[Label, ...] | None,
-    ) -> None:
-        self.records, self.meaning, self.seen = records, meaning, seen
-        self.columns, self.places, self.classes = columns, places, classes
-
-
-def _tree(stored: _Stored, i: int) -> Tree:
-    record, meaning = stored.records[i], stored.meaning[i]
-    counts = value = None
-    if meaning.counts_are == "absent":
-        if record.n_outputs == 1 and record.width == 1:
-            value = record.value[:, 0]
-    else:
-        counts = class_weights(record.value, record.weight)
-        if meaning.per_weight is not None:
-            counts = np.rint(counts * meaning.per_weight)
-        counts = _placed(counts, stored, i)
-    edges = record.edges()
-    feature = edges.feature
-    if stored.columns is not None:
-        feature = np.where(feature < 0, -1, stored.columns[i][feature]).astype(np.int32)
-    tree = Tree(
-        parent=edges.parent,
-        feature=feature,
-        low=edges.low,
-        high=edges.high,
-        missing=edges.missing,
-        n_records=None if stored.seen[i].rows == "repeated" else record.n_records,
-        counts=counts,
-        value=value,
-    )
-    record.forget()
-    return tree
-
-
-def _placed(counts: Float, stored: _Stored, i: int) -> Float:
-    """Put the columns of a tree that knows fewer classes where they belong."""
-    places = None if stored.places is None else stored.places[i]
-    if places is None or stored.classes is None:
-        return counts
-    wide = np.zeros((len(counts), len(stored.classes)))
-    wide[:, places] = counts
-    return wide
