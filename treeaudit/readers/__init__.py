@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from treeaudit.errors import UnsupportedModelError
+from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers import (
     catboost_model,
     lightgbm_model,
@@ -102,7 +102,9 @@ def load(
                 in_memory = replace(forest.source, format="memory", sha256=None, n_bytes=None)
                 return replace(forest, source=in_memory)
             return forest
-    raise UnsupportedModelError(f"{_where(source, content)} is {name_of(content.data)}")
+    what = name_of(content.data)
+    kind = ReadError if what == "a text file" else UnsupportedModelError
+    raise kind(f"{_where(source, content)} is {what}")
 
 
 def _where(source: Source, content: Content) -> str:

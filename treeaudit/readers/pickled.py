@@ -1,6 +1,7 @@
 """Pickle and joblib files: scikit-learn models read as data."""
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.boosters import find_booster
 from treeaudit.readers.companions import Companions
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.inert import LIMITS, Limits
@@ -38,12 +39,12 @@ def read(
         if type(error) is ReadError and bytes(content.data[:1]) != b"\x80":
             kind = name_of(content.data)
             if kind == "a text file":
-                raise UnsupportedModelError("the file is a text file, no model") from None
+                raise ReadError("the file is a text file, no model") from None
         raise
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
     size = len(content.data) + sum(unpickled.companions.values())
-    forest = to_forest(find_model(unpickled.root, select), source, size)
+    forest = _forest(unpickled.root, select, source, size)
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
@@ -52,6 +53,17 @@ def read(
             *leftovers(unpickled.root, forest.n_records, unpickled.mentioned),
         ),
     )
+
+
+def _forest(root: object, select: str | None, source: Source, size: int) -> Forest:
+    try:
+        found = find_model(root, select)
+    except UnsupportedModelError:
+        forest = find_booster(root, select, source)
+        if forest is None:
+            raise
+        return forest
+    return to_forest(found, source, size)
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:

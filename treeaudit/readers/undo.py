@@ -17,7 +17,9 @@ def undo(tree: Tree, plan: Plan) -> Tree:
 
     A one-hot column becomes the set of its category (or of all others), an
     ordinal one the codes between its bounds, a scaled one its units, a bin the
-    edge of the bin.
+    edge of the bin. Bounds of scaled columns are as exact as the 32-bit numbers
+    that the tree compared: a value that lies on a bound may fall to its other
+    side.
 
     Parameters
     ----------
