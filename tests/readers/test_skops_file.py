@@ -423,6 +423,24 @@ def test_flipped_bytes(tmp_path: Path) -> None:
         refusal(path)
 
 
+def test_inspect_shows_what_is_inside(tmp_path: Path) -> None:
+    from treeaudit.readers.describe import describe
+
+    path = tmp_path / "model.skops"
+    for name in ("pipeline", "search"):
+        skops.dump(MODELS[name], path)
+        contents = describe(path)
+        assert contents.format == "sklearn-skops"
+        assert contents.outline is not None
+        assert any("scikit-learn" in version for version in contents.versions)
+    skops.dump(SVC().fit(X, Y), path)
+    contents = describe(path)
+    assert contents.format == "a skops file"
+    assert "SVC" in str(contents.no_model)
+    path.write_bytes(with_attribute(UNSAFE["function"]))
+    assert "os.system" in str(describe(path).refused)
+
+
 def test_several_outputs_are_read_as_from_a_pickle(tmp_path: Path) -> None:
     model = DecisionTreeClassifier(max_depth=2).fit(X, np.c_[Y, Y == 1])
     (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import UnsafeModelError, UnsupportedModelError
-from treeaudit.readers import load
+from treeaudit.readers import load, skops_file
 from treeaudit.readers.arrays import arrived
 from treeaudit.readers.companions import Companions
 from treeaudit.readers.detect import looks_like_pickle, name_of
@@ -140,6 +140,10 @@ def describe(
         return replace(contents, refused=str(error))
     except UnsupportedModelError as error:
         contents = replace(contents, no_model=str(error))
+    n_records = None if forest is None else forest.n_records
+    if skops_file.matches(content):
+        root, mentioned, _ = skops_file.parse(content, limits)
+        return _of_pickle(contents, Unpickled(root, content.n_bytes, mentioned), n_records)
     if not pickled:
         return contents if forest is None else _of_model(contents, forest)
     try:
@@ -147,7 +151,6 @@ def describe(
         unpickled = read_pickle(content.data, limits=limits, companions=beside)
     except UnsupportedModelError:
         return contents if forest is None else _of_model(contents, forest)
-    n_records = None if forest is None else forest.n_records
     return _of_pickle(contents, unpickled, n_records)
 
 

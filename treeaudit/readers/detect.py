@@ -35,6 +35,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 
 # What a zip archive is, by the end of the name of one of its members.
 _MEMBERS: tuple[tuple[str, str], ...] = (
+    ("schema.json", "a skops file"),
     ("/data.pkl", "a PyTorch file"),
     ("model.weights.h5", "a Keras model"),
     ("keras_metadata.pb", "a Keras model"),
