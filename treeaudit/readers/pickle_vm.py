@@ -8,10 +8,10 @@ The argument, for a reviewer:
 2. The few constructors that are carried out (`names.DATA_CALLS`) are written
    out in `construct`: numpy arrays from checked shapes and types, and plain
    containers. They reach no other code.
-3. There is no `import`, `getattr` on a name of the file, `eval`, `exec`,
-   `compile` or `pickle` in this module or in those it imports, and `open` only in
-   `companions`: joblib 0.9 wrote arrays into files beside the model, and the
-   caller may pass what opens those, plain names in the model's own folder.
+3. There is no `import` of, and no `getattr` on, a name of the file, and no `eval`,
+   `exec`, `compile` or `pickle`, in this module or in those it imports. Files
+   are opened by `companions` alone: joblib 0.9 kept arrays in files beside the
+   model, and the caller may pass what opens plain names in the model's folder.
 4. Every name goes through one gate (`names`). What the gate refuses is
    reported as unsafe even though it could not have run here.
 5. Costs are bounded: instructions, container bytes, text lengths, integers,

@@ -194,7 +194,9 @@ def _inflate(packed: bytes | mmap.mmap, compression: str, limits: Limits) -> byt
     stated = _stated_size(packed)
     if stated > most:
         raise _bomb(len(packed), most)
-    unpacked = spooled(inflated(packed, compression, _ZF_HEADER), most, len(packed))
+    # Python 2 wrote the header one blank wider.
+    start = _ZF_HEADER + (packed[_ZF_HEADER : _ZF_HEADER + 1] == b" ")
+    unpacked = spooled(inflated(packed, compression, start), most, len(packed))
     if len(unpacked) != stated:
         raise ReadError(
             f"the ZF compression is damaged ({stated:,} bytes announced, {len(unpacked):,} found)"

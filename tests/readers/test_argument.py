@@ -1,0 +1,88 @@
+"""What the interpreter's own docstring argues, checked in the source of its modules."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import treeaudit.readers as readers
+
+FOLDER = Path(readers.__file__).parent
+ROOTS = ("pickle_vm", "skops_file")
+# The rest of what skops_file imports turns inert records into a forest.
+STOP = ("leftovers", "models", "scikit_learn")
+FORBIDDEN = frozenset(
+    (
+        "eval exec compile __import__ breakpoint globals locals vars delattr setattr literal_eval "
+        "import_module find_class load loads system popen Popen memmap fromfile load_module"
+    ).split()
+)
+MODULES = frozenset(
+    (
+        "pickle _pickle marshal shelve importlib subprocess ctypes socket runpy code codeop ast "
+        "imp pkgutil shutil urllib http joblib sklearn skops cloudpickle scipy pandas"
+    ).split()
+)
+
+
+def _reached(root: str) -> set[str]:
+    """Return the modules of the readers that one of them imports, and itself."""
+    todo, seen = [root], set()
+    while todo:
+        name = todo.pop()
+        path = FOLDER / f"{name}.py"
+        if name in seen or name in STOP or not path.exists():
+            continue
+        seen.add(name)
+        imported = [
+            n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)
+        ]
+        ours = [str(n.module) for n in imported if str(n.module).startswith("treeaudit")]
+        todo.extend(module.rpartition(".")[2] for module in ours)
+    return seen
+
+
+REACHED = sorted(set().union(*(_reached(root) for root in ROOTS)))
+
+
+def _called(node: ast.Call) -> str:
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        owner = function.value.id if isinstance(function.value, ast.Name) else ""
+        # A regular expression of ours, and the JSON of a schema, are no code of the file.
+        return "" if owner in ("re", "json") else function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_no_module_of_the_interpreter_can_run_code(name: str) -> None:
+    for node in ast.walk(ast.parse((FOLDER / f"{name}.py").read_text())):
+        if isinstance(node, ast.Call):
+            assert _called(node) not in FORBIDDEN, f"{name}.py line {node.lineno}"
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
+            assert module.partition(".")[0] not in MODULES, f"{name}.py line {node.lineno}"
+
+
+def test_attributes_are_fetched_by_names_of_ours() -> None:
+    for name in REACHED:
+        for node in ast.walk(ast.parse((FOLDER / f"{name}.py").read_text())):
+            if isinstance(node, ast.Call) and _called(node) == "getattr":
+                assert isinstance(node.args[1], ast.Constant), f"{name}.py line {node.lineno}"
+
+
+def test_files_are_opened_in_one_place() -> None:
+    opening = set()
+    for name in REACHED:
+        for node in ast.walk(ast.parse((FOLDER / f"{name}.py").read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("open", "os.open"):
+                opening.add(name)
+    assert opening == {"unpack"}
+
+
+def test_the_modules_are_few_enough_to_review() -> None:
+    assert {"pickle_vm", "names", "construct", "opcodes", "companions"} <= set(REACHED)
+    lines = sum(len((FOLDER / f"{name}.py").read_text().splitlines()) for name in REACHED)
+    assert lines < 3500
+    assert importlib.import_module("treeaudit.readers.pickle_vm")
