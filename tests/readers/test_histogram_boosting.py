@@ -133,6 +133,23 @@ def test_a_vote_of_two_precisions_routes_both() -> None:
     assert forest.counts_reason.startswith("estimators_[0]: ")
 
 
+def test_the_first_layout_knew_neither_sets_nor_missing_values() -> None:
+    table = np.c_[HOURS, JOB]
+    model = HistGradientBoostingClassifier(**SMALL).fit(table, LABEL)
+    expected = _values(model, table)
+    for predictor in (each[0] for each in model._predictors):
+        names = ("value", "count", "feature_idx", "threshold", "left", "right", "is_leaf")
+        kinds = ("f8", "u4", "u4", "f8", "u4", "u4", "u1")
+        nodes = np.zeros(len(predictor.nodes), np.dtype(list(zip(names, kinds, strict=True))))
+        for name in names:
+            nodes[name] = predictor.nodes["num_threshold" if name == "threshold" else name]
+        predictor.nodes = nodes
+        predictor.raw_left_cat_bitsets = None
+    forest = load(model)
+    assert forest.trees[0].missing is None
+    _routed(forest, table, expected)
+
+
 def test_an_unfitted_model_says_so() -> None:
     with pytest.raises(UnsupportedModelError, match="was never fitted"):
         load(HistGradientBoostingClassifier())

@@ -82,7 +82,7 @@ def test_members_over_other_columns_are_left_out_and_named() -> None:
         forest.warnings
     )
     before = make_pipeline(PCA(2), VotingClassifier([("a", TREE), ("b", FOREST)])).fit(X, Y)
-    assert load(before).n_trees == 4
+    assert (load(before).n_trees, load(before).schema.names) == (4, ["PCA 0", "PCA 1"])
 
 
 def test_a_scaled_member_is_over_the_same_columns() -> None:
@@ -94,10 +94,11 @@ def test_a_scaled_member_is_over_the_same_columns() -> None:
 
 
 def test_columns_that_no_member_saw_stay() -> None:
-    bag = BaggingClassifier(make_pipeline(StandardScaler(), TREE), 2, max_features=1)
-    forest = load(bag.fit(X, Y))
-    assert forest.schema.names == ["x0", "x1", "x2", "x3"]
-    assert forest.apply(X).shape == (150, 2)
+    for n in (1, 2):
+        bag = BaggingClassifier(make_pipeline(StandardScaler(), TREE), n, max_features=1)
+        forest = load(bag.fit(X, Y))
+        assert forest.schema.names == ["x0", "x1", "x2", "x3"]
+        assert forest.apply(X).shape == (150, n)
 
 
 def test_trees_are_built_one_at_a_time() -> None:

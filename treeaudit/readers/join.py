@@ -123,7 +123,7 @@ def _features(
     """
     schemas = {id(g.schema.features): g.schema.features for g in groves}
     known = list(dict.fromkeys(schemas.values()))
-    if len(known) == 1:
+    if len(known) == 1 and {c.name for c in columns} <= {f.name for f in known[0]}:
         return known[0], [None] * len(groves)
     every = dict.fromkeys(feature for features in known for feature in features)
     by_name: dict[str, list[Feature]] = {}

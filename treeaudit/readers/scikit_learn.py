@@ -65,7 +65,9 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     budget = Budget(n_bytes)
     pieces = [_Piece(member, budget) for member in members.trees]
     chosen = _together(pieces, found.classes)
-    columns = _columns(found, chosen, budget) if len(chosen) > 1 else ()
+    picked = any(len(piece.found.before) > len(found.before) for piece in chosen)
+    alike = len({piece.part.grove.schema.features for piece in chosen}) == 1
+    columns = () if alike and not picked else _columns(found, chosen, budget)
     joined = join([piece.part for piece in chosen], columns, found.classes)
     others = [piece.found for piece in pieces if piece not in chosen] + members.others
     warnings = [text for piece in chosen for text in piece.part.grove.warnings]
