@@ -219,6 +219,8 @@ STRANGE = {
         made("pandas.indexes.base", "_new_Index", 1, {"data": ["a"]}),
         "_new_Index",
     ),
+    "old-zone": (made("pytz", "_p", "Europe/Paris", 540, 0, "LMT"), "pytz"),
+    "utc": (made("dateutil.tz.tz", "tzutc"), "tzutc"),
     "old-knn": (made("sklearn.neighbors.kd_tree", "newObj", 1), "newObj"),
     "prophet": (thing("prophet.forecaster", "Prophet", growth="linear"), "Prophet"),
     "surprise": (thing("surprise.prediction_algorithms.matrix_factorization", "SVD", n=1), "SVD"),
