@@ -11,7 +11,7 @@ import treeaudit.readers as readers
 FOLDER = Path(readers.__file__).parent
 ROOTS = ("pickle_vm", "skops_file")
 # The rest of what skops_file imports turns inert records into a forest.
-STOP = ("leftovers", "models", "scikit_learn")
+STOP = ("boosters", "leftovers", "models", "scikit_learn")
 FORBIDDEN = frozenset(
     (
         "eval exec compile __import__ breakpoint globals locals vars delattr setattr literal_eval "

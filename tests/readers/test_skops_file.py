@@ -441,6 +441,17 @@ def test_inspect_shows_what_is_inside(tmp_path: Path) -> None:
     assert "os.system" in str(describe(path).refused)
 
 
+def test_models_of_other_libraries_are_read_as_from_a_pickle(tmp_path: Path) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    model = xgboost.XGBClassifier(n_estimators=2, max_depth=2).fit(X, Y)
+    path = tmp_path / "model.skops"
+    skops.dump(model, path)
+    forest, expected = read_whole(path), load(model)
+    assert forest.n_trees == expected.n_trees == 6
+    for one, other in zip(forest.trees, expected.trees, strict=True):
+        assert np.array_equal(one.value, other.value)
+
+
 def test_several_outputs_are_read_as_from_a_pickle(tmp_path: Path) -> None:
     model = DecisionTreeClassifier(max_depth=2).fit(X, np.c_[Y, Y == 1])
     (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))

@@ -7,7 +7,13 @@ scikit-learn model from a pickle reads it from here too.
 import json
 from dataclasses import replace
 
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
+from treeaudit.errors import (
+    ModelTooLargeError,
+    ReadError,
+    UnsafeModelError,
+    UnsupportedModelError,
+)
+from treeaudit.readers.boosters import find_booster
 from treeaudit.readers.inert import LIMITS, Global, Limits, show
 from treeaudit.readers.leftovers import leftovers
 from treeaudit.readers.models import find_model
@@ -46,7 +52,13 @@ def read(
     """
     root, mentioned, size = parse(content, limits)
     source = replace(source, format="sklearn-skops")
-    forest = to_forest(find_model(root, select), source, len(content.data) + size)
+    try:
+        forest = to_forest(find_model(root, select), source, len(content.data) + size)
+    except UnsupportedModelError:
+        booster = find_booster(root, select, source)
+        if booster is None:
+            raise
+        forest = booster
     found = leftovers(root, forest.n_records, mentioned)
     return replace(forest, leftovers=(*forest.leftovers, *found))
 
