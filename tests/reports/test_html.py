@@ -200,7 +200,7 @@ def hostile() -> Forest:
         counts=[[6, 5], [1, 0], [5, 5]],
     )
     source = Source(
-        path=f"/tmp/{HOSTILE[:200].replace('/', '')}.pkl",
+        path=f"models/{HOSTILE[:200].replace('/', '')}.pkl",
         estimator=HOSTILE,
         library_version=HOSTILE,
     )
