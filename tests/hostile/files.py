@@ -367,6 +367,9 @@ NO_MODELS: dict[str, bytes] = {
     "list-500000-deep": PROTO + b"]" * 500_000 + b"a" * 499_999 + STOP,
     "forest-of-nothing": stored(forest([])),
     "tree-of-nothing": stored(model(tree(stump()[:0], VALUES[:0], count=0))),
+}
+
+TEXTS: dict[str, bytes] = {
     "text-that-begins-like-a-pickle": b"(c) 2020 Nobody, all rights reserved\n",
     "payload-behind-an-unusual-first-opcode": b"N0cposix\nsystem\n(S'x'\ntR.",
 }
@@ -659,6 +662,7 @@ def _all() -> tuple[Hostile, ...]:
         (ARRAYS, ReadError),
         (DAMAGED, ReadError),
         (NO_MODELS, UnsupportedModelError),
+        (TEXTS, ReadError),
         (JSON_FORMS, ReadError),
     )
     return tuple(

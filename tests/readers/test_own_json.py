@@ -51,7 +51,7 @@ def test_what_is_wrong_is_said(changes: dict[str, object], sentence: str, tmp_pa
 
 def test_other_json_is_not_taken_for_a_model(tmp_path: Path) -> None:
     path = tmp_path / "other.json"
-    path.write_text('{"learner": {"model": 1}}')
+    path.write_text('{"lesson": {"model": 1}}')
     with pytest.raises(UnsupportedModelError, match="a JSON file, but not treeaudit's form"):
         load(path)
 

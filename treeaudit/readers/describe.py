@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.errors import UnsafeModelError, UnsupportedModelError
+from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers import load, skops_file
 from treeaudit.readers.arrays import arrived
 from treeaudit.readers.companions import Companions
@@ -140,6 +140,10 @@ def describe(
         return replace(contents, refused=str(error))
     except UnsupportedModelError as error:
         contents = replace(contents, no_model=str(error))
+    except ReadError as error:
+        if contents.format != "a text file":
+            raise
+        return replace(contents, no_model=str(error))
     n_records = None if forest is None else forest.n_records
     if skops_file.matches(content):
         root, mentioned, _ = skops_file.parse(content, limits)
