@@ -41,7 +41,7 @@ $(VENV)/demo: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/test: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,browser]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,browser,libraries]'
 	@touch $@ $(VENV)/demo
 
 clean:
