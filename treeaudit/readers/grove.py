@@ -16,6 +16,7 @@ from treeaudit.tree import CountsAre, RecordsAre, Tree
 __all__ = ["Budget", "Grove"]
 
 _MOST_COLUMNS = 1 << 22
+_MOST_UNDONE = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,6 +59,7 @@ class Budget:
     def __init__(self, n_bytes: int) -> None:
         self._left = n_bytes
         self._columns = _MOST_COLUMNS
+        self._undone = 0
         self._known: dict[tuple[int, int], tuple[Feature, ...]] = {}
 
     def take(self, n_bytes: int) -> None:
@@ -71,6 +73,18 @@ class Budget:
         self._left -= n_bytes
         if self._left < 0:
             raise ModelTooLargeError("the trees together are larger than the file that holds them")
+
+    def undo(self, n_columns: int) -> None:
+        """Count the columns of one more pipeline that is undone.
+
+        Raises
+        ------
+        ModelTooLargeError
+            If there are too many.
+        """
+        self._undone += n_columns
+        if self._undone > _MOST_UNDONE:
+            raise ModelTooLargeError("its pipelines have more columns than treeaudit takes in")
 
     def named(self, names: Names | None, n: int) -> tuple[Feature, ...] | None:
         """Return the features of these names, or None where they are no names of ``n``."""

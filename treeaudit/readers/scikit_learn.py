@@ -6,16 +6,16 @@ steps in front of it are undone (`preprocessing`), and those that belong
 together are put in a row (`join`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.readers.arrays import arrived
 from treeaudit.readers.carried_sets import codes_behind, features_behind, undo_with_sets
+from treeaudit.readers.ensembles import steps_of
 from treeaudit.readers.found import Found, names_in
 from treeaudit.readers.grove import Budget, Grove
 from treeaudit.readers.histogram_boosting import read_histogram_boosting
@@ -24,6 +24,7 @@ from treeaudit.readers.join import Part, join
 from treeaudit.readers.labels import label_of
 from treeaudit.readers.models import members_of
 from treeaudit.readers.preprocessing import Plan, plan_of
+from treeaudit.readers.remarks import not_audited, note_code, parameters
 from treeaudit.readers.tree_ensembles import read_trees
 from treeaudit.readers.undo import undo
 from treeaudit.schema import Feature, Label
@@ -34,7 +35,7 @@ __all__ = ["to_forest"]
 Wide = npt.NDArray[np.int64]
 
 _MOST_CODES = 1 << 22
-_MOST_NAMED = 20
+_DEEPEST = 16
 _MOST_COLUMNS = 1 << 20
 _MOST_PEOPLE = 1 << 53
 
@@ -71,8 +72,8 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     joined = join([piece.part for piece in chosen], columns, found.classes)
     others = [piece.found for piece in pieces if piece not in chosen] + members.others
     warnings = [text for piece in chosen for text in piece.part.grove.warnings]
-    warnings += _not_audited(others)
-    _note_code(estimator, warnings)
+    warnings += not_audited(others)
+    note_code(estimator, warnings)
     attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
     version = attributes.get("_sklearn_version")
     alone = len(chosen) == 1 and chosen[0].found.estimator is estimator
@@ -89,7 +90,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
             estimator=estimator.kind,
             inside=found.inside,
             library_version=clean(version) if isinstance(version, str) else None,
-            parameters=_parameters(attributes),
+            parameters=parameters(attributes),
         ),
         warnings=tuple(dict.fromkeys(warnings)),
         members=() if alone else tuple(piece.part.member for piece in chosen),
@@ -106,7 +107,7 @@ class _Piece:
         read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
         grove = _named(found, read(found, budget), budget)
         warnings = list(grove.warnings)
-        plan = _plan(found, grove, warnings)
+        plan = _plan(found, grove, budget, warnings)
         if found.seen.apart:
             warnings.append(f"{found.inside} is read alone: {found.seen.apart}")
         if found.seen.note:
@@ -171,11 +172,12 @@ def _columns(found: Found, pieces: Sequence[_Piece], budget: Budget) -> tuple[Fe
     return max((p.part.grove.schema.features for p in pieces), key=len)
 
 
-def _plan(found: Found, grove: Grove, warnings: list[str]) -> Plan | None:
+def _plan(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Plan | None:
     """Return how to undo the steps before the trees, and say what cannot be undone."""
     if not found.before:
         return None
     names = found.seen.names
+    budget.undo(max(_width(found.before[0]), len(grove.schema.features)))
     if names is not None:
         known: list[str] | None = [str(label_of(arrived(name))) for name in names.tolist()]
     else:
@@ -197,6 +199,17 @@ def _plan(found: Found, grove: Grove, warnings: list[str]) -> Plan | None:
             "conditions on it are in transformed units"
         )
     return plan
+
+
+def _width(step: object) -> int:
+    """Return how many columns a step says that it takes."""
+    for _ in range(_DEEPEST):
+        inner = steps_of(step) if isinstance(step, Inert) and step.kind == "Pipeline" else []
+        if not inner:
+            break
+        step = arrived(inner[0][1])
+    stated = step.get("n_features_in_") if isinstance(step, Inert) else None
+    return stated if isinstance(stated, int) and 0 < stated <= _MOST_COLUMNS else 0
 
 
 def _too_many_codes(plan: Plan, grove: Grove) -> bool:
@@ -225,31 +238,3 @@ def _n_records(found: Found, joined: int | None) -> int | None:
     if joined is not None or found.seen.rows == "repeated" or not isinstance(stated, int):
         return joined
     return stated if 0 < stated < _MOST_PEOPLE else None
-
-
-def _not_audited(others: Sequence[Found]) -> list[str]:
-    """Name the models that are no part of the forest."""
-    if not others:
-        return []
-    named = [f"{o.estimator.kind} at {o.inside or 'the top'}" for o in others[:_MOST_NAMED]]
-    more = f" and {len(others) - _MOST_NAMED:,} more" if len(others) > _MOST_NAMED else ""
-    return [clean(f"not audited: {', '.join(named)}{more}; choose members with --select")]
-
-
-def _parameters(attributes: Mapping[str, object]) -> dict[str, Any]:
-    """Return the hyper-parameters that are plain values."""
-    return {
-        clean(name): value if value is None else label_of(value)
-        for name, value in attributes.items()
-        if not name.startswith("_")
-        and not name.endswith("_")
-        and (value is None or isinstance(value, bool | int | float | str))
-    }
-
-
-def _note_code(estimator: Inert, warnings: list[str]) -> None:
-    if estimator.cls.module.partition(".")[0] != "sklearn":
-        warnings.append(
-            f"{show(estimator.cls)} is a class outside scikit-learn: when it is loaded for real, "
-            "its own code may change the model that was audited"
-        )
