@@ -57,7 +57,6 @@ def test_a_forest_that_carries_its_training_data(forest) -> None:
     assert [entry["n"] for entry in draws.details["leftovers"]] == [20, 20]
     for finding in (data, draws):
         assert json.loads(json.dumps(dict(finding.details))) == finding.details
-        assert any(finding.summary in warning for warning in report.warnings)
 
 
 def test_the_remedies_in_words_remove_the_findings(forest, cancer) -> None:

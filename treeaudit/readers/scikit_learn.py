@@ -89,6 +89,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
             source,
             estimator=estimator.kind,
             inside=found.inside,
+            library="scikit-learn",
             library_version=clean(version) if isinstance(version, str) else None,
             parameters=parameters(attributes),
         ),
