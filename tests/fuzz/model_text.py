@@ -4,7 +4,7 @@ import random
 import re
 
 from treeaudit import ReadError
-from treeaudit.readers.inert import LIMITS
+from treeaudit.readers.pickles.inert import LIMITS
 from treeaudit.readers.unpack import unpack
 from treeaudit.tree import Source
 

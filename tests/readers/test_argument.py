@@ -8,7 +8,7 @@ import pytest
 
 import treeaudit.readers as readers
 
-FOLDER = Path(readers.__file__).parent
+FILES = {path.stem: path for path in Path(readers.__file__).parent.rglob("*.py")}
 ROOTS = ("pickle_vm", "skops_file")
 # The rest of what skops_file imports turns inert records into a forest.
 STOP = ("boosters", "leftovers", "models", "scikit_learn")
@@ -31,13 +31,11 @@ def _reached(root: str) -> set[str]:
     todo, seen = [root], set()
     while todo:
         name = todo.pop()
-        path = FOLDER / f"{name}.py"
-        if name in seen or name in STOP or not path.exists():
+        if name in seen or name in STOP or name not in FILES:
             continue
         seen.add(name)
-        imported = [
-            n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)
-        ]
+        source = ast.parse(FILES[name].read_text())
+        imported = [n for n in ast.walk(source) if isinstance(n, ast.ImportFrom)]
         ours = [str(n.module) for n in imported if str(n.module).startswith("treeaudit")]
         todo.extend(module.rpartition(".")[2] for module in ours)
     return seen
@@ -57,7 +55,7 @@ def _called(node: ast.Call) -> str:
 
 @pytest.mark.parametrize("name", REACHED)
 def test_no_module_of_the_interpreter_can_run_code(name: str) -> None:
-    for node in ast.walk(ast.parse((FOLDER / f"{name}.py").read_text())):
+    for node in ast.walk(ast.parse(FILES[name].read_text())):
         if isinstance(node, ast.Call):
             assert _called(node) not in FORBIDDEN, f"{name}.py line {node.lineno}"
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -67,7 +65,7 @@ def test_no_module_of_the_interpreter_can_run_code(name: str) -> None:
 
 def test_attributes_are_fetched_by_names_of_ours() -> None:
     for name in REACHED:
-        for node in ast.walk(ast.parse((FOLDER / f"{name}.py").read_text())):
+        for node in ast.walk(ast.parse(FILES[name].read_text())):
             if isinstance(node, ast.Call) and _called(node) == "getattr":
                 assert isinstance(node.args[1], ast.Constant), f"{name}.py line {node.lineno}"
 
@@ -75,7 +73,7 @@ def test_attributes_are_fetched_by_names_of_ours() -> None:
 def test_files_are_opened_in_one_place() -> None:
     opening = set()
     for name in REACHED:
-        for node in ast.walk(ast.parse((FOLDER / f"{name}.py").read_text())):
+        for node in ast.walk(ast.parse(FILES[name].read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("open", "os.open"):
                 opening.add(name)
     assert opening == {"unpack"}
@@ -83,6 +81,6 @@ def test_files_are_opened_in_one_place() -> None:
 
 def test_the_modules_are_few_enough_to_review() -> None:
     assert {"pickle_vm", "names", "construct", "opcodes", "companions"} <= set(REACHED)
-    lines = sum(len((FOLDER / f"{name}.py").read_text().splitlines()) for name in REACHED)
+    lines = sum(len(FILES[name].read_text().splitlines()) for name in REACHED)
     assert lines < 3500
-    assert importlib.import_module("treeaudit.readers.pickle_vm")
+    assert importlib.import_module("treeaudit.readers.pickles.pickle_vm")

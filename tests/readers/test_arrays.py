@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.arrays import DType, array_from, object_array, scalar_from, shape_from
-from treeaudit.readers.pickle_vm import read_pickle
+from treeaudit.readers.pickles.arrays import (
+    DType,
+    array_from,
+    object_array,
+    scalar_from,
+    shape_from,
+)
+from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 PLAIN = st.one_of(
     nps.boolean_dtypes(),

@@ -8,7 +8,7 @@ import pytest
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.readers import catboost_model
+from treeaudit.readers.boosters import catboost_model
 from treeaudit.readers.unpack import open_file
 from treeaudit.tree import Source
 

@@ -12,7 +12,7 @@ from sklearn.ensemble._forest import _generate_sample_indices
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from treeaudit import ReadError, load
-from treeaudit.readers.counts import class_weights, people_per_class
+from treeaudit.readers.estimators.counts import class_weights, people_per_class
 
 Float = npt.NDArray[np.float64]
 

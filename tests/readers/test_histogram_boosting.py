@@ -16,7 +16,7 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit import Forest, ModelTooLargeError, ReadError, UnsupportedModelError, load
-from treeaudit.readers import pickled
+from treeaudit.readers.pickles import pickled
 
 RANDOM = np.random.default_rng(0)
 N = 400

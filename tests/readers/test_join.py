@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import UnsupportedModelError, load
-from treeaudit.readers.found import relabel
-from treeaudit.readers.join import _doubled
+from treeaudit.readers.estimators.found import relabel
+from treeaudit.readers.estimators.join import _doubled
 
 X, Y = load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)

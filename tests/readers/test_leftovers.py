@@ -34,11 +34,11 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from treeaudit.readers.inert import Global, Inert
-from treeaudit.readers.leftovers import leftovers
-from treeaudit.readers.pickle_vm import read_pickle
+from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.leftovers.walk import Walk
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import open_file
-from treeaudit.readers.walk import Walk
 from treeaudit.tree import Leftover
 
 PEOPLE = 569

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.readers.names import DATA_CALLS, may_call, may_create, may_mention
+from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_mention
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.readers import onnx_model
-from treeaudit.readers.onnx_columns import from_leaf_table, from_node_table
-from treeaudit.readers.onnx_graph import read_graph
-from treeaudit.readers.onnx_trees import Ensemble
+from treeaudit.readers.exchange import onnx_model
+from treeaudit.readers.exchange.onnx_columns import from_leaf_table, from_node_table
+from treeaudit.readers.exchange.onnx_graph import read_graph
+from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.unpack import unpack
 from treeaudit.tree import Source
 
@@ -520,7 +520,7 @@ def test_a_file_of_very_many_fields_is_refused():
         read(data)
     from dataclasses import replace
 
-    from treeaudit.readers.inert import LIMITS
+    from treeaudit.readers.pickles.inert import LIMITS
 
     with pytest.raises(ModelTooLargeError, match="more fields"):
         onnx_model.read(unpack(data), Source(), None, replace(LIMITS, instructions=1000))

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeaudit import ModelTooLargeError, ReadError
-from treeaudit.readers.inert import LIMITS, Inert, Limits
-from treeaudit.readers.pickle_vm import read_pickle
+from treeaudit.readers.pickles.inert import LIMITS, Inert, Limits
+from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 SCALARS = (
     st.none()

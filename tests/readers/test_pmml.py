@@ -10,7 +10,7 @@ import pytest
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers import pmml
+from treeaudit.readers.exchange import pmml
 from treeaudit.readers.unpack import open_file, unpack
 from treeaudit.tree import Source
 

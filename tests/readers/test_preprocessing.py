@@ -22,8 +22,8 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.readers.inert import Global, Inert
-from treeaudit.readers.preprocessing import plan_of
+from treeaudit.readers.estimators.preprocessing import plan_of
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.table import rule_text
 
 JOBS = ["Sales", "Tech", "Farm", "Army"]
@@ -174,9 +174,9 @@ def test_the_same_people_as_the_bare_tree() -> None:
 
 
 def test_too_many_categories_stay_numbers_with_names(monkeypatch) -> None:
-    import treeaudit.readers.scikit_learn
+    import treeaudit.readers.estimators.scikit_learn
 
-    monkeypatch.setattr(treeaudit.readers.scikit_learn, "_MOST_CODES", 10)
+    monkeypatch.setattr(treeaudit.readers.estimators.scikit_learn, "_MOST_CODES", 10)
     frame = people()
     prepare = make_column_transformer((OrdinalEncoder(), ["size"]), (OneHotEncoder(), ["job"]))
     model = make_pipeline(prepare, DecisionTreeClassifier(random_state=0))

@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.protobuf import BYTES, FIXED32, FIXED64, VARINT, Message, signed, varints
+from treeaudit.readers.exchange.protobuf import (
+    BYTES,
+    FIXED32,
+    FIXED64,
+    VARINT,
+    Message,
+    signed,
+    varints,
+)
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 

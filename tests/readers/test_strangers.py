@@ -298,7 +298,7 @@ def test_other_containers(data: bytes, kind: str, tmp_path: Path) -> None:
 
 def test_a_memmapped_array_is_an_array(tmp_path: Path) -> None:
     """To rebuild a memmap opens no file, to call it does."""
-    from treeaudit.readers.pickle_vm import read_pickle
+    from treeaudit.readers.pickles.pickle_vm import read_pickle
 
     array = np.memmap(tmp_path / "array", dtype="f8", mode="w+", shape=(3,))
     root = read_pickle(pickle.dumps(array)).root

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.inert import LIMITS
-from treeaudit.readers.ubjson import parse
+from treeaudit.readers.boosters.ubjson import parse
+from treeaudit.readers.pickles.inert import LIMITS
 
 
 def length(n: int) -> bytes:

@@ -9,9 +9,9 @@ import pytest
 
 from tests.fuzz.model_text import mutate, outcome
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.readers import xgboost_model
-from treeaudit.readers.inert import Global, Inert
-from treeaudit.readers.pickle_vm import read_pickle
+from treeaudit.readers.boosters import xgboost_model
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
 from treeaudit.tree import Forest, Source
 
@@ -163,9 +163,9 @@ def test_other_losses_are_silent(objective) -> None:
     "more", [{}, {"lambda": 0}, {"lambda": 4, "eta": 0.05}, {"base_score": 0.2}]
 )
 def test_first_round_leaves_give_class_counts(params, more) -> None:
-    from treeaudit.readers.xgboost_cover import class_counts, people
-    from treeaudit.readers.xgboost_forest import read_trees
-    from treeaudit.readers.xgboost_schema import read_booster
+    from treeaudit.readers.boosters.xgboost_cover import class_counts, people
+    from treeaudit.readers.boosters.xgboost_forest import read_trees
+    from treeaudit.readers.boosters.xgboost_schema import read_booster
 
     booster = train({**params, **more})
     forest = read(booster.save_raw("json"))

@@ -11,18 +11,13 @@ from pathlib import Path
 from types import ModuleType
 
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.readers import (
-    catboost_model,
-    lightgbm_model,
-    onnx_model,
-    own_json,
-    pickled,
-    pmml,
-    skops_file,
-    xgboost_model,
-)
+from treeaudit.readers import own_json
+from treeaudit.readers.boosters import catboost_model, lightgbm_model, xgboost_model
 from treeaudit.readers.detect import name_of
-from treeaudit.readers.inert import LIMITS
+from treeaudit.readers.exchange import onnx_model, pmml
+from treeaudit.readers.pickles import pickled
+from treeaudit.readers.pickles.inert import LIMITS
+from treeaudit.readers.skops import skops_file
 from treeaudit.readers.unpack import Content, open_file, unpack
 from treeaudit.tree import Forest, Source, Tree
 

@@ -11,17 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers import load, skops_file
-from treeaudit.readers.arrays import arrived
-from treeaudit.readers.companions import Companions
+from treeaudit.readers import load
 from treeaudit.readers.detect import looks_like_pickle, name_of
-from treeaudit.readers.inert import LIMITS, Global, Inert, clean
-from treeaudit.readers.leftover_code import is_foreign
-from treeaudit.readers.leftovers import leftovers
+from treeaudit.readers.leftovers.leftover_code import is_foreign
+from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.leftovers.walk import Place, Walk
 from treeaudit.readers.outline import Part, of_forest, outline
-from treeaudit.readers.pickle_vm import Unpickled, read_pickle
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.companions import Companions
+from treeaudit.readers.pickles.inert import LIMITS, Global, Inert, clean
+from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
+from treeaudit.readers.skops import skops_file
 from treeaudit.readers.unpack import Content, open_file
-from treeaudit.readers.walk import Place, Walk
 from treeaudit.tree import Forest, Leftover
 
 __all__ = ["Contents", "Name", "StoredArray", "describe"]

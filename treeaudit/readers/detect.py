@@ -3,8 +3,8 @@
 import re
 from mmap import mmap
 
-from treeaudit.readers.inert import clean
-from treeaudit.readers.zip_archive import begins_archive, member_names
+from treeaudit.readers.pickles.inert import clean
+from treeaudit.readers.skops.zip_archive import begins_archive, member_names
 
 __all__ = ["looks_like_pickle", "name_of"]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.readers.arrays import arrived
-from treeaudit.readers.inert import Inert, clean, show
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert, clean, show
 from treeaudit.tree import Forest
 
 __all__ = ["Part", "of_forest", "outline"]
@@ -73,7 +73,7 @@ def outline(root: object) -> Part:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from treeaudit.readers.pickle_vm import read_pickle
+    >>> from treeaudit.readers.pickles.pickle_vm import read_pickle
     >>> pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier())
     >>> found = outline(read_pickle(pickle.dumps(pipeline)).root)
     >>> found.kind, [(part.name, part.kind) for part in found.parts]

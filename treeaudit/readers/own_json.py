@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError
-from treeaudit.readers.inert import LIMITS, Limits, clean, show
+from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
 from treeaudit.readers.unpack import Content
 from treeaudit.schema import Feature, Label, Schema
 from treeaudit.tree import CategorySets, CountsAre, Forest, RecordsAre, Source, Tree

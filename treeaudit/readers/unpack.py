@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.readers.inert import LIMITS, Limits
+from treeaudit.readers.pickles.inert import LIMITS, Limits
 
 __all__ = ["Content", "inflated", "open_file", "spooled", "unpack"]
 

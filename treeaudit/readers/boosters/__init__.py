@@ -1,0 +1,1 @@
+"""XGBoost, LightGBM and CatBoost: their own files, and inside pickles."""

@@ -1,0 +1,328 @@
+"""CatBoost models in their JSON form.
+
+``leaf_weights`` (or ``weight`` of a leaf) is the weight of all training rows in
+a leaf, whatever sample a tree was grown from: where rows weigh 1 it is people.
+The file does not say whether rows had weights of their own. Weights that are
+whole numbers without a common divisor, with the same sum in every tree, and no
+class weights among the options, are taken as people. Not so in trees that ask
+about statistics of categories: while CatBoost trains, a row's statistic comes
+from the rows before it, so a row was counted in another leaf than it ends in.
+
+The first tree of a two-class model starts from one half for everybody. Its
+leaves are one Newton step from there, ``value = rate * (n1 - n/2) / (n/4 +
+l2)``, so ``n1``, the people of the second class, follows; it is believed if it
+comes out whole in every leaf.
+"""
+
+import codecs
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Never
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers.boosters.catboost_columns import ColumnTable
+from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
+from treeaudit.readers.pickles.inert import LIMITS, Limits, clean
+from treeaudit.readers.unpack import Content
+from treeaudit.schema import Label, Schema
+from treeaudit.tree import CountsAre, Forest, LazyTrees, Leftover, Source
+
+__all__ = ["matches", "read"]
+
+Float = npt.NDArray[np.float64]
+
+_BINARY = b"CBM1"
+_MARKS = (b'"oblivious_trees"', b'"features_info"', b'"catboost_version_info"', b'"ctr_data"')
+_ARRAYS = ("leaf_values", "leaf_weights", "borders")
+_MOST_PEOPLE = 1 << 53
+_FREE_MEMORY = 256 << 20
+_VERSION = re.compile(r"(?:tags/v|release )(\d+(?:\.\d+)+)")
+
+
+def matches(content: Content) -> bool:
+    """Tell whether the content is a CatBoost model, in JSON or binary."""
+    head = bytes(content.data[:4096])
+    if head.startswith(_BINARY):
+        return True
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and any(mark in head for mark in _MARKS)
+
+
+def read(
+    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
+) -> Forest:
+    """Return the model that a CatBoost JSON file describes.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it is the binary form, or asks what treeaudit does not read.
+    ReadError
+        If it is damaged.
+    """
+    del limits
+    if select is not None:
+        raise UnsupportedModelError(f"--select {clean(select)}: the file holds one CatBoost model")
+    if bytes(content.data[:4]) == _BINARY:
+        raise UnsupportedModelError(
+            "a CatBoost model in binary form is not read: load it with CatBoost and write it with "
+            "model.save_model('model.json', format='json')"
+        )
+    try:
+        return _forest(_parse(content), replace(source, format="catboost-json"))
+    except DataError as error:
+        raise ReadError(f"the CatBoost model is damaged: {error}") from None
+
+
+def _parse(content: Content) -> dict[str, Any]:
+    try:
+        text, _ = codecs.utf_8_decode(content.data, "strict", True)
+        cost = 150 * (text.count("{") + text.count("[")) + 60 * text.count(",")
+        if cost > _FREE_MEMORY + 4 * len(text):
+            raise ModelTooLargeError("the JSON holds more lists than treeaudit takes in")
+        data = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse, object_hook=_compact)
+    except (ValueError, RecursionError):
+        raise ReadError("the JSON of the CatBoost model is damaged") from None
+    if not isinstance(data, dict):
+        raise ReadError("the JSON file does not hold a CatBoost model")
+    return data
+
+
+def _refuse(name: str) -> Never:
+    raise ValueError(name)
+
+
+def _compact(found: dict[str, Any]) -> dict[str, Any]:
+    """Turn long lists into arrays as soon as they are read."""
+    for name in _ARRAYS:
+        if isinstance(found.get(name), list):
+            found[name] = _array(name, found[name])
+    if isinstance(found.get("hash_map"), list):
+        found["hash_map"] = len(found["hash_map"])
+    return found
+
+
+def _array(name: str, stored: list[Any]) -> Float:
+    try:
+        array = np.array(stored)
+    except (ValueError, OverflowError):
+        array = np.array("")
+    if not stored:
+        return np.zeros(0)
+    if array.ndim != 1 or array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
+        raise ReadError(f"the CatBoost model is damaged: {name} holds something else than numbers")
+    return array.astype(np.float64)
+
+
+def _object(data: Mapping[str, Any], *path: str) -> dict[str, Any]:
+    """Return a nested object, or an empty one where it is absent."""
+    found: Any = data
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _forest(data: dict[str, Any], source: Source) -> Forest:
+    if not isinstance(data.get("features_info"), dict):
+        raise ReadError("the CatBoost model is damaged: it does not describe its features")
+    columns = ColumnTable(data["features_info"])
+    stored = stored_trees(data, columns)
+    params = _object(data, "model_info", "params")
+    classes = _classes(data)
+    people = _people(stored, params)
+    told = [people.known and not tree.asks_statistics(columns) for tree in stored]
+    first = _first_counts(stored[0], params, classes) if told[0] else None
+    warnings = []
+    if columns.derived:
+        warnings.append(
+            f"the trees ask about {len(columns.derived):,} statistics that CatBoost computes from "
+            "categories and the labels of training rows: they cannot be undone and are shown as "
+            "columns of their own; in trees that ask them, people were counted by what their "
+            "statistic was at that moment of training, so leaf weights are not taken as people"
+        )
+
+    def build(i: int) -> Any:  # noqa: ANN401  # a Tree
+        counts = first if i == 0 else None
+        return stored[i].build(columns, people=told[i], class_counts=counts)
+
+    counts_are: CountsAre = "absent" if first is None else "likely"
+    return Forest(
+        trees=LazyTrees(build, len(stored)),
+        schema=Schema(features=columns.features, classes=classes, named=columns.named),
+        counts_are=counts_are,
+        counts_reason=_reason(people, first),
+        records_are="all" if any(told) else "unknown",
+        n_records=people.total,
+        single_precision=True,
+        source=_source(data, params, source),
+        warnings=tuple(warnings),
+        leftovers=(*_first_round(stored[0], first), *_leftovers(data)),
+    )
+
+
+def _reason(people: "_People", first: Float | None) -> str:
+    if first is None:
+        return f"the file holds no counts per class; {people.reason}"
+    return (
+        "the class counts of the first tree follow from its leaf values, the other trees hold "
+        f"none; {people.reason}"
+    )
+
+
+def _classes(data: Mapping[str, Any]) -> tuple[Label, ...] | None:
+    stored = _object(data, "model_info", "class_params").get("class_names")
+    if not isinstance(stored, list) or not stored:
+        return None
+    if not all(isinstance(c, str | int) or _is_finite(c) for c in stored):
+        raise ReadError("the CatBoost model is damaged: a class name is no label")
+    return tuple(clean(c) if isinstance(c, str) else c for c in stored)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _People:
+    known: bool
+    total: int | None
+    reason: str
+
+
+def _people(stored: list[StoredTree], params: Mapping[str, Any]) -> _People:
+    """Decide whether the leaf weights are people."""
+    options = _object(params, "data_processing_options")
+    weighted = options.get("auto_class_weights") not in (None, "None")
+    weighted = weighted or bool(options.get("class_weights"))
+    if weighted or "scale_pos_weight" in _object(params, "flat_params"):
+        return _People(False, None, "its leaf weights are not people, as classes are weighted")
+    each = [tree.weights for tree in stored]
+    told = [weights for weights in each if weights is not None]
+    if len(told) < len(each):
+        return _People(False, None, "it does not tell how much weight is in each leaf")
+    flat = np.concatenate(told)
+    if np.any((flat < 0) | (flat > _MOST_PEOPLE) | (flat != np.rint(flat))):
+        return _People(False, None, "its leaf weights are not whole: rows had weights of their own")
+    totals = {float(weights.sum()) for weights in told}
+    if len(totals) > 1 or not 0 < max(totals) <= _MOST_PEOPLE:
+        return _People(False, None, "its leaf weights differ in their sum from tree to tree")
+    whole = flat[flat > 0].astype(np.int64)
+    if len(whole) > len(stored) and int(np.gcd.reduce(whole)) > 1:
+        return _People(False, None, "its leaf weights have a common divisor: rows had weights")
+    return _People(
+        True,
+        int(max(totals)),
+        "leaf weights are taken as people, as they are whole and have one sum in every tree",
+    )
+
+
+def _first_counts(
+    tree: StoredTree, params: Mapping[str, Any], classes: tuple[Label, ...] | None
+) -> Float | None:
+    """Return people per class in the leaves of the first tree, where they follow."""
+    boosting = _object(params, "boosting_options")
+    learner = _object(params, "tree_learner_options")
+    rate, l2 = boosting.get("learning_rate"), learner.get("l2_leaf_reg")
+    one_step = (
+        classes is not None
+        and len(classes) == 2
+        and tree.values.shape[1] == 1
+        and _object(params, "loss_function").get("type") == "Logloss"
+        and learner.get("leaf_estimation_method") == "Newton"
+        and learner.get("leaf_estimation_iterations") == 1
+        and boosting.get("boost_from_average") is False
+    )
+    if not one_step or tree.weights is None:
+        return None
+    if not isinstance(rate, int | float) or not isinstance(l2, int | float):
+        return None
+    if not (0 < rate <= 1e6 and 0 <= l2 <= 1e9):
+        return None
+    n, value = tree.weights, tree.values[:, 0]
+    if np.any(np.abs(value) > 1e9):
+        return None
+    second = n / 2 + value / rate * (n / 4 + l2)
+    whole = np.rint(second)
+    if np.any(np.abs(second - whole) > 1e-5) or np.any((whole < 0) | (whole > n)):
+        return None
+    return np.column_stack([n - whole, whole])
+
+
+def _source(data: Mapping[str, Any], params: Mapping[str, Any], source: Source) -> Source:
+    info = _object(data, "model_info")
+    version = _VERSION.search(str(info.get("catboost_version_info", ""))[:2000])
+    loss = _object(params, "loss_function").get("type")
+    plain = {
+        clean(name): clean(value) if isinstance(value, str) else value
+        for name, value in _object(params, "flat_params").items()
+        if isinstance(value, bool | int | float | str)
+    }
+    return replace(
+        source,
+        estimator=f"CatBoost {clean(loss)[:60]}" if isinstance(loss, str) else "CatBoost",
+        library="CatBoost",
+        library_version=version.group(1) if version else None,
+        parameters=plain,
+    )
+
+
+def _first_round(tree: StoredTree, first: Float | None) -> list[Leftover]:
+    if first is None:
+        return []
+    held = first[first.sum(axis=1) > 0]
+    pure = int(np.count_nonzero(held.min(axis=1) == 0))
+    return [
+        Leftover(
+            kind="first-round-counts",
+            where="leaf values of the first tree",
+            n=int(first.sum()),
+            says="unless rows had weights, the leaf values of the first tree give the exact "
+            f"number of people of each class in {len(held):,} of its {len(tree.leaf):,} leaves: "
+            f"{pure:,} hold one class alone",
+        )
+    ]
+
+
+def _leftovers(data: Mapping[str, Any]) -> list[Leftover]:
+    info = _object(data, "features_info")
+    found: list[Leftover] = []
+    floats = info.get("float_features") or []
+    for i, entry in enumerate(floats):
+        n = len(entry["borders"]) if isinstance(entry.get("borders"), np.ndarray) else 0
+        if n:
+            found.append(
+                Leftover(
+                    kind="column-values",
+                    where=f"features_info.float_features[{i}].borders",
+                    n=n,
+                    says="each border lies between two values of the column in the training data",
+                )
+            )
+    if hashes := info.get("cat_features_hash"):
+        found.append(
+            Leftover(
+                kind="column-values",
+                where="features_info.cat_features_hash",
+                n=len(hashes),
+                says="every category that occurs in the training data is named",
+            )
+        )
+    for name, table in _object(data, "ctr_data").items():
+        if not isinstance(table, dict):
+            continue
+        size, stride = table.get("hash_map"), table.get("hash_stride")
+        if isinstance(size, int) and isinstance(stride, int) and 0 < stride <= size:
+            found.append(
+                Leftover(
+                    kind="category-counts",
+                    where=f"ctr_data[{clean(name)[:80]}]",
+                    n=size // stride,
+                    says="for every category, how many training rows have it and each label",
+                )
+            )
+    return found

@@ -1,0 +1,181 @@
+"""The JSON form of a LightGBM model, as `Booster.dump_model` gives it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers.boosters.damage import reason
+from treeaudit.readers.boosters.lightgbm_text import Booster
+from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide
+from treeaudit.readers.pickles.inert import clean, show
+
+__all__ = ["booster_of"]
+
+_MOST_TREES = 50_000
+_MOST_NODES = 1 << 24
+_MISSING = {"None": 0, "Zero": 1, "NaN": 2}
+_Object = Mapping[str, Any]
+
+
+def booster_of(document: object) -> Booster:
+    """Return the model in a decoded JSON object.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it has no trees.
+    ReadError
+        If a part is missing or of the wrong type.
+    """
+    if not isinstance(document, dict) or not isinstance(document.get("tree_info"), list):
+        raise ReadError("its tree_info is missing")
+    names = document.get("feature_names")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ReadError("its feature_names are missing")
+    if not document["tree_info"]:
+        raise UnsupportedModelError("the LightGBM model has no trees: it was never trained")
+    if len(document["tree_info"]) > _MOST_TREES:
+        raise ModelTooLargeError(f"the LightGBM model has more than {_MOST_TREES:,} trees")
+    trees = []
+    for i, entry in enumerate(document["tree_info"]):
+        try:
+            trees.append(_tree(entry))
+        except (ReadError, ValueError, TypeError, OverflowError) as error:
+            raise ReadError(f"tree {i}: {reason(error)}") from None
+    version, objective = document.get("version"), document.get("objective", "")
+    pandas = document.get("pandas_categorical")
+    lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)
+    return Booster(
+        version=clean(version)[:40] if isinstance(version, str) else None,
+        objective=clean(objective)[:200] if isinstance(objective, str) else "",
+        n_outputs=_whole(document, "num_tree_per_iteration", 1, _MOST_NODES),
+        names=[clean(name) for name in names],
+        infos=_infos(document.get("feature_infos"), names),
+        trees=trees,
+        parameters=None,
+        pandas=pandas if isinstance(pandas, list) and lists else [],
+        averaged=document.get("average_output") is True,
+    )
+
+
+def _whole(entry: _Object, name: str, least: int, most: int) -> int:
+    stated = entry.get(name)
+    if not isinstance(stated, int) or not least <= stated <= most:
+        raise ReadError(f"its {name} is {show(stated)}")
+    return stated
+
+
+def _number(entry: _Object, name: str, absent: float | None = None) -> float:
+    stated = entry.get(name, absent)
+    if not isinstance(stated, int | float):
+        raise ReadError(f"its {name} is {show(stated)}")
+    return float(stated)
+
+
+def _infos(stated: object, names: list[str]) -> list[tuple[float, float] | Wide | None]:
+    """Read what the file says of the values of each column."""
+    found: list[tuple[float, float] | Wide | None] = []
+    for name in names:
+        info = stated.get(name) if isinstance(stated, dict) else None
+        if not isinstance(info, dict):
+            found.append(None)
+        elif isinstance(values := info.get("values"), list) and values:
+            if not all(isinstance(v, int) and abs(v) < 1 << 31 for v in values):
+                raise ReadError("its feature_infos hold a category that is no whole number")
+            found.append(np.asarray(values, dtype=np.int64))
+        else:
+            found.append((_number(info, "min_value"), _number(info, "max_value")))
+    return found
+
+
+def _tree(entry: object) -> RawTree:
+    if not isinstance(entry, dict) or not isinstance(entry.get("tree_structure"), dict):
+        raise ReadError("its tree_structure is missing")
+    inner, leaves = _nodes(entry["tree_structure"])
+    n_leaves = _whole(entry, "num_leaves", 1, _MOST_NODES)
+    if len(leaves) != n_leaves or len(inner) != n_leaves - 1:
+        raise ReadError(f"it announces {n_leaves:,} leaves and has {len(leaves):,}")
+    splits = [inner[i] for i in range(len(inner))]
+    ends = [leaves[i] for i in range(len(leaves))]
+    categorical = np.asarray([_is_categorical(node) for node in splits], dtype=np.bool_)
+    categories = {i: _codes(node) for i, node in enumerate(splits) if categorical[i]}
+    linear = any("leaf_coeff" in node or "leaf_const" in node for node in ends)
+    counted = all("leaf_count" in node for node in ends)
+    return RawTree(
+        left=np.asarray([_place(node, "left_child") for node in splits], dtype=np.int64),
+        right=np.asarray([_place(node, "right_child") for node in splits], dtype=np.int64),
+        feature=_column(splits, "split_feature"),
+        threshold=np.asarray(
+            [
+                0.0 if i in categories else _number(node, "threshold")
+                for i, node in enumerate(splits)
+            ]
+        ),
+        categorical=categorical,
+        default_left=np.asarray([node.get("default_left") is True for node in splits], np.bool_),
+        missing_type=np.asarray([_missing(node) for node in splits], dtype=np.int64),
+        categories=categories,
+        leaf_value=np.asarray([_number(node, "leaf_value") for node in ends]),
+        inner_value=np.asarray([_number(node, "internal_value", 0.0) for node in splits]),
+        leaf_count=_column(ends, "leaf_count") if counted else None,
+        inner_count=_column(splits, "internal_count") if counted else None,
+        linear=linear,
+    )
+
+
+def _nodes(root: _Object) -> tuple[dict[int, _Object], dict[int, _Object]]:
+    """Return the inner nodes and the leaves by their numbers."""
+    inner: dict[int, _Object] = {}
+    leaves: dict[int, _Object] = {}
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict):
+            raise ReadError("a child is no object")
+        if "split_index" in node:
+            found, number = inner, _whole(node, "split_index", 0, _MOST_NODES)
+            waiting += [node.get("left_child", {}), node.get("right_child", {})]
+        else:
+            found = leaves
+            number = 0 if node is root else _whole(node, "leaf_index", 0, _MOST_NODES)
+        if number in found:
+            raise ReadError(f"it has two nodes of the number {number}")
+        found[number] = node
+    for found in (inner, leaves):
+        if found and max(found) != len(found) - 1:
+            raise ReadError("the numbers of its nodes have gaps")
+    return inner, leaves
+
+
+def _place(node: _Object, side: str) -> int:
+    child = node[side]
+    return int(child["split_index"]) if "split_index" in child else -1 - int(child["leaf_index"])
+
+
+def _column(nodes: list[_Object], name: str) -> Wide:
+    most = 1 << 62
+    return np.asarray([_whole(node, name, -most, most) for node in nodes], dtype=np.int64)
+
+
+def _is_categorical(node: _Object) -> bool:
+    kind = node.get("decision_type")
+    if kind not in ("<=", "=="):
+        raise ReadError(f"a split has the decision type {show(kind)}")
+    return bool(kind == "==")
+
+
+def _missing(node: _Object) -> int:
+    kind = node.get("missing_type", "None")
+    if not isinstance(kind, str) or kind not in _MISSING:
+        raise ReadError(f"a split has the missing type {show(kind)}")
+    return _MISSING[kind]
+
+
+def _codes(node: _Object) -> Wide:
+    stated = str(node.get("threshold"))
+    words = stated.split("||") if stated else []
+    if not all(word.isascii() and word.isdecimal() and len(word) < 11 for word in words):
+        raise ReadError(f"a category set is {show(stated)}")
+    return np.unique(np.asarray([int(word) for word in words], dtype=np.int64))

@@ -1,0 +1,236 @@
+"""From the parts of a LightGBM model to a `Forest`.
+
+``leaf_count`` and ``internal_count`` are training rows, whatever their weights:
+they are counted where the rows are split. Only learners that spread the rows
+over machines or run on CUDA estimate them from second derivatives; those are
+not taken for people.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.boosters.damage import reason
+from treeaudit.readers.boosters.lightgbm_text import Booster
+from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
+from treeaudit.readers.pickles.inert import clean
+from treeaudit.schema import Feature, Label, Schema
+from treeaudit.tree import Forest, LazyTrees, Leftover, RecordsAre, Source
+
+__all__ = ["to_forest"]
+
+_MOST_CATEGORIES = 1 << 20
+_SAMPLED = (
+    ("bagging_fraction", "bagging_freq"),
+    ("pos_bagging_fraction", "bagging_freq"),
+    ("neg_bagging_fraction", "bagging_freq"),
+)
+_SHOWN = (
+    "boosting objective num_iterations learning_rate num_leaves min_data_in_leaf lambda_l1 "
+    "lambda_l2 bagging_fraction bagging_freq tree_learner device_type linear_tree"
+).split()
+
+
+def to_forest(booster: Booster, source: Source) -> Forest:
+    """Return the forest of a LightGBM model.
+
+    Raises
+    ------
+    ReadError
+        If a tree is damaged or contradicts itself.
+    """
+    trees = _trees(booster)
+    estimated = _estimated(booster.parameters)
+    if not estimated:
+        for i, tree in enumerate(trees):
+            if not add_up(tree):
+                raise ReadError(
+                    f"tree {i} is inconsistent: its children do not add up to their parent"
+                )
+    sampled = _sampled(booster.parameters)
+    told = sum(tree.n_records is not None for tree in trees) * (not estimated)
+    records_are, n_records = _records(booster, trees, sampled, told)
+    n_categories, names = _category_names(booster, trees)
+    return Forest(
+        trees=LazyTrees(lambda i: trees[i].tree(n_categories, not estimated), len(trees)),
+        schema=_schema(booster, n_categories, names),
+        counts_are="absent",
+        counts_reason=_reason(
+            told, len(trees), estimated, None if booster.parameters is None else sampled
+        ),
+        records_are=records_are,
+        n_records=n_records,
+        source=replace(
+            source,
+            estimator=f"LightGBM {booster.objective}".strip(),
+            library="LightGBM",
+            library_version=booster.version,
+            parameters=_parameters(booster),
+        ),
+        warnings=tuple(_warnings(booster, trees, names)),
+        leftovers=_leftovers(booster),
+    )
+
+
+def _trees(booster: Booster) -> list[StoredTree]:
+    trees = []
+    for i, raw in enumerate(booster.trees):
+        try:
+            trees.append(read_tree(raw, len(booster.names)))
+        except ModelTooLargeError:
+            raise
+        except (ReadError, ValueError, OverflowError) as error:
+            raise ReadError(f"tree {i}: {reason(error)}") from None
+    return trees
+
+
+def _estimated(parameters: Mapping[str, str] | None) -> bool:
+    stated = parameters or {}
+    return (
+        stated.get("tree_learner", "serial") not in ("serial", "feature")
+        or stated.get("num_machines", "1") != "1"
+        or stated.get("device_type", "cpu") == "cuda"
+    )
+
+
+def _sampled(parameters: Mapping[str, str] | None) -> bool:
+    """Tell whether trees saw a part of the rows each."""
+    stated = parameters or {}
+    if "goss" in (stated.get("data_sample_strategy"), stated.get("boosting")):
+        return True
+    return any(
+        stated.get(share, "1") not in ("1", "1.0") and stated.get(often, "0") != "0"
+        for share, often in _SAMPLED
+    )
+
+
+def _records(
+    booster: Booster, trees: Sequence[StoredTree], sampled: bool, told: int
+) -> tuple[RecordsAre, int | None]:
+    roots = {int(tree.n_records[0]) for tree in trees if tree.n_records is not None}
+    if booster.parameters is None or sampled or not told or len(roots) != 1:
+        return "unknown", None
+    return "all", roots.pop()
+
+
+def _reason(told: int, n_trees: int, estimated: bool, sampled: bool | None) -> str:
+    if estimated:
+        return (
+            "the file holds no class counts, and its leaf_count is estimated: the model was "
+            "trained on several machines or on CUDA"
+        )
+    if not told:
+        return "the file holds no counts: its leaf_count is missing"
+    whose = "every tree" if told == n_trees else f"{told:,} of {n_trees:,} trees"
+    which = {
+        True: "the people per leaf, of those who were drawn for the tree",
+        False: "the people per leaf",
+        None: "the people per leaf, of those who were drawn for the tree if any were left out",
+    }[sampled]
+    return f"the file holds no class counts; leaf_count of {whose} gives {which}"
+
+
+def _category_names(
+    booster: Booster, trees: Sequence[StoredTree]
+) -> tuple[dict[int, int], dict[int, tuple[str, ...]]]:
+    """Return how many categories each categorical feature has, and their names."""
+    most = {
+        i: int(info.max(initial=-1))
+        for i, info in enumerate(booster.infos)
+        if isinstance(info, np.ndarray)
+    }
+    for tree in trees:
+        for node, codes in tree.raw.categories.items():
+            feature = int(tree.raw.feature[node])
+            most[feature] = max(most.get(feature, -1), int(codes.max(initial=-1)))
+    if sum(top + 2 for top in most.values()) > _MOST_CATEGORIES:
+        raise ModelTooLargeError(f"the model has more than {_MOST_CATEGORIES:,} categories")
+    columns = _categorical_columns(booster, most)
+    names: dict[int, tuple[str, ...]] = {}
+    # The names are in the order of the columns; they fit only if there is one list for each.
+    if len(columns) == len(booster.pandas) and all(
+        len(texts) > most.get(column, -1)
+        for column, texts in zip(columns, booster.pandas, strict=True)
+    ):
+        names = {
+            column: tuple(clean(text) for text in texts)
+            for column, texts in zip(columns, booster.pandas, strict=True)
+        }
+    # Codes that no row had, the first of them included, go right.
+    n = {feature: len(names.get(feature, ())) or top + 2 for feature, top in most.items()}
+    return n, names
+
+
+def _categorical_columns(booster: Booster, most: Mapping[int, int]) -> list[int]:
+    stated = (booster.parameters or {}).get("categorical_feature", "")
+    if stated and all(word.isdecimal() and len(word) < 9 for word in stated.split(",")):
+        return sorted({int(word) for word in stated.split(",")})
+    return sorted(most)
+
+
+def _schema(
+    booster: Booster, n_categories: Mapping[int, int], names: Mapping[int, tuple[str, ...]]
+) -> Schema:
+    features = []
+    for i, name in enumerate(booster.names):
+        categories = names.get(i) if i in n_categories else None
+        if i in n_categories and categories is None:
+            n = n_categories[i]
+            categories = (*map(str, range(n - 1)), f"{n - 1} and above")
+        features.append(Feature(name=name, categories=categories))
+    classes: tuple[Label, ...] | None = None
+    kind = booster.objective.split(" ")[0]
+    if kind in ("multiclass", "multiclassova"):
+        classes = tuple(range(booster.n_outputs))
+    elif kind == "binary":
+        classes = (0, 1)
+    generic = all(name == f"Column_{i}" for i, name in enumerate(booster.names))
+    return Schema(features=tuple(features), classes=classes, named=not generic)
+
+
+def _parameters(booster: Booster) -> dict[str, str | int | bool]:
+    stated = booster.parameters or {}
+    shown: dict[str, str | int | bool] = {n: stated[n] for n in _SHOWN if n in stated}
+    return {**shown, "n_outputs": booster.n_outputs, "average_output": booster.averaged}
+
+
+def _warnings(
+    booster: Booster, trees: Sequence[StoredTree], names: Mapping[int, tuple[str, ...]]
+) -> list[str]:
+    said = []
+    misrouted = sum(tree.misrouted for tree in trees)
+    if misrouted:
+        said.append(
+            f"{misrouted:,} splits treat zero as missing and send it away from its neighbours: "
+            "rules with these splits are right for all numbers but zero"
+        )
+    linear = sum(tree.raw.linear for tree in trees)
+    if linear:
+        said.append(
+            f"{linear:,} trees have a linear model in each leaf (leaf_coeff): "
+            "their leaves are read, their predictions are not"
+        )
+    if booster.pandas and not names:
+        said.append("the category names in the file cannot be told apart by column: codes are used")
+    if len(trees) % booster.n_outputs:
+        said.append(f"the last round has fewer than {booster.n_outputs} trees")
+    return said
+
+
+def _leftovers(booster: Booster) -> tuple[Leftover, ...]:
+    ranges = [
+        info for info in booster.infos if isinstance(info, tuple) and np.all(np.isfinite(info))
+    ]
+    lists = [info for info in booster.infos if isinstance(info, np.ndarray)]
+    parts = []
+    if ranges:
+        parts.append(f"the smallest and the largest training value of {len(ranges):,} columns")
+    if lists:
+        parts.append(f"every category that occurred in {len(lists):,} columns")
+    if not parts:
+        return ()
+    n = 2 * len(ranges) + sum(len(info) for info in lists)
+    says = "feature_infos gives " + " and ".join(parts)
+    return (Leftover(kind="column-values", where="feature_infos", n=n, says=says),)

@@ -1,0 +1,284 @@
+"""The text form of a LightGBM model, as `Booster.save_model` writes it."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from mmap import mmap
+from typing import TypeVar
+
+import numpy as np
+
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers.boosters.damage import reason
+from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide
+from treeaudit.readers.pickles.inert import clean, show
+
+__all__ = ["Booster", "parse"]
+
+_Column = TypeVar("_Column", Wide, Float)
+
+_MOST_TREES = 50_000
+_MOST_FEATURES = 1 << 20
+_MOST_WORDS = 1 << 21
+_MOST_LINES = 10_000
+_MOST_REST = 64 << 20
+_MOST_PARAMETERS = 1 << 20
+_MOST_CATEGORY_TEXT = 4 << 20
+_TREE = re.compile(rb"^Tree=\d+\r?$", re.MULTILINE)
+_END = re.compile(rb"^end of trees\r?$", re.MULTILINE)
+_PARAMETER = re.compile(r"\[([a-z_0-9]{1,60}): ([^\]]{0,2000})\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Booster:
+    """One stored model.
+
+    Attributes
+    ----------
+    version
+        Of the text form, such as ``v4``.
+    objective
+        The loss and its parameters, such as ``binary sigmoid:1``.
+    n_outputs
+        Trees per round.
+    names
+        Feature names.
+    infos
+        Per feature: its smallest and largest training value, its category
+        codes, or None where it was constant or unused.
+    trees
+        The trees, not checked yet.
+    parameters
+        Training parameters as text, or None where the file holds none.
+    pandas
+        Category names of the pandas columns, in their order.
+    averaged
+        Whether the prediction is a mean (random forest) and not a sum.
+    """
+
+    version: str | None
+    objective: str
+    n_outputs: int
+    names: Sequence[str]
+    infos: Sequence[tuple[float, float] | Wide | None]
+    trees: Sequence[RawTree]
+    parameters: Mapping[str, str] | None
+    pandas: Sequence[Sequence[object]]
+    averaged: bool
+
+
+def parse(data: bytes | mmap) -> Booster:
+    """Return the model in the text.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it has no trees.
+    ReadError
+        If it is damaged.
+    """
+    places = [match.start() for match in islice(_TREE.finditer(data), _MOST_TREES + 1)]
+    if len(places) > _MOST_TREES:
+        raise ModelTooLargeError(f"the LightGBM model has more than {_MOST_TREES:,} trees")
+    finish = _END.search(data, places[-1] if places else 0)
+    end = finish.start() if finish else len(data)
+    head = _fields(data[: places[0] if places else end])
+    sizes = head.get("tree_sizes")
+    if (sizes is not None and len(_words(sizes)) != len(places)) or (sizes and not finish):
+        raise ReadError(f"it ends too early: it announces more than its {len(places):,} trees")
+    if not places:
+        raise UnsupportedModelError("the LightGBM model has no trees: it was never trained")
+    names = [clean(name) for name in _words(head.get("feature_names", ""))]
+    n_features = _number(head, "max_feature_idx", _MOST_FEATURES) + 1
+    if len(names) != n_features:
+        raise ReadError(f"it has {len(names)} feature names for {n_features} features")
+    trees = []
+    for i, (start, stop) in enumerate(zip(places, [*places[1:], end], strict=True)):
+        try:
+            trees.append(_tree(_fields(data[start:stop])))
+        except ModelTooLargeError:
+            raise
+        except (ReadError, ValueError, OverflowError) as error:
+            raise ReadError(f"tree {i}: {reason(error)}") from None
+    if len(data) - end > _MOST_REST:
+        raise ModelTooLargeError(f"more than {_MOST_REST:,} bytes follow the trees")
+    rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
+    return Booster(
+        version=head.get("version"),
+        objective=clean(head.get("objective", ""))[:200],
+        n_outputs=_outputs(head),
+        names=names,
+        infos=_infos(head, n_features),
+        trees=trees,
+        parameters=_parameters(rest),
+        pandas=_pandas(rest),
+        averaged="average_output" in head,
+    )
+
+
+def _fields(text: bytes) -> dict[str, str]:
+    """Return the lines ``key=value`` of one section."""
+    if text.count(b"\n") > _MOST_LINES:
+        raise ReadError("it has more lines than a LightGBM model")
+    found = {}
+    for line in text.decode("utf-8", "backslashreplace").split("\n"):
+        key, _, value = line.partition("=")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def _number(fields: Mapping[str, str], name: str, most: int, absent: str | None = None) -> int:
+    stated = fields.get(name, absent)
+    try:
+        number = int(stated) if stated is not None else -1
+    except ValueError:
+        number = -1
+    if not 0 <= number <= most:
+        raise ReadError(f"its {name} is {show(stated)}")
+    return number
+
+
+def _outputs(head: Mapping[str, str]) -> int:
+    n = _number(head, "num_tree_per_iteration", _MOST_TREES, head.get("num_class", "1"))
+    if n == 0:
+        raise ReadError("its num_tree_per_iteration is '0'")
+    return n
+
+
+def _infos(head: Mapping[str, str], n_features: int) -> list[tuple[float, float] | Wide | None]:
+    """Read what the file says of the values of each column."""
+    if "feature_infos" not in head:
+        return [None] * n_features
+    found: list[tuple[float, float] | Wide | None] = []
+    for word in _words(head["feature_infos"]):
+        if word.startswith("[") and word.endswith("]"):
+            low, _, high = word[1:-1].partition(":")
+            found.append((_bound(low), _bound(high)))
+        else:
+            found.append(None if word == "none" else _integers(word.replace(":", " ")))
+    if len(found) != n_features:
+        raise ReadError(f"it has feature_infos of {len(found)} of its {n_features} features")
+    return found
+
+
+def _bound(word: str) -> float:
+    numbers = _floats(word)
+    if len(numbers) != 1:
+        raise ReadError("its feature_infos are damaged")
+    return float(numbers[0])
+
+
+def _words(text: str) -> list[str]:
+    words = text.split(None, _MOST_WORDS)
+    if len(words) > _MOST_WORDS:
+        raise ModelTooLargeError(f"a line holds more than {_MOST_WORDS:,} words")
+    return words
+
+
+def _integers(text: str) -> Wide:
+    try:
+        return np.asarray([int(word) for word in _words(text)], dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise ReadError("a whole number is damaged") from None
+
+
+def _floats(text: str) -> Float:
+    try:
+        return np.asarray([float(word) for word in _words(text)], dtype=np.float64)
+    except ValueError:
+        raise ReadError("a number is damaged") from None
+
+
+def _tree(fields: Mapping[str, str]) -> RawTree:
+    n_leaves = _number(fields, "num_leaves", _MOST_WORDS)
+    if n_leaves == 0:
+        raise ReadError("it has no leaves")
+    n_inner = n_leaves - 1
+
+    def whole(name: str) -> Wide:
+        return _sized(name, _integers(fields.get(name, "")), n_inner)
+
+    decision = whole("decision_type") if "decision_type" in fields else np.zeros(n_inner, np.int64)
+    categorical = (decision & 1) != 0
+    threshold = _sized("threshold", _floats(fields.get("threshold", "")), n_inner)
+    return RawTree(
+        left=whole("left_child"),
+        right=whole("right_child"),
+        feature=whole("split_feature"),
+        threshold=threshold,
+        categorical=categorical,
+        default_left=(decision & 2) != 0,
+        missing_type=(decision >> 2) & 3,
+        categories=_categories(fields, categorical, threshold),
+        leaf_value=_sized("leaf_value", _floats(fields.get("leaf_value", "")), n_leaves),
+        inner_value=_optional_values(fields, n_inner),
+        leaf_count=_optional(fields, "leaf_count", n_leaves),
+        inner_count=_optional(fields, "internal_count", n_inner),
+        linear=fields.get("is_linear", "0") != "0",
+    )
+
+
+def _sized(name: str, column: _Column, n: int) -> _Column:
+    if len(column) != n:
+        raise ReadError(f"its {name} has {len(column):,} entries instead of {n:,}")
+    return column
+
+
+def _optional(fields: Mapping[str, str], name: str, n: int) -> Wide | None:
+    column = _integers(fields.get(name, ""))
+    return _sized(name, column, n) if len(column) or n == 0 else None
+
+
+def _optional_values(fields: Mapping[str, str], n: int) -> Float | None:
+    column = _floats(fields.get("internal_value", ""))
+    return column if len(column) == n and bool(np.all(np.isfinite(column))) else None
+
+
+def _categories(fields: Mapping[str, str], categorical: Flag, threshold: Float) -> dict[int, Wide]:
+    """Return the codes that go left, by node: bit sets of 32-bit words."""
+    nodes = np.flatnonzero(categorical)
+    if not len(nodes):
+        return {}
+    bounds = _integers(fields.get("cat_boundaries", ""))
+    words = _integers(fields.get("cat_threshold", ""))
+    if len(bounds) < 2 or np.any(np.diff(bounds) < 0) or bounds[0] < 0 or bounds[-1] > len(words):
+        raise ReadError("the category sets lie outside their list")
+    if np.any((words < 0) | (words >= 1 << 32)):
+        raise ReadError("a category set is no 32-bit number")
+    bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
+    found = {}
+    for node in nodes.tolist():
+        place = threshold[node]
+        if not (0 <= place < len(bounds) - 1 and place == int(place)):
+            raise ReadError(f"node {node} splits by categories that are missing")
+        first, last = int(bounds[int(place)]), int(bounds[int(place) + 1])
+        found[node] = np.flatnonzero(bits[32 * first : 32 * last])
+    return found
+
+
+def _parameters(rest: str) -> dict[str, str] | None:
+    start, stop = rest.find("\nparameters:"), rest.find("\nend of parameters")
+    if start < 0 or not start < stop < start + _MOST_PARAMETERS:
+        return None
+    found: dict[str, str] = {}
+    for line in rest[start:stop].split("\n"):
+        if (match := _PARAMETER.fullmatch(line.strip())) is not None:
+            found[match[1]] = clean(match[2])
+    return found
+
+
+def _pandas(rest: str) -> list[list[object]]:
+    """Return the categories of pandas columns; nothing where the line is no list of lists."""
+    place = rest.rfind("\npandas_categorical:")
+    if place < 0:
+        return []
+    line = rest[place + len("\npandas_categorical:") :].split("\n")[0]
+    if len(line) > _MOST_CATEGORY_TEXT:
+        return []
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) and all(isinstance(c, list) for c in found) else []

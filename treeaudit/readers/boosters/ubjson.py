@@ -1,0 +1,198 @@
+"""Universal Binary JSON, as XGBoost writes it: bytes in, plain values out.
+
+Nothing is called, and nothing is allocated for a length before the bytes that
+it promises are there. Arrays of one number type become numpy views of the file.
+"""
+
+import struct
+from mmap import mmap
+from typing import Any
+
+import numpy as np
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.pickles.inert import LIMITS, Limits
+
+__all__ = ["parse"]
+
+_NUMBERS: dict[str, np.dtype[np.number[Any]]] = {
+    "i": np.dtype(">i1"),
+    "U": np.dtype(">u1"),
+    "I": np.dtype(">i2"),
+    "l": np.dtype(">i4"),
+    "L": np.dtype(">i8"),
+    "d": np.dtype(">f4"),
+    "D": np.dtype(">f8"),
+}
+_SCALARS = {
+    "i": struct.Struct(">b"),
+    "U": struct.Struct(">B"),
+    "I": struct.Struct(">h"),
+    "l": struct.Struct(">i"),
+    "L": struct.Struct(">q"),
+    "d": struct.Struct(">f"),
+    "D": struct.Struct(">d"),
+}
+_WHOLE = "iUIlL"
+_CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
+_DEEPEST = 200
+_MOST_TEXT = 64 << 20
+# What Python needs for an object, a list entry included; about the largest of each.
+_SCALAR_COST = 48
+_CONTAINER_COST = 320
+
+
+def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) -> object:
+    r"""Return the value that UBJSON bytes hold.
+
+    Objects become dict, arrays of one number type become read-only numpy
+    arrays, other arrays become lists. Texts that are no UTF-8 keep their bytes
+    as backslash escapes.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+    limits
+        Python objects may take ``limits.containers`` bytes beyond four times
+        the size of the data.
+
+    Raises
+    ------
+    ReadError
+        If the bytes are damaged; names the byte.
+    ModelTooLargeError
+        If they would unpack to too much.
+
+    Examples
+    --------
+    >>> parse(b"{i\x01a[$d#i\x01\x3f\x80\x00\x00i\x01bSi\x02hi}")
+    {'a': array([1.], dtype='>f4'), 'b': 'hi'}
+    """
+    return _Parser(memoryview(data).cast("B").toreadonly(), limits).document()
+
+
+class _Parser:
+    __slots__ = ("_at", "_budget", "_data")
+
+    def __init__(self, data: memoryview, limits: Limits) -> None:
+        self._data = data
+        self._at = 0
+        self._budget = limits.containers + 4 * len(data)
+
+    def document(self) -> object:
+        value = self._value(self._marker(), 0)
+        if self._at != len(self._data):
+            extra = len(self._data) - self._at
+            raise ReadError(f"the UBJSON ends at byte {self._at:,}, but {extra:,} bytes follow")
+        return value
+
+    def _damaged(self, what: str) -> ReadError:
+        return ReadError(f"the UBJSON is damaged at byte {self._at:,}: {what}")
+
+    def _take(self, size: int) -> memoryview:
+        if size > len(self._data) - self._at:
+            raise self._damaged(f"{size:,} bytes are announced and the file ends before")
+        start = self._at
+        self._at += size
+        return self._data[start : self._at]
+
+    def _spend(self, cost: int) -> None:
+        self._budget -= cost
+        if self._budget < 0:
+            raise ModelTooLargeError(
+                f"the UBJSON unpacks to too much for its {len(self._data):,} bytes"
+            )
+
+    def _marker(self) -> str:
+        while (code := self._take(1)[0]) == 0x4E:  # "N": no operation
+            pass
+        return chr(code)
+
+    def _value(self, marker: str, depth: int) -> object:
+        if (kind := _SCALARS.get(marker)) is not None:
+            self._spend(_SCALAR_COST)
+            return kind.unpack(self._take(kind.size))[0]
+        if marker == "S":
+            return self._text()
+        if marker == "{":
+            return self._object(depth + 1)
+        if marker == "[":
+            return self._array(depth + 1)
+        if marker in _CONSTANTS:
+            self._spend(_SCALAR_COST)
+            return _CONSTANTS[marker]
+        if marker == "C":
+            self._spend(_SCALAR_COST)
+            return chr(self._take(1)[0])
+        raise self._damaged(f"there is no type {marker!a}")
+
+    def _length(self, marker: str) -> int:
+        if marker not in _WHOLE:
+            raise self._damaged("a length is no whole number")
+        kind = _SCALARS[marker]
+        size = int(kind.unpack(self._take(kind.size))[0])
+        if size < 0:
+            raise self._damaged("a length is negative")
+        return size
+
+    def _text(self, marker: str | None = None) -> str:
+        size = self._length(self._marker() if marker is None else marker)
+        if size > _MOST_TEXT:
+            raise ModelTooLargeError(
+                f"the UBJSON holds a text of {size:,} bytes at byte {self._at:,}, "
+                f"more than {_MOST_TEXT:,}"
+            )
+        self._spend(_SCALAR_COST + 4 * size)
+        return bytes(self._take(size)).decode("utf-8", "backslashreplace")
+
+    def _header(self, depth: int) -> tuple[str | None, int | None, str]:
+        """Return the common type and the number of entries, where stated, and what follows."""
+        if depth > _DEEPEST:
+            raise ModelTooLargeError(f"the UBJSON is nested more than {_DEEPEST} levels deep")
+        self._spend(_CONTAINER_COST)
+        common = size = None
+        marker = self._marker()
+        if marker == "$":
+            common = chr(self._take(1)[0])
+            marker = self._marker()
+            if marker != "#":
+                raise self._damaged("a typed array does not tell its length")
+        if marker == "#":
+            size = self._length(self._marker())
+        return common, size, marker
+
+    def _array(self, depth: int) -> object:
+        common, size, marker = self._header(depth)
+        if size is None:
+            open_ended = []
+            while marker != "]":
+                open_ended.append(self._value(marker, depth))
+                marker = self._marker()
+            return open_ended
+        if common is None:
+            return [self._value(self._marker(), depth) for _ in self._counted(size)]
+        if (dtype := _NUMBERS.get(common)) is not None:
+            # No 64-bit length can overflow this product: Python's integers do not wrap.
+            return np.frombuffer(self._take(size * dtype.itemsize), dtype=dtype)
+        return [self._value(common, depth) for _ in self._counted(size)]
+
+    def _counted(self, size: int) -> range:
+        """Refuse more entries than bytes: entries of no bytes are bombs."""
+        if size > len(self._data) - self._at:
+            raise self._damaged(f"{size:,} entries are announced and the file ends before")
+        return range(size)
+
+    def _object(self, depth: int) -> dict[str, object]:
+        common, size, marker = self._header(depth)
+        found: dict[str, object] = {}
+        if size is None:
+            while marker != "}":
+                key = self._text(marker)
+                found[key] = self._value(self._marker(), depth)
+                marker = self._marker()
+            return found
+        for _ in self._counted(size):
+            key = self._text()
+            found[key] = self._value(self._marker() if common is None else common, depth)
+        return found

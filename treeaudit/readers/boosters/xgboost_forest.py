@@ -1,0 +1,181 @@
+"""From the objects of an XGBoost file to a `Forest`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.boosters.damage import reason
+from treeaudit.readers.boosters.xgboost_cover import class_counts, people
+from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
+from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
+from treeaudit.tree import Forest, LazyTrees, Leftover, RecordsAre, Source
+
+__all__ = ["read_trees", "to_forest"]
+
+_MANY_TREES = 10
+_COVER = "cover (sum_hessian) is a sum of second derivatives, not of people"
+_IF_UNWEIGHTED = (
+    "people per leaf are XGBoost's cover: they are people if the rows had no weights "
+    "(sample_weight) in training, which the file cannot show"
+)
+
+
+def to_forest(document: Mapping[str, object], source: Source) -> Forest:
+    """Return the forest of a model as `Booster.save_model` writes it.
+
+    Parameters
+    ----------
+    document
+        The object with ``learner`` and ``version``; ``Config`` where the file
+        holds the training configuration.
+    source
+        What is known of the file.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the booster is linear or has no trees.
+    ReadError
+        If the model is damaged.
+    """
+    booster = read_booster(document)
+    trees = read_trees(booster)
+    loss = booster.loss
+    found = people(trees, booster.outputs, loss)
+    schema, n_categories = schema_of(booster, trees)
+    records_are, n_records = _records(booster, found)
+    return Forest(
+        trees=LazyTrees(
+            lambda i: trees[i].tree(n_categories, found[i], booster.scale[i]), len(trees)
+        ),
+        schema=schema,
+        counts_are="absent",
+        counts_reason=_reason(booster, found),
+        records_are=records_are,
+        n_records=n_records,
+        single_precision=True,
+        source=replace(
+            source,
+            estimator=f"XGBoost {booster.loss.objective}".strip(),
+            library="XGBoost",
+            library_version=booster.version,
+            parameters=booster.parameters,
+        ),
+        warnings=tuple(_warnings(booster, trees, found, n_categories)),
+        leftovers=_leftovers(booster, trees, found),
+    )
+
+
+def read_trees(booster: Booster) -> list[StoredTree]:
+    """Check every tree of the file.
+
+    Raises
+    ------
+    ReadError
+        If one is damaged; names it.
+    """
+    trees = []
+    for i, raw in enumerate(booster.trees):
+        try:
+            if not isinstance(raw, dict):
+                raise ReadError("it is no object")
+            trees.append(read_tree(raw, booster.n_features, booster.leaf_width))
+        except ModelTooLargeError:
+            raise
+        except (ReadError, ValueError, TypeError, OverflowError) as error:
+            raise ReadError(f"tree {i}: {reason(error)}") from None
+    return trees
+
+
+def _records(booster: Booster, found: Sequence[object]) -> tuple[RecordsAre, int | None]:
+    """Tell whether every tree saw all rows: subsampling makes the sums differ."""
+    roots = {int(n[0]) for n in found if isinstance(n, np.ndarray)}
+    if len(roots) != 1:
+        return "unknown", None
+    stated = booster.parameters.get("subsample")
+    sure = stated == 1.0 if stated is not None else len(found) >= _MANY_TREES
+    told = sum(n is not None for n in found)
+    if sure and (stated is not None or told >= _MANY_TREES):
+        return "all", roots.pop()
+    return "unknown", None
+
+
+def _reason(booster: Booster, found: Sequence[object]) -> str:
+    told = sum(n is not None for n in found)
+    if told == 0:
+        return f"the file holds no counts: {_COVER}"
+    whose = "every tree" if told == len(found) else f"{told:,} of {len(found):,} trees"
+    return f"the file holds no class counts; in {whose} the cover gives the people per leaf"
+
+
+def _warnings(
+    booster: Booster,
+    trees: Sequence[StoredTree],
+    found: Sequence[object],
+    n_categories: Mapping[int, int],
+) -> list[str]:
+    said = list(booster.remarks)
+    if any(n is not None for n in found):
+        said.append(_IF_UNWEIGHTED)
+    cut_off = sum(tree.links.cut_off for tree in trees)
+    if cut_off:
+        said.append(
+            f"{cut_off:,} nodes are pruned from their trees but still in the file, with cover "
+            "and threshold"
+        )
+    if booster.leaf_width > 1:
+        said.append(
+            f"every leaf holds {booster.leaf_width} numbers (multi_output_tree): "
+            "leaf values and people are not read"
+        )
+    if set(n_categories) - set(booster.categories):
+        said.append(
+            "the file does not list the categories of every categorical column: codes beyond "
+            "those that its splits name are put into one last category"
+        )
+    if any(not name.isascii() or "\\x" in name for c in booster.categories.values() for name in c):
+        said.append(
+            "XGBoost cuts category names at the wrong place where they are not plain ASCII: they "
+            "are shown as the file holds them"
+        )
+    if booster.out_of_turn:
+        said.append(
+            "the trees do not take turns between the outputs, as XGBoost writes them: "
+            "somebody has rearranged the model"
+        )
+    return said
+
+
+def _leftovers(
+    booster: Booster, trees: Sequence[StoredTree], found: Sequence[object]
+) -> tuple[Leftover, ...]:
+    """Return what the leaf weights of the first round say about labels."""
+    told = []
+    for i in range(min(booster.loss.n_first_round, len(trees))):
+        n, p = found[i], booster.loss.probability(booster.outputs[i])
+        # Fractions as labels, which reg:logistic allows, are no people of a class.
+        if not isinstance(n, np.ndarray) or p is None or booster.loss.objective == "reg:logistic":
+            continue
+        of_class = class_counts(trees[i], n, p)
+        if of_class is not None:
+            size = n[trees[i].is_leaf]
+            pure = int(np.count_nonzero((of_class == 0) | (of_class == size)))
+            told.append(_leftover(i, booster, size, pure))
+    return tuple(told)
+
+
+def _leftover(tree: int, booster: Booster, size: npt.NDArray[np.int64], pure: int) -> Leftover:
+    label = booster.outputs[tree] if booster.loss.n_outputs > 1 else 1
+    return Leftover(
+        kind="first-round-counts",
+        where=f"learner.gradient_booster.model.trees[{tree}].base_weights",
+        n=int(size.sum()),
+        says=(
+            "unless rows had weights, the leaf weights of the first round give the exact number "
+            f"of people of class {label} in each of {len(size):,} leaves: {pure:,} leaves hold "
+            "nobody else, or none of them"
+        ),
+    )

@@ -1,0 +1,249 @@
+"""One tree as XGBoost stores it: checked, and turned into a `Tree`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.boosters.child_links import Links, link
+from treeaudit.tree import CategorySets, Tree
+
+__all__ = ["StoredTree", "read_tree"]
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Flag = npt.NDArray[np.bool_]
+
+_MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
+_MOST_CODES = 1 << 23
+_MOST_COVER = 1e18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StoredTree:
+    """The columns of one tree, by position in `links`.
+
+    Attributes
+    ----------
+    links
+        The nodes that hang on the root.
+    feature, threshold, default_left
+        What an inner node asks: left where ``x < threshold`` as 32-bit floats.
+    categories
+        The codes that go right, by position of the inner node.
+    cover
+        ``sum_hessian``, or None where it is not stored.
+    weight
+        ``base_weights``, or None where there is not one per node.
+    value
+        Leaf values; at inner nodes the mean of the leaves below, weighted with
+        cover. None for leaves that hold a vector.
+    """
+
+    links: Links
+    feature: Wide
+    threshold: Float
+    default_left: Flag
+    categories: Mapping[int, Wide]
+    cover: Float | None
+    weight: Float | None
+    value: Float | None
+
+    @property
+    def is_leaf(self) -> Flag:
+        """Shape ``(n_nodes,)``: True at leaves."""
+        leaf = np.ones(len(self.feature), dtype=np.bool_)
+        leaf[self.links.parent[1:]] = False
+        return leaf
+
+    def tree(self, n_categories: Mapping[int, int], n_records: Wide | None, scale: float) -> Tree:
+        """Return the tree.
+
+        Parameters
+        ----------
+        n_categories
+            How many categories each categorical feature has.
+        n_records
+            People per node, where known.
+        scale
+            What leaf values are multiplied with.
+        """
+        parent, left = self.links.parent, self.links.is_left
+        n = len(parent)
+        # For every float32 x: x < t is x <= the double below t, and x >= t is x > it.
+        bound = np.nextafter(self.threshold, -np.inf)[parent]
+        high = np.where(left, bound, np.inf)
+        low = np.where(left, -np.inf, bound)
+        low[0], high[0] = -np.inf, np.inf
+        feature = np.where(parent < 0, -1, self.feature[parent])
+        missing = self.default_left[parent] == left
+        missing[0] = False
+        sets = None
+        if self.categories:
+            sets = self._sets(n, n_categories)
+            by_category = np.isin(parent, list(self.categories))
+            # A set may be empty: then no value at all follows the edge.
+            low[by_category], high[by_category] = np.inf, -np.inf
+        return Tree(
+            parent=parent.astype(np.int32),
+            feature=feature.astype(np.int32),
+            low=low,
+            high=high,
+            categories=sets,
+            missing=missing,
+            n_records=n_records,
+            value=None if self.value is None else self.value * scale,
+        )
+
+    def _sets(self, n: int, n_categories: Mapping[int, int]) -> CategorySets:
+        inner, left, right = self.links.children()
+        owned: dict[int, Wide] = {}
+        total = 0
+        for node, to_left, to_right in zip(
+            inner.tolist(), left.tolist(), right.tolist(), strict=True
+        ):
+            if (codes := self.categories.get(node)) is not None:
+                every = n_categories[int(self.feature[node])]
+                total += every
+                if total > _MOST_CODES:
+                    raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
+                others = np.ones(every, dtype=np.bool_)
+                others[codes] = False
+                owned[to_right], owned[to_left] = codes, np.flatnonzero(others)
+        sizes = [len(owned[node]) if node in owned else 0 for node in range(n)]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        codes = np.concatenate([owned[node] for node in sorted(owned)])
+        return CategorySets(start=start, codes=codes.astype(np.int32))
+
+
+def read_tree(raw: Mapping[str, object], n_features: int, width: int) -> StoredTree:
+    """Check one tree of the file.
+
+    Parameters
+    ----------
+    raw
+        The object that XGBoost writes for a tree.
+    n_features
+        How many columns the model has.
+    width
+        How many numbers a leaf holds.
+
+    Raises
+    ------
+    ReadError
+        If it does not describe a tree.
+    """
+    left = _whole(raw, "left_children")
+    n = len(left)
+    if n == 0:
+        raise ReadError("it has no nodes")
+    stored_right = _whole(raw, "right_children", n)
+    if np.any(left < -1):
+        raise ReadError(f"node {int(np.argmax(left < -1))} has a negative child")
+    # Leaves that hold vectors keep the number of the vector in place of the right child.
+    right = np.where(left < 0, -1, stored_right) if width > 1 else stored_right
+    links = link(left, right)
+    at = links.stored
+    feature = _whole(raw, "split_indices", n)[at]
+    condition = _numbers(raw, "split_conditions", n)[at]
+    inner = left[at] >= 0
+    if np.any((feature[inner] < 0) | (feature[inner] >= n_features)):
+        raise ReadError(f"it tests a feature that is none of the {n_features:,}")
+    kind = _whole(raw, "split_type", n)[at] if "split_type" in raw else np.zeros(len(at))
+    numeric = inner & (kind == 0)
+    if np.any(np.isnan(condition[numeric])):
+        raise ReadError("a threshold is not a number")
+    categories = _categories(raw, at, inner & (kind == 1))
+    if np.any(inner & (kind != 0) & (kind != 1)):
+        raise ReadError("a split is neither numeric nor categorical")
+    leaf_value = np.where(inner, 0.0, condition)
+    if width == 1 and not np.all(np.isfinite(leaf_value)):
+        raise ReadError("a leaf value is not a number")
+    cover = _cover(raw, n, links)
+    weight = _numbers(raw, "base_weights", n)[at] if _fits(raw, "base_weights", n) else None
+    return StoredTree(
+        links=links,
+        feature=np.where(inner, feature, 0),
+        threshold=np.where(numeric, condition, 0.0),
+        default_left=_whole(raw, "default_left", n)[at] != 0,
+        categories=categories,
+        cover=cover,
+        weight=weight,
+        value=_value(leaf_value, inner, cover, links) if width == 1 else None,
+    )
+
+
+def _value(leaf_value: Float, inner: Flag, cover: Float | None, links: Links) -> Float:
+    """Give inner nodes the mean of the leaves below, weighted with cover."""
+    if cover is None:
+        return leaf_value
+    with np.errstate(all="ignore"):
+        mean = links.sums(leaf_value * cover) / links.sums(np.where(inner, 0.0, cover))
+    return np.where(inner & np.isfinite(mean), mean, leaf_value)
+
+
+def _cover(raw: Mapping[str, object], n: int, links: Links) -> Float | None:
+    if not _fits(raw, "sum_hessian", n):
+        return None
+    cover = _numbers(raw, "sum_hessian", n)[links.stored]
+    if not np.all((cover >= 0) & (cover <= _MOST_COVER)):
+        raise ReadError("its cover (sum_hessian) is negative or no number")
+    inner, left, right = links.children()
+    total = cover[left] + cover[right]
+    if not np.allclose(total, cover[inner], rtol=1e-2, atol=1e-3):
+        raise ReadError("the covers of two children do not add up to their parent's")
+    return cover
+
+
+def _categories(raw: Mapping[str, object], at: Wide, categorical: Flag) -> dict[int, Wide]:
+    """Return the codes that go right, by position of the node."""
+    if not np.any(categorical):
+        return {}
+    codes = _whole(raw, "categories")
+    nodes = _whole(raw, "categories_nodes")
+    starts = _whole(raw, "categories_segments", len(nodes))
+    sizes = _whole(raw, "categories_sizes", len(nodes))
+    if np.any((starts < 0) | (sizes < 0) | (sizes > len(codes)) | (starts > len(codes) - sizes)):
+        raise ReadError("the categories of a split lie outside their list")
+    if np.any((codes < 0) | (codes >= _MOST_CATEGORY)):
+        raise ReadError("a category is negative or too large")
+    segment = dict(
+        zip(nodes.tolist(), zip(starts.tolist(), sizes.tolist(), strict=True), strict=True)
+    )
+    found = {}
+    for position in np.flatnonzero(categorical).tolist():
+        if (place := segment.get(int(at[position]))) is None:
+            raise ReadError(f"node {int(at[position])} splits by categories that are missing")
+        found[position] = np.unique(codes[place[0] : place[0] + place[1]])
+    return found
+
+
+def _fits(raw: Mapping[str, object], name: str, n: int) -> bool:
+    column = raw.get(name)
+    return isinstance(column, Sequence | np.ndarray) and len(column) == n
+
+
+def _whole(raw: Mapping[str, object], name: str, n: int | None = None) -> Wide:
+    return _column(raw, name, n, "iub").astype(np.int64)
+
+
+def _numbers(raw: Mapping[str, object], name: str, n: int) -> Float:
+    # XGBoost works with 32-bit floats; decimal text may be longer than they are.
+    with np.errstate(all="ignore"):  # signalling NaNs warn too
+        return _column(raw, name, n, "iuf").astype(np.float32).astype(np.float64)
+
+
+def _column(
+    raw: Mapping[str, object], name: str, n: int | None, kinds: str
+) -> npt.NDArray[np.generic]:
+    column = raw.get(name)
+    if not isinstance(column, list | np.ndarray):
+        raise ReadError(f"its {name} is missing")
+    array = np.asarray(column) if len(column) else np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in kinds:
+        raise ReadError(f"its {name} holds something other than numbers")
+    if n is not None and len(array) != n:
+        raise ReadError(f"its {name} has {len(array):,} entries instead of {n:,}")
+    return array

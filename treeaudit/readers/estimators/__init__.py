@@ -1,0 +1,1 @@
+"""How the inert record of a scikit-learn model becomes a forest."""

@@ -1,0 +1,225 @@
+"""What a model made of models holds, and what it gave each of them to learn from.
+
+The members of an ensemble do not all see what the ensemble was given: a bag
+picks rows and columns, a vote numbers the classes, one-vs-rest asks each member
+for one class. `children` says so for every member, from what the file states.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.readers.estimators.found import Draw, Found, Rows, Seen, elements
+from treeaudit.readers.estimators.multiclass import (
+    Held,
+    each,
+    one_vs_one,
+    one_vs_rest,
+    output_code,
+    outputs,
+)
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Global, Inert, show
+
+__all__ = [
+    "BAGS",
+    "FORESTS",
+    "SEARCHES",
+    "TREES",
+    "children",
+    "seen_in_bag",
+    "seen_in_forest",
+    "steps_of",
+]
+
+TREES = frozenset(
+    "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor".split()
+)
+FORESTS = frozenset(
+    "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor "
+    "RandomTreesEmbedding".split()
+)
+BAGS = frozenset("BaggingClassifier BaggingRegressor IsolationForest".split())
+SEARCHES = frozenset(
+    "GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV".split()
+)
+_TAKE_WEIGHTS = TREES | FORESTS | {"AdaBoostClassifier", "HistGradientBoostingClassifier"}
+_TAKE_WEIGHTS |= {f"GradientBoosting{what}" for what in ("Classifier", "Regressor")}
+_TAKE_WEIGHTS |= {"HistGradientBoostingRegressor"}
+_CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
+
+
+def children(found: Found) -> Iterator[Found]:
+    """Yield the fitted models that a model holds, each with what it was given.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import VotingClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from treeaudit.readers.pickles.pickle_vm import read_pickle
+    >>> vote = VotingClassifier([("a", DecisionTreeClassifier())])
+    >>> file = read_pickle(pickle.dumps(vote.fit(*load_iris(return_X_y=True))))
+    >>> [child.inside for child in children(Found(estimator=file.root, inside=""))]
+    ['estimators_[0]']
+    """
+    held = _HOLD.get(found.estimator.kind)
+    yield from (child for child in (held(found) if held else ()) if child is not None)
+
+
+def steps_of(pipeline: Inert) -> list[tuple[object, object]]:
+    """Return the names and steps of a pipeline."""
+    stored = pipeline.get("steps")
+    pairs = stored if isinstance(stored, list) else []
+    return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, tuple) and len(pair) == 2]
+
+
+def seen_in_forest(found: Found) -> Seen:
+    """Return what the trees of a random forest were given."""
+    if found.get("bootstrap") is not True:
+        return found.given
+    class_weight = found.get("class_weight")
+    # Since 1.9 weights steer the draw and do not weigh what is drawn.
+    steered = "_sample_weight" in found.estimator.attributes
+    if isinstance(class_weight, str) and class_weight == "balanced_subsample":
+        steered = False
+    draw = Draw(n=found.get("_n_samples_bootstrap"), class_weight=class_weight, steered=steered)
+    return found.given.after("bootstrap", draw)
+
+
+def seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
+    """Return what one member of a bag was given, its columns aside."""
+    if found.get("bootstrap") is not True:
+        n = found.get("_n_samples")
+        everybody = isinstance(n, int) and found.get("_max_samples") == n
+        return given.after("all" if everybody else "some")
+    class_weight = arrived(member.get("class_weight"))
+    # Since 1.8, as in forests; but the weights of a member's own classes stay.
+    steered = "_sample_weight" in found.estimator.attributes and class_weight is None
+    draw = Draw(n=found.get("_max_samples"), class_weight=class_weight, steered=steered)
+    # What takes weights gets each row with its number of draws; anything else gets copies.
+    rows: Rows = "bootstrap" if member.kind in _TAKE_WEIGHTS else "repeated"
+    return given.after(rows, draw)
+
+
+def _all(found: Found) -> Held:
+    given = found.given
+    return each(found, lambda i: given)
+
+
+def _held_as(name: str, rows: Rows = "all") -> Callable[[Found], Held]:
+    def held(found: Found) -> Held:
+        yield found.child(found.get(name), name, found.given.after(rows))
+
+    return held
+
+
+def _transformed_target(found: Found) -> Held:
+    seen = found.given
+    if found.get("func") is not None or found.get("transformer") is not None:
+        seen = replace(seen, note="the numbers in its leaves are in units of the changed target")
+    yield found.child(found.get("regressor_"), "regressor_", seen)
+
+
+def _pipeline(found: Found) -> Held:
+    steps = steps_of(found.estimator)
+    if steps:
+        earlier = tuple(step for _, step in steps[:-1])
+        inner = replace(found, before=found.before + earlier)
+        yield inner.child(steps[-1][1], f"steps[{show(steps[-1][0])}]", found.seen)
+
+
+def _stacking(found: Found) -> Held:
+    yield from _all(found)
+    apart = replace(found.given, apart="its columns are what the others predict", names=None)
+    last = replace(found, before=())
+    yield last.child(found.get("final_estimator_"), "final_estimator_", apart)
+
+
+def _gradient_boosting(found: Found) -> Held:
+    start = found.get("init_")
+    # A constant, whatever the version calls it, is nothing to look into.
+    if isinstance(start, Inert) and not _CONSTANT.match(start.kind):
+        apart = replace(found.given, apart="the boosting starts from it")
+        yield found.child(start, "init_", apart)
+
+
+def _forest(found: Found) -> Held:
+    seen = seen_in_forest(found)
+    return each(found, lambda i: seen)
+
+
+def _bag(found: Found) -> Held:
+    chosen = elements(found.get("estimators_features_"))
+    width = found.get("n_features_in_") or found.get("n_features_")
+    given = found.given
+    for i, member in enumerate(elements(found.get("estimators_"))):
+        picked = chosen[i] if i < len(chosen) else None
+        inner = found
+        if isinstance(picked, np.ndarray) and isinstance(width, int) and not _all_of(picked, width):
+            inner = replace(found, before=(*found.before, _pick(picked, width)))
+        if isinstance(member, Inert):
+            yield inner.child(member, f"estimators_[{i}]", seen_in_bag(found, given, member))
+
+
+def _all_of(chosen: npt.NDArray[np.generic], width: int) -> bool:
+    return len(chosen) == width and np.array_equal(chosen, np.arange(len(chosen)))
+
+
+def _pick(chosen: object, width: int) -> Inert:
+    """Say a choice of columns as the step that would make it."""
+    name = Global("sklearn.compose", "ColumnTransformer", 0, True)
+    picked = [("chosen", "passthrough", chosen)]
+    return Inert(cls=name, state={"transformers_": picked, "n_features_in_": width})
+
+
+def _adaboost(found: Found) -> Held:
+    given = found.given
+    return each(found, lambda i: given.after("first" if i == 0 else "later"))
+
+
+def _adaboost_of_numbers(found: Found) -> Held:
+    seen = found.given.after("repeated")
+    return each(found, lambda i: seen)
+
+
+def _calibrated(found: Found) -> Held:
+    folds = elements(found.get("calibrated_classifiers_"))
+    given = found.given.after("some" if len(folds) > 1 else "all")
+    for i, fold in enumerate(folds):
+        if isinstance(fold, Inert):
+            name = "estimator" if fold.get("estimator") is not None else "base_estimator"
+            yield found.child(fold.get(name), f"calibrated_classifiers_[{i}].{name}", given)
+
+
+_HOLD: Mapping[str, Callable[[Found], Held]] = {
+    **dict.fromkeys(FORESTS, _forest),
+    **dict.fromkeys(BAGS, _bag),
+    **dict.fromkeys(SEARCHES, _held_as("best_estimator_")),
+    "Pipeline": _pipeline,
+    "FrozenEstimator": _held_as("estimator"),
+    "TransformedTargetRegressor": _transformed_target,
+    "FixedThresholdClassifier": _held_as("estimator_"),
+    "TunedThresholdClassifierCV": _held_as("estimator_"),
+    "SelfTrainingClassifier": _held_as("estimator_", "some"),
+    "VotingClassifier": _all,
+    "VotingRegressor": _all,
+    "StackingClassifier": _stacking,
+    "StackingRegressor": _stacking,
+    "AdaBoostClassifier": _adaboost,
+    "AdaBoostRegressor": _adaboost_of_numbers,
+    "GradientBoostingClassifier": _gradient_boosting,
+    "GradientBoostingRegressor": _gradient_boosting,
+    "OneVsRestClassifier": one_vs_rest,
+    "OneVsOneClassifier": one_vs_one,
+    "OutputCodeClassifier": output_code,
+    "MultiOutputClassifier": outputs,
+    "MultiOutputRegressor": outputs,
+    "ClassifierChain": outputs,
+    "RegressorChain": outputs,
+    "CalibratedClassifierCV": _calibrated,
+}

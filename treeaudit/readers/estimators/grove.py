@@ -1,0 +1,110 @@
+"""The trees of one fitted model, over the columns that they saw."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError
+from treeaudit.readers.estimators.found import Names
+from treeaudit.readers.estimators.labels import label_of
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.schema import Feature, Schema
+from treeaudit.tree import CountsAre, RecordsAre, Tree
+
+__all__ = ["Budget", "Grove"]
+
+_MOST_COLUMNS = 1 << 22
+_MOST_UNDONE = 1 << 21
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grove:
+    """The trees of one fitted model, before they are made a `Forest`.
+
+    Attributes
+    ----------
+    build
+        Makes one tree, from the file, each time it is asked.
+    n_trees
+        How many there are.
+    tested
+        The feature of every edge of one tree.
+    schema, counts_are, counts_reason, records_are, n_records, single_precision
+        As in `treeaudit.Forest`.
+    warnings
+        What was noticed, one sentence each.
+    """
+
+    build: Callable[[int], Tree]
+    n_trees: int
+    tested: Callable[[int], npt.NDArray[np.int64]]
+    schema: Schema
+    counts_are: CountsAre
+    counts_reason: str
+    records_are: RecordsAre
+    n_records: int | None
+    single_precision: bool
+    warnings: tuple[str, ...] = ()
+
+
+class Budget:
+    """What reading all the trees of a file together may cost.
+
+    A file that names one tree a thousand times would otherwise seem, and cost,
+    a thousand times what it is.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self._left = n_bytes
+        self._columns = _MOST_COLUMNS
+        self._undone = 0
+        self._known: dict[tuple[int, int], tuple[Feature, ...]] = {}
+
+    def take(self, n_bytes: int) -> None:
+        """Count one more tree.
+
+        Raises
+        ------
+        ModelTooLargeError
+            If there cannot be so many.
+        """
+        self._left -= n_bytes
+        if self._left < 0:
+            raise ModelTooLargeError("the trees together are larger than the file that holds them")
+
+    def undo(self, n_columns: int) -> None:
+        """Count the columns of one more pipeline that is undone.
+
+        Raises
+        ------
+        ModelTooLargeError
+            If there are too many.
+        """
+        self._undone += n_columns
+        if self._undone > _MOST_UNDONE:
+            raise ModelTooLargeError("its pipelines have more columns than treeaudit takes in")
+
+    def named(self, names: Names | None, n: int) -> tuple[Feature, ...] | None:
+        """Return the features of these names, or None where they are no names of ``n``."""
+        if names is None or len(names) != n:
+            return None
+        return self._once(
+            (id(names), n),
+            lambda: tuple(Feature(name=str(label_of(arrived(name)))) for name in names.tolist()),
+        )
+
+    def unnamed(self, n: int) -> tuple[Feature, ...]:
+        """Return ``n`` features that have numbers instead of names."""
+        return self._once((0, n), lambda: Schema.numeric(n).features)
+
+    def _once(
+        self, key: tuple[int, int], make: Callable[[], tuple[Feature, ...]]
+    ) -> tuple[Feature, ...]:
+        if key not in self._known:
+            self._columns -= key[1]
+            if self._columns < 0:
+                raise ModelTooLargeError("its models have more columns than treeaudit takes in")
+            self._known[key] = make()
+        return self._known[key]

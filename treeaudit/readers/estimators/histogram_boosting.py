@@ -1,0 +1,228 @@
+"""Histogram gradient boosting: its node tables, category sets and missing values.
+
+Every layout from 0.21 to 1.9: ``threshold`` or ``num_threshold``, missing
+values since 0.22, categories since 0.24, and since 1.4 an encoder of its own
+that puts the categorical columns in front.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers.estimators.found import Found, elements, names_in
+from treeaudit.readers.estimators.grove import Budget, Grove
+from treeaudit.readers.estimators.histogram_categories import Categories, categories_of, code_sets
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.schema import Feature, Label, Schema
+from treeaudit.tree import Tree
+
+__all__ = ["read_histogram_boosting"]
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Table = npt.NDArray[np.void]
+
+_NEEDED = ("value", "count", "feature_idx", "left", "right", "is_leaf")
+_OPTIONAL = ("missing_go_to_left", "is_categorical", "bitset_idx")
+_MOST_TREES = 50_000
+_MOST_FEATURES = 1 << 20
+_MOST_CODES = 1 << 22
+_NO_COUNTS = "boosted trees predict a number each: the file holds no counts of classes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Stored:
+    """One stored tree: its node table, the children of its inner nodes, its bitsets."""
+
+    nodes: Table
+    threshold: str
+    bitsets: npt.NDArray[np.generic] | None
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self.nodes.nbytes) + (0 if self.bitsets is None else int(self.bitsets.nbytes))
+
+    @property
+    def inner(self) -> Wide:
+        return np.flatnonzero(self.nodes["is_leaf"] == 0)
+
+    def column(self, name: str, rows: Wide) -> Wide:
+        """Return whole numbers of some nodes; zeros where the layout lacks them."""
+        if name not in (self.nodes.dtype.names or ()):
+            return np.zeros(len(rows), dtype=np.int64)
+        return self.nodes[name][rows].astype(np.int64)
+
+
+def read_histogram_boosting(found: Found, budget: Budget) -> Grove:
+    """Return the trees of a HistGradientBoosting model.
+
+    Parameters
+    ----------
+    found
+        The model inside the file.
+    budget
+        What the trees may take.
+
+    Raises
+    ------
+    ReadError
+        If the stored trees are damaged.
+    UnsupportedModelError
+        If the model was never fitted.
+    """
+    predictors = _predictors(found)
+    stored = []
+    for predictor in predictors:
+        one = _read(predictor)
+        budget.take(one.n_bytes)
+        stored.append(one)
+    categories = categories_of(found, _width(found, stored))
+    for one in stored:
+        _check(one, categories)
+    roots = {int(one.nodes["count"][0]) for one in stored}
+    classes = found.classes
+    return Grove(
+        build=lambda i: _tree(stored[i], categories),
+        n_trees=len(stored),
+        tested=partial(_tested, stored, categories),
+        schema=_schema(found, categories, classes, budget),
+        counts_are="absent",
+        counts_reason="the model predicts a number, not a class" if classes is None else _NO_COUNTS,
+        records_are="all" if found.seen.rows == "all" and len(roots) == 1 else "unknown",
+        n_records=max(roots) if found.seen.rows != "repeated" else None,
+        single_precision=False,
+    )
+
+
+def _predictors(found: Found) -> list[Inert]:
+    rounds = elements(found.get("_predictors"))
+    if len(rounds) > _MOST_TREES:
+        raise ModelTooLargeError(f"the model has more than {_MOST_TREES:,} trees")
+    predictors: list[Inert] = []
+    for each in rounds:
+        predictors += [p for p in elements(each) if isinstance(p, Inert)]
+        if len(predictors) > _MOST_TREES:
+            raise ModelTooLargeError(f"the model has more than {_MOST_TREES:,} trees")
+    if not predictors:
+        raise UnsupportedModelError(
+            f"the {found.estimator.kind} was never fitted, or holds no trees: call fit before "
+            "saving it"
+        )
+    return predictors
+
+
+def _read(predictor: Inert) -> _Stored:
+    """Return one node table whose columns are all of the kinds they must be."""
+    nodes = arrived(predictor.get("nodes"))
+    bitsets = arrived(predictor.get("raw_left_cat_bitsets"))
+    if not isinstance(nodes, np.ndarray) or nodes.ndim != 1 or not len(nodes):
+        raise ReadError("a tree of the boosting is damaged: its node table is missing")
+    names = nodes.dtype.names or ()
+    threshold = "num_threshold" if "num_threshold" in names else "threshold"
+    if lacking := [name for name in (*_NEEDED, threshold) if name not in names]:
+        raise ReadError(f"the tree is damaged: its node table lacks {', '.join(lacking)}")
+    for name in (*_NEEDED, threshold, *_OPTIONAL):
+        if name in names:
+            wanted = "f" if name in ("value", threshold) else "biu"
+            if nodes.dtype[name].kind not in wanted or nodes.dtype[name].shape:
+                raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
+    if isinstance(bitsets, np.ndarray):
+        if bitsets.dtype != np.uint32 or bitsets.ndim != 2 or bitsets.shape[1] != 8:
+            raise ReadError("the tree is damaged: its category sets have the wrong shape")
+        return _Stored(nodes=nodes, threshold=threshold, bitsets=bitsets)
+    return _Stored(nodes=nodes, threshold=threshold, bitsets=None)
+
+
+def _width(found: Found, stored: list[_Stored]) -> int:
+    tested = [int(one.column("feature_idx", one.inner).max(initial=-1)) for one in stored]
+    for name in ("n_features_in_", "_n_features", "n_features_"):
+        stated = found.get(name)
+        if isinstance(stated, int):
+            if not max(tested) < stated <= _MOST_FEATURES:
+                raise ReadError("the tree is damaged: it tests a feature that does not exist")
+            return stated
+    return max(tested) + 1 or 1
+
+
+def _check(one: _Stored, categories: Categories) -> None:
+    """Refuse node tables that are no tree, or whose numbers contradict each other."""
+    inner, n = one.inner, len(one.nodes)
+    left, right = one.column("left", inner), one.column("right", inner)
+    children = np.concatenate([left, right])
+    if len(children) != n - 1 or np.any(children >= n) or np.any(children <= np.tile(inner, 2)):
+        raise ReadError("the tree is damaged: a child is out of range or comes before its parent")
+    if len(np.unique(children)) != n - 1:
+        raise ReadError("the tree is damaged: a node has two parents")
+    count = one.column("count", np.arange(n))
+    if np.any(count < 0) or np.any(count > 1 << 53):
+        raise ReadError("the tree is damaged: a node has a negative or impossible count")
+    if np.any(count[left] + count[right] != count[inner]):
+        raise ReadError("the tree is inconsistent: children do not add up to their parent")
+    if np.any(one.column("feature_idx", inner) < 0):
+        raise ReadError("the tree is damaged: it tests a feature that does not exist")
+    if not np.all(np.isfinite(one.nodes["value"])):
+        raise ReadError("the tree is damaged: a value is not a number")
+    sets = one.column("is_categorical", inner) != 0
+    if np.any(np.isnan(one.nodes[one.threshold][inner[~sets]])):
+        raise ReadError("the tree is damaged: a threshold is not a number")
+    at = one.column("bitset_idx", inner[sets])
+    if len(at) and (one.bitsets is None or np.any(at < 0) or np.any(at >= len(one.bitsets))):
+        raise ReadError("the tree is damaged: a category set is missing")
+    if np.any(categories.size[one.column("feature_idx", inner[sets])] == 0):
+        raise ReadError("the tree is damaged: it sorts a number by categories")
+    if int(categories.size[one.column("feature_idx", inner[sets])].sum()) > _MOST_CODES:
+        raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
+
+
+def _schema(
+    found: Found, categories: Categories, classes: tuple[Label, ...] | None, budget: Budget
+) -> Schema:
+    width = len(categories.names)
+    named = budget.named(names_in(found.estimator), width)
+    features = named or budget.unnamed(width)
+    if any(known is not None for known in categories.names):
+        both = zip(features, categories.names, strict=True)
+        features = tuple(Feature(name=one.name, categories=known) for one, known in both)
+    return Schema(features=features, classes=classes, named=named is not None)
+
+
+def _tested(stored: list[_Stored], categories: Categories, i: int) -> Wide:
+    one = stored[i]
+    return categories.home[np.repeat(one.column("feature_idx", one.inner), 2)]
+
+
+def _tree(one: _Stored, categories: Categories) -> Tree:
+    inner, n = one.inner, len(one.nodes)
+    left, right = one.column("left", inner), one.column("right", inner)
+    parent, feature = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    seen = one.column("feature_idx", inner)
+    for child in (left, right):
+        parent[child], feature[child] = inner, categories.home[seen]
+    sets = one.column("is_categorical", inner) != 0
+    threshold = one.nodes[one.threshold][inner].astype(np.float64)
+    high[left] = np.where(sets, np.inf, threshold)
+    low[right] = np.where(sets, -np.inf, threshold)
+    missing = None
+    if "missing_go_to_left" in (one.nodes.dtype.names or ()):
+        missing = np.zeros(n, dtype=np.bool_)
+        goes_left = one.column("missing_go_to_left", inner) != 0
+        missing[left], missing[right] = goes_left, ~goes_left
+    codes = None
+    if sets.any() and one.bitsets is not None:
+        bitsets = one.bitsets[one.column("bitset_idx", inner[sets])]
+        codes = code_sets(categories, n, seen[sets], bitsets, left[sets], right[sets])
+    return Tree(
+        parent=parent,
+        feature=feature,
+        low=low,
+        high=high,
+        categories=codes,
+        missing=missing,
+        n_records=one.column("count", np.arange(n)),
+        value=one.nodes["value"].astype(np.float64),
+    )

@@ -1,0 +1,170 @@
+"""The categorical columns of histogram gradient boosting: places, codes, names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.estimators.found import Found, elements
+from treeaudit.readers.estimators.labels import text_of
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.tree import CategorySets
+
+__all__ = ["Categories", "categories_of", "code_sets"]
+
+Wide = npt.NDArray[np.int64]
+_MOST_CODES = 256
+_MOST_NAMES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Categories:
+    """What the trees call their columns.
+
+    Attributes
+    ----------
+    home
+        For each column as the trees number them, the column of the data.
+    names
+        For each column of the data, its categories, or None for a number.
+    size
+        For each column as the trees number them, how many categories it has;
+        0 for a number.
+    values
+        The numbers by which bitsets know the categories, column after column.
+    """
+
+    home: Wide
+    names: tuple[tuple[str, ...] | None, ...]
+    size: Wide
+    values: Wide
+
+
+def categories_of(found: Found, width: int) -> Categories:
+    """Return the categorical columns of a model, as its file tells them.
+
+    Since 1.4 an encoder inside the model numbers the categories and puts their
+    columns first; before, the data came with numbers, and those that occurred
+    are among the thresholds of the bins.
+
+    Raises
+    ------
+    ReadError
+        If the file contradicts itself.
+    """
+    flags = arrived(found.get("is_categorical_"))
+    names: list[tuple[str, ...] | None] = [None] * width
+    if not isinstance(flags, np.ndarray) or flags.shape != (width,) or not flags.any():
+        return _categories(np.arange(width), names, [()] * width)
+    chosen = np.flatnonzero(flags)
+    encoded = found.get("_preprocessor")
+    if isinstance(encoded, Inert):
+        home = np.concatenate([chosen, np.flatnonzero(flags == 0)])
+        known = _encoder_names(encoded)
+        if len(known) != len(chosen):
+            raise ReadError("the model is damaged: its encoder does not fit its columns")
+        values = [tuple(range(len(each))) for each in known]
+    else:
+        home = np.arange(width)
+        values = _binned(found, chosen)
+        known = [tuple(map(str, each)) for each in values]
+    coded: list[tuple[int, ...]] = [()] * width
+    places = range(len(chosen)) if isinstance(encoded, Inert) else chosen.tolist()
+    for place, column, each, numbers in zip(places, chosen.tolist(), known, values, strict=True):
+        names[column], coded[place] = each, numbers
+    return _categories(home, names, coded)
+
+
+def _categories(
+    home: Wide, names: list[tuple[str, ...] | None], coded: list[tuple[int, ...]]
+) -> Categories:
+    return Categories(
+        home=home.astype(np.int64),
+        names=tuple(names),
+        size=np.array([len(each) for each in coded], dtype=np.int64),
+        values=np.array([value for each in coded for value in each], dtype=np.int64),
+    )
+
+
+def _encoder_names(preprocessor: Inert) -> list[tuple[str, ...]]:
+    """Return the categories of the encoder; the missing ones have no number."""
+    for step in elements(preprocessor.get("transformers_")):
+        encoder = arrived(step[1]) if isinstance(step, tuple) and len(step) > 1 else None
+        if isinstance(encoder, Inert) and encoder.kind == "OrdinalEncoder":
+            known = []
+            for each in elements(encoder.get("categories_")):
+                if not isinstance(each, np.ndarray) or each.ndim != 1 or each.dtype.names:
+                    raise ReadError("the model is damaged: its encoder lost its categories")
+                listed = [text_of(arrived(v)) for v in each[: _MOST_CODES + 1].tolist()]
+                if len(listed) > _MOST_CODES:
+                    raise ReadError("the model is damaged: a column has too many categories")
+                known.append(tuple(listed[:-1] if listed[-1:] == ["missing"] else listed))
+                _refuse_too_many(known)
+            return known
+    return []
+
+
+def _binned(found: Found, chosen: Wide) -> list[tuple[int, ...]]:
+    """Return the numbers that occurred in each categorical column."""
+    mapper = found.get("_bin_mapper") or found.get("bin_mapper_")
+    thresholds = elements(mapper.get("bin_thresholds_")) if isinstance(mapper, Inert) else []
+    out: list[tuple[int, ...]] = []
+    for column in chosen.tolist():
+        known = thresholds[column] if column < len(thresholds) else None
+        if not isinstance(known, np.ndarray) or known.ndim != 1 or known.dtype.kind not in "fiu":
+            raise ReadError("the model is damaged: a column lost its categories")
+        fits = np.isfinite(known) & (known >= 0) & (known < _MOST_CODES)
+        if len(known) > _MOST_CODES or not fits.all() or np.any(np.diff(known) <= 0):
+            raise ReadError("the model is damaged: a column has categories that cannot be")
+        out.append(tuple(int(v) for v in known.tolist()))
+        _refuse_too_many(out)
+    return out
+
+
+def _refuse_too_many(known: Sequence[Sequence[object]]) -> None:
+    # Counted now and then: every column has at most 256.
+    if len(known) % 256 == 0 and sum(map(len, known)) > _MOST_NAMES:
+        raise ModelTooLargeError(f"the columns have more than {_MOST_NAMES:,} categories")
+
+
+def code_sets(
+    categories: Categories,
+    n_nodes: int,
+    column: Wide,
+    bitsets: npt.NDArray[np.generic],
+    left: Wide,
+    right: Wide,
+) -> CategorySets:
+    """Return which categories pass the edges of some splits.
+
+    Parameters
+    ----------
+    categories
+        Of the model.
+    n_nodes
+        Of the tree.
+    column
+        The column of each split, as the trees number them.
+    bitsets
+        Shape ``(n_splits, 8)``: 256 bits per split, set for what goes left.
+    left, right
+        The children of each split.
+    """
+    start = np.concatenate([[0], np.cumsum(categories.size)])
+    size = categories.size[column]
+    split = np.repeat(np.arange(len(column)), size)
+    code = np.arange(len(split)) - np.repeat(np.cumsum(size) - size, size)
+    value = categories.values[start[column][split] + code]
+    goes_left = (bitsets[split, value // 32].astype(np.int64) >> (value % 32)) & 1 == 1
+    node = np.where(goes_left, left[split], right[split])
+    # An edge that no category passes still has to be one: name a code that no one has.
+    both, most = np.concatenate([left, right]), np.concatenate([size, size])
+    empty = np.flatnonzero(np.bincount(node, minlength=n_nodes)[both] == 0)
+    node, code = np.concatenate([node, both[empty]]), np.concatenate([code, most[empty]])
+    order = np.argsort(node, kind="stable")
+    ends = np.zeros(n_nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(node, minlength=n_nodes), out=ends[1:])
+    return CategorySets(start=ends, codes=code[order].astype(np.int32))

@@ -1,0 +1,223 @@
+"""Put the trees of several models that saw the same columns into one forest."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.readers.estimators.grove import Grove
+from treeaudit.schema import Feature, Label, Schema
+from treeaudit.tree import CountsAre, LazyTrees, Member, RecordsAre, Tree
+
+__all__ = ["Joined", "Part", "join"]
+
+Wide = npt.NDArray[np.int64]
+_WEAKER: tuple[CountsAre, ...] = ("exact", "likely", "weighted", "noisy", "label-only", "absent")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Part:
+    """One of the models.
+
+    Attributes
+    ----------
+    member
+        Its name and size.
+    grove
+        Its trees.
+    own_labels
+        Whether its labels are its own, as in one-vs-rest.
+    """
+
+    member: Member
+    grove: Grove
+    own_labels: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Joined:
+    """The trees of all models in a row; see `treeaudit.Forest`.
+
+    Attributes
+    ----------
+    trees, schema, counts_are, counts_reason, records_are, n_records, single_precision
+        As there.
+    tree_classes
+        The labels of each tree where they are its own.
+    """
+
+    trees: LazyTrees
+    schema: Schema
+    counts_are: CountsAre
+    counts_reason: str
+    records_are: RecordsAre
+    n_records: int | None
+    single_precision: bool
+    tree_classes: tuple[tuple[Label, ...], ...] | None = None
+
+
+def join(
+    parts: Sequence[Part],
+    columns: Sequence[Feature] = (),
+    classes: tuple[Label, ...] | None = None,
+) -> Joined:
+    """Return the forest of all the trees, in the order of the models.
+
+    Parameters
+    ----------
+    parts
+        Models over the same columns, or over some of the same. All of them
+        know classes, or none.
+    columns
+        All columns of the data, where they are known.
+    classes
+        The labels of the model around them.
+    """
+    groves = [part.grove for part in parts]
+    features, homes = _features(groves, columns)
+    labels, tree_classes = _labels(parts, classes)
+    ranks = [None] * len(parts) if tree_classes is not None else _ranks(groves, labels)
+    single = all(g.single_precision for g in groves)
+    width = 0 if labels is None else len(labels)
+    start = np.concatenate([[0], np.cumsum([g.n_trees for g in groves])])
+
+    def build(i: int) -> Tree:
+        at = int(np.searchsorted(start, i, side="right")) - 1
+        tree = groves[at].build(i - int(start[at]))
+        if groves[at].single_precision and not single:
+            tree = replace(tree, low=_doubled(tree.low), high=_doubled(tree.high))
+        return _fitted(tree, homes[at], ranks[at], width)
+
+    weakest = max(groves, key=lambda g: _WEAKER.index(g.counts_are))
+    people = {g.n_records for g in groves}
+    saw = {g.records_are for g in groves}
+    alike = len(people) == 1 and len(saw) == 1
+    return Joined(
+        trees=LazyTrees(build, int(start[-1])),
+        schema=Schema(features=features, classes=labels, named=any(g.schema.named for g in groves)),
+        counts_are=weakest.counts_are,
+        counts_reason=_reason(parts, weakest),
+        records_are=groves[0].records_are if alike else "unknown",
+        n_records=groves[0].n_records if len(people) == 1 and "unknown" not in saw else None,
+        single_precision=single,
+        tree_classes=tree_classes,
+    )
+
+
+def _reason(parts: Sequence[Part], weakest: Grove) -> str:
+    if len({part.grove.counts_are for part in parts}) == 1:
+        return weakest.counts_reason
+    names = [part.member.inside for part in parts if part.grove.counts_are == weakest.counts_are]
+    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    return f"{names[0]}{more}: {weakest.counts_reason}"
+
+
+def _features(
+    groves: Sequence[Grove], columns: Sequence[Feature]
+) -> tuple[tuple[Feature, ...], list[Wide | None]]:
+    """Return every column that some model knows, and where those of each model stand.
+
+    Those of the data come first and in their order, also where no model asks
+    for them.
+    """
+    schemas = {id(g.schema.features): g.schema.features for g in groves}
+    known = list(dict.fromkeys(schemas.values()))
+    if len(known) == 1 and {c.name for c in columns} <= {f.name for f in known[0]}:
+        return known[0], [None] * len(groves)
+    every = dict.fromkeys(feature for features in known for feature in features)
+    by_name: dict[str, list[Feature]] = {}
+    for feature in every:
+        by_name.setdefault(feature.name, []).append(feature)
+    ordered: dict[Feature, None] = {}
+    for column in columns:
+        ordered.update(dict.fromkeys(by_name.get(column.name, [column])))
+    ordered.update(every)
+    place = {feature: i for i, feature in enumerate(ordered)}
+    places = {
+        key: np.array([place[feature] for feature in features], dtype=np.int64)
+        for key, features in schemas.items()
+    }
+    return _told_apart(ordered), [places[id(g.schema.features)] for g in groves]
+
+
+def _told_apart(features: Iterable[Feature]) -> tuple[Feature, ...]:
+    taken: set[str] = set()
+    apart = []
+    for feature in features:
+        name = feature.name
+        while name in taken:
+            name += " (encoded)"
+        taken.add(name)
+        apart.append(replace(feature, name=name))
+    return tuple(apart)
+
+
+def _labels(
+    parts: Sequence[Part], classes: tuple[Label, ...] | None
+) -> tuple[tuple[Label, ...] | None, tuple[tuple[Label, ...], ...] | None]:
+    """Return the labels of the forest, and of each tree where they are its own."""
+    each = [part.grove.schema.classes for part in parts]
+    if all(labels is None for labels in each):
+        return None, None
+    if not any(part.own_labels for part in parts):
+        if classes is not None and all(set(labels or ()) <= set(classes) for labels in each):
+            return classes, None
+        return tuple(dict.fromkeys(label for labels in each for label in labels or ())), None
+    width = max(len(labels) for labels in each if labels is not None)
+    texts = [tuple(map(str, labels or ())) for labels in each]
+    padded = [(*text, *["(none)"] * (width - len(text))) for text in texts]
+    per_tree = tuple(
+        labels
+        for labels, part in zip(padded, parts, strict=True)
+        for _ in range(part.grove.n_trees)
+    )
+    rest = width == 2 and all(text[0] == f"not {text[1]}" for text in texts if len(text) == 2)
+    generic = ("another", "its own") if rest else tuple(f"class {i}" for i in range(width))
+    return generic, per_tree
+
+
+def _ranks(groves: Sequence[Grove], labels: tuple[Label, ...] | None) -> list[Wide | None]:
+    """Return where the classes of each model stand among those of the forest."""
+    if labels is None:
+        return [None] * len(groves)
+    place = {label: i for i, label in enumerate(labels)}
+    return [
+        None
+        if g.schema.classes in (labels, None)
+        else np.array([place[c] for c in g.schema.classes])
+        for g in groves
+    ]
+
+
+def _fitted(tree: Tree, home: Wide | None, rank: Wide | None, width: int) -> Tree:
+    """Say a tree in terms of the columns and classes of the forest."""
+    counts, feature = tree.counts, tree.feature
+    if counts is not None and (rank is not None or counts.shape[1] < width):
+        wide = np.zeros((len(counts), width))
+        wide[:, np.arange(counts.shape[1]) if rank is None else rank] = counts
+        counts = wide
+    if home is not None:
+        feature = np.where(feature < 0, -1, home[feature]).astype(np.int32)
+    if counts is tree.counts and feature is tree.feature:
+        return tree
+    return replace(tree, counts=counts, feature=feature)
+
+
+def _doubled(bound: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the largest number that does not pass ``bound`` when rounded to 32 bits.
+
+    Examples
+    --------
+    >>> float(_doubled(np.array([0.1]))[0]) > 0.1
+    False
+    """
+    with np.errstate(over="ignore"):
+        below = bound.astype(np.float32)
+        below = np.where(below > bound, np.nextafter(below, np.float32(-np.inf)), below)
+        above = np.nextafter(below, np.float32(np.inf))
+    middle = (below.astype(np.float64) + above.astype(np.float64)) / 2
+    # Halfway numbers go to the even neighbour.
+    even = below.view(np.uint32) % 2 == 0
+    middle = np.where(even, middle, np.nextafter(middle, -np.inf))
+    return np.where(np.isinf(bound) | np.isinf(above), bound, middle)

@@ -1,0 +1,266 @@
+"""The node table of one scikit-learn tree: checked, and turned towards parents."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+
+__all__ = ["NodeTable", "read_nodes"]
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Table = npt.NDArray[np.void]
+
+_NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
+_OPTIONAL = ("weighted_n_node_samples", "missing_go_to_left")
+_NUMBERS = ("threshold", "weighted_n_node_samples")
+_MOST_PEOPLE = 1 << 53
+_MOST_WEIGHT = 1e18
+_MOST_FEATURES = 1 << 20
+
+
+class NodeTable:
+    """One stored tree; its columns are read from the file when they are used.
+
+    Only nodes that hang on the root count. `cut_off` tells how many do not.
+    """
+
+    kept: Wide | None
+    __slots__ = ("_at_hand", "_nodes", "_values", "cut_off", "kept", "n_features")
+
+    def __init__(self, nodes: Table, values: Float, n_features: int) -> None:
+        self._at_hand: dict[str, npt.NDArray[np.generic]] = {}
+        self._nodes = nodes
+        self._values = values
+        self.n_features = n_features
+        self.cut_off = 0
+        self.kept = self._check_shape()
+        self._check_numbers()
+
+    def _column(self, name: str) -> npt.NDArray[np.generic]:
+        """Gather a column out of the records once; `forget` lets it go."""
+        if name not in self._at_hand:
+            column: npt.NDArray[np.generic] = self._nodes[name]
+            kept = column if self.kept is None else column[self.kept]
+            self._at_hand[name] = np.ascontiguousarray(kept)
+        return self._at_hand[name]
+
+    def _whole(self, name: str) -> Wide:
+        return self._column(name).astype(np.int64, copy=False)
+
+    def forget(self) -> None:
+        """Let the gathered columns go; they are read again when they are needed."""
+        self._at_hand.clear()
+
+    def value_of(self, nodes: Wide) -> tuple[Float, Float]:
+        """Return first output and weight of some nodes."""
+        stored = nodes if self.kept is None else self.kept[nodes]
+        return self._values[stored, 0, :], self.weight[nodes]
+
+    @property
+    def n_records(self) -> Wide:
+        """People per node: distinct training rows."""
+        return self._column("n_node_samples").astype(np.int64, copy=False)
+
+    @property
+    def weight(self) -> Float:
+        """Weight per node (draws under bootstrap)."""
+        names = self._nodes.dtype.names or ()
+        name = "weighted_n_node_samples"
+        return self._column(name if name in names else "n_node_samples").astype(
+            np.float64, copy=False
+        )
+
+    @property
+    def leaves(self) -> Wide:
+        """Node numbers of the leaves."""
+        return np.flatnonzero(self._column("left_child").astype(np.int64, copy=False) < 0)
+
+    @property
+    def tested(self) -> Wide:
+        """The feature of every edge: twice that of every inner node."""
+        inner = np.flatnonzero(self._whole("left_child") >= 0)
+        return np.repeat(self._whole("feature")[inner], 2)
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes of the file the tree takes."""
+        return int(self._nodes.nbytes + self._values.nbytes)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many targets the tree predicts at once."""
+        return int(self._values.shape[1])
+
+    @property
+    def width(self) -> int:
+        """How many numbers each output has: the classes, or 1."""
+        return int(self._values.shape[2])
+
+    @property
+    def value(self) -> Float:
+        """Shape ``(n_nodes, width)``: first output as stored."""
+        values = self._values if self.kept is None else self._values[self.kept]
+        return values[:, 0, :]
+
+    def _check_shape(self) -> Wide | None:
+        """Return the nodes that hang on the root, or None where all do."""
+        self.kept = None
+        left, right = self._whole("left_child"), self._whole("right_child")
+        n = len(self._nodes)
+        inner = np.flatnonzero(left >= 0)
+        if np.any((left < 0) != (right < 0)):
+            raise ReadError("the tree is damaged: a node has one child")
+        children = np.concatenate([left[inner], right[inner]]).astype(np.int64, copy=False)
+        above = np.concatenate([inner, inner])
+        if np.any(children >= n) or np.any(children <= above):
+            raise ReadError(
+                "the tree is damaged: a child is out of range or comes before its parent"
+            )
+        once = np.zeros(n, dtype=np.bool_)
+        once[children] = True
+        if np.count_nonzero(once) != len(children):
+            raise ReadError("the tree is damaged: a node has two parents")
+        return None if len(children) == n - 1 else self._drop_cut_off(children, above, n)
+
+    def _drop_cut_off(self, children: Wide, above: Wide, n: int) -> Wide:
+        top = np.arange(n)
+        top[children] = above
+        # Each pass doubles the way up, so that a deep chain costs no more than a bush.
+        while np.any(top != (higher := top[top])):
+            top = higher
+        kept = np.flatnonzero(top == 0)
+        self.cut_off = int(n - len(kept))
+        self.forget()
+        return kept
+
+    def _check_numbers(self) -> None:
+        links = self.links()
+        n, weight = self.n_records, self.weight
+        possible = (n >= 0) & (n <= _MOST_PEOPLE) & (weight >= 0) & (weight <= _MOST_WEIGHT)
+        if not np.all(possible):
+            raise ReadError("the tree is damaged: a node has a negative or impossible count")
+        inner, left, right = links.inner, links.left, links.right
+        if np.any(n[left] + n[right] != n[inner]):
+            raise ReadError("the tree is inconsistent: children do not add up to their parent")
+        gap = np.abs(weight[left] + weight[right] - weight[inner])
+        if np.any(gap > 1e-6 * (1 + weight[inner])):
+            raise ReadError("the tree is inconsistent: weights do not add up to their parent")
+        feature = self._column("feature")[inner].astype(np.int64, copy=False)
+        if np.any(feature < 0) or np.any(feature >= self.n_features):
+            raise ReadError("the tree is damaged: it tests a feature that does not exist")
+        # An infinite threshold separates missing values from all others.
+        if np.any(np.isnan(self._column("threshold")[inner].astype(np.float64, copy=False))):
+            raise ReadError("the tree is damaged: a threshold is not a number")
+        if not np.all(np.isfinite(self._values)):
+            raise ReadError("the tree is damaged: a value is not a number")
+
+    def links(self) -> "Links":
+        """Return the inner nodes and their children, numbered as kept."""
+        left = self._column("left_child").astype(np.int64, copy=False)
+        right = self._column("right_child").astype(np.int64, copy=False)
+        inner = np.flatnonzero(left >= 0)
+        left, right = left[inner], right[inner]
+        if self.kept is not None:
+            left, right = (
+                np.searchsorted(self.kept, left),
+                np.searchsorted(self.kept, right),
+            )
+        return Links(inner=inner, left=left, right=right)
+
+    def edges(self) -> "Edges":
+        """Return the condition that leads into every node."""
+        links = self.links()
+        inner, left, right = links.inner, links.left, links.right
+        n = 2 * len(inner) + 1
+        parent = np.full(n, -1, dtype=np.int32)
+        feature = np.full(n, -1, dtype=np.int32)
+        low, high = np.full(n, -np.inf), np.full(n, np.inf)
+        threshold = self._column("threshold")[inner]
+        for child in (left, right):
+            parent[child] = inner
+            feature[child] = self._column("feature")[inner]
+        high[left] = threshold
+        low[right] = threshold
+        missing = None
+        if "missing_go_to_left" in (self._nodes.dtype.names or ()):
+            missing = np.zeros(n, dtype=np.bool_)
+            goes_left = self._column("missing_go_to_left")[inner] != 0
+            missing[left], missing[right] = goes_left, ~goes_left
+        return Edges(parent=parent, feature=feature, low=low, high=high, missing=missing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Links:
+    """Inner nodes and their two children."""
+
+    inner: Wide
+    left: Wide
+    right: Wide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Edges:
+    """Arrays of `treeaudit.Tree` that describe the way into each node."""
+
+    parent: npt.NDArray[np.int32]
+    feature: npt.NDArray[np.int32]
+    low: Float
+    high: Float
+    missing: npt.NDArray[np.bool_] | None
+
+
+def read_nodes(stored: object) -> NodeTable:
+    """Return the node table of one stored tree.
+
+    Raises
+    ------
+    ReadError
+        If the table is damaged or contradicts itself.
+    """
+    if not isinstance(stored, Inert) or stored.kind != "Tree":
+        raise ReadError("the fitted tree is missing")
+    nodes, values = arrived(stored.get("nodes")), arrived(stored.get("values"))
+    count = stored.get("node_count")
+    n_features = arrived(stored.args[0]) if stored.args else None
+    if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
+        raise ReadError("the tree is damaged: its node table is missing")
+    _check_columns(nodes.dtype)
+    if not isinstance(n_features, int) or not 0 < n_features <= _MOST_FEATURES:
+        raise ReadError("the tree is damaged: it does not tell how many features it has")
+    if nodes.ndim != 1 or values.ndim != 3 or not _is_double(values.dtype) or not values.shape[2]:
+        raise ReadError("the tree is damaged: its tables have the wrong shape")
+    if not isinstance(count, int) or not 0 < count <= min(len(nodes), len(values)):
+        if len(nodes) == 0:
+            raise UnsupportedModelError("the tree was never fitted: call fit before saving it")
+        raise ReadError("the tree is damaged: its tables are shorter than its node count")
+    if values.shape[1] == 0:
+        raise ReadError("the tree is damaged: it has no output")
+    return NodeTable(nodes[:count], values[:count].astype(np.float64, copy=False), n_features)
+
+
+def _check_columns(table: np.dtype[np.void]) -> None:
+    """Refuse a node table whose columns are missing or hold something else."""
+    names = table.names or ()
+    if lacking := [name for name in _NEEDED if name not in names]:
+        raise ReadError(f"the tree is damaged: its node table lacks {', '.join(lacking)}")
+    for name in (*_NEEDED, *_OPTIONAL):
+        if name not in names:
+            continue
+        column = table[name]
+        if name in _NUMBERS:
+            fits = _is_double(column)
+        elif name in _OPTIONAL:
+            fits = column.kind in "biu"
+        else:
+            fits = column.kind in "iu" and column.itemsize >= 4
+        if not fits:
+            raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
+
+
+def _is_double(dtype: np.dtype[np.generic]) -> bool:
+    return dtype.kind == "f" and dtype.itemsize == 8

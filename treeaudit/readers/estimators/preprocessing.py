@@ -1,0 +1,291 @@
+"""What the columns that a tree sees were before the steps of its pipeline.
+
+Each stored step is taken at its word: a scaler by its numbers, an encoder by
+its categories. What cannot be undone is named after the step that made it.
+`treeaudit.readers.estimators.undo` applies the result to a tree.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.readers.estimators.labels import text_of
+from treeaudit.readers.estimators.steps import UNDO, CannotUndoError, Column
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.schema import Feature
+
+__all__ = ["Plan", "plan_of"]
+
+Float = npt.NDArray[np.float64]
+_MOST_COLUMNS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How to undo a pipeline.
+
+    Attributes
+    ----------
+    columns
+        One per column that the tree sees.
+    features
+        The original columns, and those that could not be undone.
+    home
+        For each of ``columns``, its place in ``features``.
+    made
+        Kinds of the steps that could not be undone.
+    named
+        Whether the names come from the file.
+    """
+
+    columns: tuple[Column, ...]
+    features: tuple[Feature, ...]
+    home: tuple[int, ...]
+    made: tuple[str, ...]
+    named: bool = True
+
+    def n_codes(self, tested: npt.NDArray[np.int64]) -> int:
+        """Bound the category codes that edges on these columns need."""
+        width = np.array([len(column.known) for column in self.columns], dtype=np.int64)
+        return int(width[tested].sum())
+
+    def without_sets(self) -> "Plan":
+        """Return a plan that leaves encoded columns as numbers, and names them."""
+        names = [self.features[place].name for place in self.home]
+        columns = [_named(c, name) for c, name in zip(self.columns, names, strict=True)]
+        originals = {c.feature: n for c, n in zip(self.columns, names, strict=True)}
+        width = max(originals, default=-1) + 1
+        features, home = _features(columns, [originals.get(i, f"x{i}") for i in range(width)])
+        return replace(self, columns=tuple(columns), features=features, home=home)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """What every step on the way is told.
+
+    Attributes
+    ----------
+    names
+        Of the original columns.
+    made
+        Takes the kinds of the steps that cannot be undone.
+    depth
+        How many pipelines may still stand in one another.
+    """
+
+    names: Sequence[str]
+    made: list[str]
+    depth: int = 16
+
+    def inside(self) -> "_Way":
+        if self.depth == 0:
+            raise CannotUndoError
+        return replace(self, depth=self.depth - 1)
+
+
+def plan_of(
+    steps: Sequence[object], n_seen: int, names: Sequence[str] | None = None
+) -> Plan | None:
+    """Return how to undo some fitted steps, or None where they do not tell.
+
+    Parameters
+    ----------
+    steps
+        The stored steps, first to last.
+    n_seen
+        How many columns the tree sees.
+    names
+        The original names, where the pipeline knows them.
+
+    Returns
+    -------
+    Plan or None
+        None if the steps do not lead to ``n_seen`` columns.
+    """
+    first = next((step for step in steps if isinstance(step, Inert)), None)
+    width = _width_in(first, n_seen)
+    if width is None or width > _MOST_COLUMNS:
+        return None
+    known = _names_in(first, width) or (
+        names if names is not None and len(names) == width else None
+    )
+    names = known or [f"x{i}" for i in range(width)]
+    made: list[str] = []
+    try:
+        way = _Way(names=names, made=made)
+        columns = _chain(steps, [Column(feature=i) for i in range(width)], way)
+    except (CannotUndoError, TypeError, ValueError, IndexError, KeyError, OverflowError):
+        return None
+    if len(columns) != n_seen or len(names) != width:
+        return None
+    features, home = _features(columns, names)
+    return Plan(
+        columns=tuple(columns),
+        features=features,
+        home=home,
+        made=tuple(dict.fromkeys(made)),
+        named=known is not None or bool(made),
+    )
+
+
+def _named(column: Column, name: str) -> Column:
+    if column.kind == "one-hot":
+        name = f"{name} = {column.known[column.code]}"
+    elif column.kind == "ordinal":
+        name = f"{name} (code)"
+    else:
+        return column
+    return replace(column, kind="made", name=name, known=())
+
+
+def _width_in(step: Inert | None, n_seen: int, depth: int = 16) -> int | None:
+    stated = None if step is None else step.attributes.get("n_features_in_")
+    if isinstance(stated, int):
+        return stated if stated > 0 else None
+    if step is not None and step.kind == "Pipeline" and depth:
+        inner = [s for s in _members(step.attributes.get("steps"), 1) if isinstance(s, Inert)]
+        return _width_in(inner[0], n_seen, depth - 1) if inner else n_seen
+    return n_seen
+
+
+def _members(pairs: object, place: int) -> list[object]:
+    """Return one element of every tuple in a list of tuples."""
+    if not isinstance(pairs, list):
+        return []
+    return [pair[place] for pair in pairs if isinstance(pair, tuple) and len(pair) > place]
+
+
+def _names_in(step: Inert | None, width: int) -> list[str] | None:
+    stored = None if step is None else arrived(step.attributes.get("feature_names_in_"))
+    if not isinstance(stored, np.ndarray) or stored.shape != (width,):
+        return None
+    return [text_of(name) for name in stored.tolist()]
+
+
+def _features(
+    columns: Sequence[Column], names: Sequence[str]
+) -> tuple[tuple[Feature, ...], tuple[int, ...]]:
+    """Give every original column, and every made one, one feature."""
+    keys: dict[tuple[int, int, tuple[str, ...], str], int] = {}
+    for column in columns:
+        numeric = column.kind in ("number", "bins")
+        keys[(column.feature, 0 if numeric else 1, column.known, column.name)] = 0
+    features: list[Feature] = []
+    taken: set[str] = set()
+    for place, key in enumerate(sorted(keys)):
+        feature, _, known, made = key
+        name = made or names[feature]
+        while name in taken:
+            name += " (encoded)"
+        taken.add(name)
+        features.append(Feature(name=name, categories=known or None))
+        keys[key] = place
+    home = []
+    for c in columns:
+        numeric = c.kind in ("number", "bins")
+        home.append(keys[(c.feature, 0 if numeric else 1, c.known, c.name)])
+    return tuple(features), tuple(home)
+
+
+def _chain(steps: Sequence[object], columns: list[Column], way: _Way) -> list[Column]:
+    for step in steps:
+        if step is None or (isinstance(step, str) and step == "passthrough"):
+            continue
+        if isinstance(step, str) and step == "drop":
+            return []
+        if not isinstance(step, Inert):
+            raise CannotUndoError
+        columns = _after(step, columns, way.inside())
+        if len(columns) > _MOST_COLUMNS:
+            raise CannotUndoError
+    return columns
+
+
+def _after(step: Inert, columns: list[Column], way: _Way) -> list[Column]:
+    attributes = {name: arrived(value) for name, value in step.attributes.items()}
+    if step.kind == "Pipeline":
+        return _chain(_members(attributes.get("steps"), 1), columns, way)
+    if step.kind == "FeatureUnion":
+        parts = [(each, columns) for each in _members(attributes.get("transformer_list"), 1)]
+        return _side_by_side(parts, way)
+    if step.kind == "ColumnTransformer":
+        stored = attributes.get("transformers_")
+        chosen = [_places(each, columns, way.names) for each in _members(stored, 2)]
+        each_step = _members(stored, 1)[: len(chosen)]
+        parts = [(s, [columns[i] for i in c]) for s, c in zip(each_step, chosen, strict=True)]
+        return _side_by_side(parts, way)
+    undo = UNDO.get(step.kind)
+    undone = None if undo is None else undo(attributes, columns)
+    if undone is None:
+        way.made.append(step.kind)
+        return _made(step.kind, attributes, columns, way.names)
+    return undone
+
+
+def _side_by_side(parts: Sequence[tuple[object, list[Column]]], way: _Way) -> list[Column]:
+    out: list[Column] = []
+    for step, columns in parts:
+        out += _chain([step], columns, way)
+        if len(out) > _MOST_COLUMNS:
+            raise CannotUndoError
+    return out
+
+
+def _places(chosen: object, columns: Sequence[Column], names: Sequence[str]) -> list[int]:
+    """Return the positions that a column selection of scikit-learn means."""
+    chosen = arrived(chosen)
+    if isinstance(chosen, Inert) and chosen.kind == "slice":
+        return _slice(chosen, [names[c.feature] for c in columns])
+    if isinstance(chosen, np.ndarray):
+        chosen = chosen.tolist()
+    if isinstance(chosen, str | int):
+        chosen = [chosen]
+    if not isinstance(chosen, list | tuple):
+        raise CannotUndoError
+    if chosen and all(isinstance(c, bool) for c in chosen):
+        return [i for i, wanted in enumerate(chosen) if wanted]
+    own = [names[c.feature] for c in columns]
+    return [own.index(c) if isinstance(c, str) else int(c) for c in chosen]
+
+
+def _slice(chosen: Inert, own: list[str]) -> list[int]:
+    start, stop, step = chosen.args
+    start = own.index(start) if isinstance(start, str) else start
+    stop = own.index(stop) + 1 if isinstance(stop, str) else stop
+    bounds = [part if isinstance(part, int) else None for part in (start, stop, step)]
+    if bounds != [start, stop, step]:
+        raise CannotUndoError
+    return list(range(len(own))[slice(*bounds)])
+
+
+def _made(
+    kind: str, attributes: Mapping[str, object], columns: list[Column], names: Sequence[str]
+) -> list[Column]:
+    """Name the columns that a step made and that cannot be undone."""
+    if kind in _ONE_TO_ONE:
+        return [
+            Column(feature=c.feature, kind="made", name=f"{c.name or names[c.feature]} ({kind})")
+            for c in columns
+        ]
+    width = None
+    for name in ("n_components_", "_n_features_out", "n_output_features_"):
+        if isinstance(stated := attributes.get(name), int):
+            width = stated
+    for name in ("components_", "powers_"):
+        if isinstance(stored := attributes.get(name), np.ndarray):
+            width = stored.shape[0]
+    if isinstance(vocabulary := attributes.get("vocabulary_"), dict):
+        width = len(vocabulary)
+    if width is None:
+        raise CannotUndoError
+    home = columns[0].feature if columns else 0
+    return [Column(feature=home, kind="made", name=f"{kind} {i}") for i in range(width)]
+
+
+_ONE_TO_ONE = frozenset(
+    "Normalizer PowerTransformer QuantileTransformer FunctionTransformer Binarizer "
+    "KBinsDiscretizer TargetEncoder SplineTransformer".split()
+)

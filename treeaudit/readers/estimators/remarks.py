@@ -1,0 +1,41 @@
+"""What is said of a scikit-learn model beside its trees."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from treeaudit.readers.estimators.found import Found
+from treeaudit.readers.estimators.labels import label_of
+from treeaudit.readers.pickles.inert import Inert, clean, show
+
+__all__ = ["not_audited", "note_code", "parameters"]
+
+_MOST_NAMED = 20
+
+
+def not_audited(others: Sequence[Found]) -> list[str]:
+    """Name the models that are no part of the forest."""
+    if not others:
+        return []
+    named = [f"{o.estimator.kind} at {o.inside or 'the top'}" for o in others[:_MOST_NAMED]]
+    more = f" and {len(others) - _MOST_NAMED:,} more" if len(others) > _MOST_NAMED else ""
+    return [clean(f"not audited: {', '.join(named)}{more}; choose members with --select")]
+
+
+def parameters(attributes: Mapping[str, object]) -> dict[str, Any]:
+    """Return the hyper-parameters that are plain values."""
+    return {
+        clean(name): value if value is None else label_of(value)
+        for name, value in attributes.items()
+        if not name.startswith("_")
+        and not name.endswith("_")
+        and (value is None or isinstance(value, bool | int | float | str))
+    }
+
+
+def note_code(estimator: Inert, warnings: list[str]) -> None:
+    """Warn of a class that is not of scikit-learn."""
+    if estimator.cls.module.partition(".")[0] != "sklearn":
+        warnings.append(
+            f"{show(estimator.cls)} is a class outside scikit-learn: when it is loaded for real, "
+            "its own code may change the model that was audited"
+        )

@@ -1,0 +1,241 @@
+"""Turn the inert record of a scikit-learn model into a `Forest`.
+
+The model is taken apart into those that hold trees (`models`), each is read
+over the columns that it saw (`tree_ensembles`, `histogram_boosting`), the
+steps in front of it are undone (`preprocessing`), and those that belong
+together are put in a row (`join`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
+from treeaudit.readers.estimators.ensembles import steps_of
+from treeaudit.readers.estimators.found import Found, names_in
+from treeaudit.readers.estimators.grove import Budget, Grove
+from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
+from treeaudit.readers.estimators.join import Part, join
+from treeaudit.readers.estimators.labels import label_of
+from treeaudit.readers.estimators.models import members_of
+from treeaudit.readers.estimators.preprocessing import Plan, plan_of
+from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
+from treeaudit.readers.estimators.tree_ensembles import read_trees
+from treeaudit.readers.estimators.undo import undo
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert, clean, show
+from treeaudit.schema import Feature, Label
+from treeaudit.tree import Forest, Member, Source, Tree
+
+__all__ = ["to_forest"]
+
+Wide = npt.NDArray[np.int64]
+
+_MOST_CODES = 1 << 22
+_DEEPEST = 16
+_MOST_COLUMNS = 1 << 20
+_MOST_PEOPLE = 1 << 53
+
+
+def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
+    """Return the forest that a stored scikit-learn model describes.
+
+    Parameters
+    ----------
+    found
+        The model inside the file.
+    source
+        What is known of the file; estimator, version and parameters are added.
+    n_bytes
+        Size of the unpacked file. Its trees cannot take more.
+
+    Raises
+    ------
+    ModelTooLargeError
+        If the file repeats its trees to seem larger than it is.
+    ReadError
+        If the stored tree contradicts itself.
+    UnsupportedModelError
+        If it was never fitted.
+    """
+    estimator = found.estimator
+    members = members_of(found)
+    budget = Budget(n_bytes)
+    pieces = [_Piece(member, budget) for member in members.trees]
+    chosen = _together(pieces, found.classes)
+    picked = any(len(piece.found.before) > len(found.before) for piece in chosen)
+    alike = len({piece.part.grove.schema.features for piece in chosen}) == 1
+    columns = () if alike and not picked else _columns(found, chosen, budget)
+    joined = join([piece.part for piece in chosen], columns, found.classes)
+    others = [piece.found for piece in pieces if piece not in chosen] + members.others
+    warnings = [text for piece in chosen for text in piece.part.grove.warnings]
+    warnings += not_audited(others)
+    note_code(estimator, warnings)
+    attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
+    version = attributes.get("_sklearn_version")
+    alone = len(chosen) == 1 and chosen[0].found.estimator is estimator
+    return Forest(
+        trees=joined.trees,
+        schema=joined.schema,
+        counts_are=joined.counts_are,
+        counts_reason=joined.counts_reason,
+        records_are=joined.records_are,
+        n_records=_n_records(found, joined.n_records),
+        single_precision=joined.single_precision,
+        source=replace(
+            source,
+            estimator=estimator.kind,
+            inside=found.inside,
+            library="scikit-learn",
+            library_version=clean(version) if isinstance(version, str) else None,
+            parameters=parameters(attributes),
+        ),
+        warnings=tuple(dict.fromkeys(warnings)),
+        members=() if alone else tuple(piece.part.member for piece in chosen),
+        tree_classes=joined.tree_classes,
+    )
+
+
+class _Piece:
+    """A model with trees of its own, read and said in terms of the data."""
+
+    def __init__(self, found: Found, budget: Budget) -> None:
+        self.found = found
+        kind = found.estimator.kind
+        read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
+        grove = _named(found, read(found, budget), budget)
+        warnings = list(grove.warnings)
+        plan = _plan(found, grove, budget, warnings)
+        if found.seen.apart:
+            warnings.append(f"{found.inside} is read alone: {found.seen.apart}")
+        if found.seen.note:
+            warnings.append(found.seen.note)
+        if plan is not None:
+            grove = _undone(grove, plan)
+        self.part = Part(
+            member=Member(inside=found.inside, estimator=kind, n_trees=grove.n_trees),
+            grove=replace(grove, warnings=tuple(warnings)),
+            own_labels=found.seen.own_labels,
+        )
+        transformed = bool(found.before) and (plan is None or bool(plan.made))
+        steps = tuple(id(step) for step in found.before) if transformed else ()
+        self.columns = (found.seen.apart, steps)
+
+
+def _together(pieces: Sequence[_Piece], classes: tuple[Label, ...] | None) -> list[_Piece]:
+    """Return the models over the same columns and classes that have most of the trees."""
+    groups: dict[object, list[_Piece]] = {}
+    for piece in pieces:
+        own, labels = piece.part.own_labels, piece.part.grove.schema.classes
+        known = labels is not None and (own or classes is None or set(labels) <= set(classes))
+        key = (piece.columns, own, None if labels is None else known or labels)
+        groups.setdefault(key, []).append(piece)
+
+    def size(group: list[_Piece]) -> tuple[bool, int]:
+        return not group[0].found.seen.apart, sum(p.part.grove.n_trees for p in group)
+
+    return max(groups.values(), key=size)
+
+
+def _named(found: Found, grove: Grove, budget: Budget) -> Grove:
+    """Take the names of columns from the model around, and add those that it put behind."""
+    n = len(grove.schema.features)
+    added, names = found.seen.added, found.seen.names
+    if found.before or found.seen.apart or (grove.schema.named and not added):
+        return grove
+    outer = budget.named(names, n - len(added))
+    if outer is None and not added:
+        return grove
+    features = outer or grove.schema.features[: n - len(added)]
+    if features and any(one.categories is not None for one in grove.schema.features):
+        both = zip(features, grove.schema.features, strict=False)
+        features = tuple(replace(one, name=named.name) for named, one in both)
+    features += tuple(Feature(name=name) for name in added)
+    if len(features) != n:
+        return grove
+    return replace(grove, schema=replace(grove.schema, features=features, named=outer is not None))
+
+
+def _columns(found: Found, pieces: Sequence[_Piece], budget: Budget) -> tuple[Feature, ...]:
+    """Return the columns of the data, in front of everything."""
+    first = found.before[0] if found.before else found.estimator
+    names = names_in(first) if isinstance(first, Inert) else None
+    names = found.seen.names if names is None else names
+    if names is not None:
+        return budget.named(names, len(names)) or ()
+    for name in ("n_features_in_", "n_features_"):
+        stated = first.get(name) if isinstance(first, Inert) else None
+        if isinstance(stated, int) and 0 < stated <= _MOST_COLUMNS:
+            return budget.unnamed(stated)
+    return max((p.part.grove.schema.features for p in pieces), key=len)
+
+
+def _plan(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Plan | None:
+    """Return how to undo the steps before the trees, and say what cannot be undone."""
+    if not found.before:
+        return None
+    names = found.seen.names
+    budget.undo(max(_width(found.before[0]), len(grove.schema.features)))
+    if names is not None:
+        known: list[str] | None = [str(label_of(arrived(name))) for name in names.tolist()]
+    else:
+        known = grove.schema.names if grove.schema.named else None
+    plan = plan_of(found.before, len(grove.schema.features), known)
+    if plan is not None and _too_many_codes(plan, grove):
+        plan = plan.without_sets()
+    if plan is not None and codes_behind(grove.schema.features, plan) is None:
+        plan = None
+    if plan is None:
+        kinds = [s.kind if isinstance(s, Inert) else show(s) for s in found.before]
+        warnings.append(
+            f"the steps before the tree ({', '.join(kinds[:8])}) do not tell what its columns "
+            "are: conditions are in transformed units"
+        )
+    elif plan.made:
+        warnings.append(
+            f"what {', '.join(plan.made[:8])} made of the columns cannot be undone: "
+            "conditions on it are in transformed units"
+        )
+    return plan
+
+
+def _width(step: object) -> int:
+    """Return how many columns a step says that it takes."""
+    for _ in range(_DEEPEST):
+        inner = steps_of(step) if isinstance(step, Inert) and step.kind == "Pipeline" else []
+        if not inner:
+            break
+        step = arrived(inner[0][1])
+    stated = step.get("n_features_in_") if isinstance(step, Inert) else None
+    return stated if isinstance(stated, int) and 0 < stated <= _MOST_COLUMNS else 0
+
+
+def _too_many_codes(plan: Plan, grove: Grove) -> bool:
+    if not any(column.known for column in plan.columns):
+        return False
+    return any(plan.n_codes(grove.tested(i)) > _MOST_CODES for i in range(grove.n_trees))
+
+
+def _undone(grove: Grove, plan: Plan) -> Grove:
+    seen, features = grove.schema.features, plan.features
+    codes = None
+    if any(feature.categories is not None for feature in seen):
+        codes = codes_behind(seen, plan)
+        features = features_behind(seen, plan)
+    schema = replace(grove.schema, features=features, named=plan.named)
+    return replace(grove, build=partial(_built, grove, plan, codes), schema=schema)
+
+
+def _built(grove: Grove, plan: Plan, codes: list[Wide | None] | None, i: int) -> Tree:
+    tree = grove.build(i)
+    return undo(tree, plan) if codes is None else undo_with_sets(tree, plan, codes)
+
+
+def _n_records(found: Found, joined: int | None) -> int | None:
+    stated = found.get("_n_samples")
+    if joined is not None or found.seen.rows == "repeated" or not isinstance(stated, int):
+        return joined
+    return stated if 0 < stated < _MOST_PEOPLE else None

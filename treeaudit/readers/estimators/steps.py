@@ -1,0 +1,210 @@
+"""The preprocessing steps that can be undone, each by what it stores."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.readers.estimators.labels import text_of
+from treeaudit.readers.pickles.arrays import arrived
+
+__all__ = ["UNDO", "CannotUndoError", "Column"]
+
+Float = npt.NDArray[np.float64]
+Kind = Literal["number", "one-hot", "ordinal", "bins", "made"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column that a step gives out, in terms of an original one.
+
+    Attributes
+    ----------
+    feature
+        Number of the original column.
+    kind
+        ``number``; ``one-hot`` (1 for one category); ``ordinal`` (the code of
+        the category); ``bins`` (the number of the bin); ``made`` for what
+        cannot be undone.
+    name
+        Its own name, for ``made``.
+    scale, shift
+        ``seen * scale + shift`` is the number, the 0 or 1, the code or the bin.
+    known
+        The categories.
+    code
+        The category that makes a 1.
+    edges
+        The edges of the bins.
+    fill
+        What missing values were replaced with, in units of the number.
+    """
+
+    feature: int
+    kind: Kind = "number"
+    name: str = ""
+    scale: float = 1.0
+    shift: float = 0.0
+    known: tuple[str, ...] = ()
+    code: int = 0
+    edges: tuple[float, ...] = ()
+    fill: float | None = None
+
+
+class CannotUndoError(Exception):
+    """A step does not tell how many columns it gives out."""
+
+
+Attributes = Mapping[str, object]
+Undo = Callable[[Attributes, list[Column]], list[Column] | None]
+
+
+def _affine(columns: list[Column], factor: Float, offset: Float) -> list[Column] | None:
+    """Put ``before = after * factor + offset`` behind what was undone already."""
+    if len(factor) != len(columns) or len(offset) != len(columns):
+        return None
+    if not (np.isfinite(factor).all() and np.isfinite(offset).all() and (factor > 0).all()):
+        return None
+    return [
+        replace(c, scale=c.scale * f, shift=c.scale * o + c.shift)
+        for c, f, o in zip(columns, factor.tolist(), offset.tolist(), strict=True)
+    ]
+
+
+def _numbers(value: object, n: int, default: float) -> Float:
+    if value is None:
+        return np.full(n, default)
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.ndim != 1:
+        raise CannotUndoError
+    return value.astype(np.float64)
+
+
+def _scaled(
+    spread: str, middle: str, switches: tuple[str, str]
+) -> Callable[[Attributes, list[Column]], list[Column] | None]:
+    """Undo ``(x - middle) / spread``."""
+
+    def undo(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+        n = len(columns)
+        parts = []
+        for name, switch, default in ((spread, switches[1], 1.0), (middle, switches[0], 0.0)):
+            wanted = bool(name) and attributes.get(switch, True) is not False
+            stored = attributes.get(name) if wanted else None
+            if wanted and stored is None:
+                return None
+            parts.append(_numbers(stored, n, default))
+        return _affine(columns, *parts)
+
+    return undo
+
+
+def _min_max(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    scale = _numbers(attributes.get("scale_"), len(columns), 1.0)
+    if (scale == 0).any():
+        return None
+    return _affine(columns, 1 / scale, -_numbers(attributes.get("min_"), len(columns), 0.0) / scale)
+
+
+def _imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    fill = arrived(attributes.get("statistics_"))
+    if not isinstance(fill, np.ndarray) or len(fill) != len(columns):
+        return None
+    if attributes.get("add_indicator") is True:
+        return None
+    if fill.dtype.kind != "f":
+        return columns
+    if np.isnan(fill).any():
+        return None
+    return [
+        replace(c, fill=f * c.scale + c.shift) if c.kind == "number" else c
+        for c, f in zip(columns, fill.tolist(), strict=True)
+    ]
+
+
+def _categories(attributes: Attributes) -> list[tuple[str, ...]]:
+    stored = attributes.get("categories_")
+    if not isinstance(stored, list):
+        raise CannotUndoError
+    known = []
+    for each in map(arrived, stored):
+        if not isinstance(each, np.ndarray) or each.ndim != 1:
+            raise CannotUndoError
+        known.append(tuple(text_of(v) for v in each.tolist()))
+    return known
+
+
+def _one_hot(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    known = _categories(attributes)
+    if len(known) != len(columns) or attributes.get("_infrequent_enabled") is True:
+        return None
+    if any(c.kind != "number" for c in columns):
+        return None
+    dropped = arrived(attributes.get("drop_idx_"))
+    out = []
+    for i, (column, names) in enumerate(zip(columns, known, strict=True)):
+        left_out = dropped.tolist()[i] if isinstance(dropped, np.ndarray) else None
+        out += [
+            Column(feature=column.feature, kind="one-hot", known=names, code=code)
+            for code in range(len(names))
+            if code != left_out
+        ]
+    return out
+
+
+def _ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    known = _categories(attributes)
+    if len(known) != len(columns) or any(c.kind != "number" for c in columns):
+        return None
+    return [
+        Column(feature=c.feature, kind="ordinal", known=names)
+        for c, names in zip(columns, known, strict=True)
+    ]
+
+
+def _binned(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    edges = arrived(attributes.get("bin_edges_"))
+    if attributes.get("encode") != "ordinal" or not isinstance(edges, np.ndarray):
+        return None
+    each = [arrived(e) for e in edges.tolist()] if edges.dtype == object else list(edges)
+    if len(each) != len(columns) or any(c.kind != "number" or c.scale != 1 for c in columns):
+        return None
+    return [
+        Column(feature=c.feature, kind="bins", edges=tuple(np.asarray(e, np.float64).tolist()))
+        for c, e in zip(columns, each, strict=True)
+    ]
+
+
+def _identity(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    return columns if attributes.get("func") is None else None
+
+
+def _chosen(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    """Undo a selection that stores which columns it keeps."""
+    mask = arrived(attributes.get("support_"))
+    variances = arrived(attributes.get("variances_"))
+    if isinstance(variances, np.ndarray):
+        threshold = attributes.get("threshold", 0.0)
+        mask = variances > (threshold if isinstance(threshold, int | float) else 0.0)
+    if not isinstance(mask, np.ndarray) or mask.shape != (len(columns),):
+        raise CannotUndoError
+    return [c for c, kept in zip(columns, mask.tolist(), strict=True) if kept]
+
+
+UNDO: Mapping[str, Undo] = {
+    "StandardScaler": _scaled("scale_", "mean_", ("with_mean", "with_std")),
+    "RobustScaler": _scaled("scale_", "center_", ("with_centering", "with_scaling")),
+    "MaxAbsScaler": _scaled("scale_", "", ("", "")),
+    "MinMaxScaler": _min_max,
+    "SimpleImputer": _imputed,
+    "OneHotEncoder": _one_hot,
+    "OrdinalEncoder": _ordinal,
+    "KBinsDiscretizer": _binned,
+    "FunctionTransformer": _identity,
+    "VarianceThreshold": _chosen,
+    "RFE": _chosen,
+    "RFECV": _chosen,
+    "SequentialFeatureSelector": _chosen,
+}
+"""The steps that can be undone."""

@@ -1,0 +1,171 @@
+"""What the class numbers of stored trees are, given what each tree was trained on.
+
+`treeaudit.readers.estimators.counts` decides for one tree whose rows are known; here the
+ensemble says what the rows were: all of them, a draw, or weighed by a boosting.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from treeaudit.readers.estimators.counts import Meaning, class_weights, people_per_class
+from treeaudit.readers.estimators.found import Draw, Found, Seen
+from treeaudit.readers.estimators.labels import label_of
+from treeaudit.readers.estimators.node_table import NodeTable
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+
+__all__ = ["absent", "meanings", "weakest"]
+
+_MANY_TREES = 10
+_LATER = (
+    "boosting weighs rows by how often they were wrong before; only the first tree saw all "
+    "alike: --select it for its counts"
+)
+
+
+def absent(reason: str) -> Meaning:
+    """Say that there are no class counts."""
+    return Meaning(counts_are="absent", reason=reason)
+
+
+def weakest(meaning: Sequence[Meaning]) -> Meaning:
+    """Return the meaning that claims least."""
+    order = ("exact", "likely", "weighted", "absent")
+    return max(meaning, key=lambda m: order.index(m.counts_are))
+
+
+def meanings(
+    found: Found,
+    trees: Sequence[Inert],
+    records: Sequence[NodeTable],
+    seen: Sequence[Seen],
+    *,
+    classifier: bool,
+) -> list[Meaning]:
+    """Return what the class numbers of each tree are.
+
+    Parameters
+    ----------
+    found
+        The tree, or the ensemble of trees.
+    trees, records, seen
+        Its trees, their node tables, and what each was trained on; all in
+        the same order.
+    classifier
+        Whether the classes are known.
+    """
+    if reason := _why_absent(found, trees[0], records[0], classifier):
+        return [absent(reason)] * len(records)
+    rows = {one.rows for one in seen}
+    if rows == {"bootstrap"}:
+        return [_drawn(records, seen[0].draw or Draw())] * len(records)
+    if "later" in rows:
+        return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
+    weight_of = _class_weight(found, trees[0])
+    return [_of_rows(r, s, weight_of) for r, s in zip(records, seen, strict=True)]
+
+
+def _why_absent(found: Found, tree: Inert, record: NodeTable, classifier: bool) -> str:
+    kind = found.estimator.kind
+    if kind in ("IsolationForest", "RandomTreesEmbedding"):
+        return "the trees were grown at random and know no classes"
+    if record.n_outputs != 1:
+        return "the model predicts several outputs"
+    if kind == "GradientBoostingClassifier":
+        return "boosted trees predict a number each: the file holds no counts of classes"
+    if not classifier:
+        return "the model predicts a number, not a class"
+    if any(each.get("monotonic_cst") is not None for each in (found.estimator, tree)):
+        return "monotonicity constraints clip the class fractions"
+    return ""
+
+
+def _of_rows(record: NodeTable, seen: Seen, class_weight: dict[int, float] | str | None) -> Meaning:
+    """Decide for a tree that was handed each row once, or copies of it."""
+    leaves = record.leaves
+    value, weight = record.value_of(leaves)
+    n = record.n_records[leaves]
+    if seen.rows == "first":
+        return _of_first(class_weights(value, weight), n, weight, int(record.n_records[0]))
+    found = people_per_class(class_weights(value, weight), n, weight, class_weight)
+    if seen.rows != "repeated":
+        return found
+    ones = found.counts_are == "exact" and bool(np.all(found.per_weight == 1))
+    reason = "class counts are bootstrap draws: a person drawn twice counts twice"
+    if ones:
+        return Meaning(counts_are="exact", reason=reason, per_weight=found.per_weight)
+    return Meaning(counts_are="weighted", reason="bootstrap draws with weights")
+
+
+def _of_first(
+    weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    n: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    weight: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    people: int,
+) -> Meaning:
+    """Decide for the first tree of a boosting, whose weights sum to 1."""
+    near = np.rint(weights * people)
+    alike = np.allclose(weight * people, n, rtol=0, atol=1e-6 * people)
+    if alike and np.allclose(near, weights * people, rtol=0, atol=1e-6 * people):
+        found = people_per_class(near, n, n.astype(np.float64))
+        if found.counts_are == "exact" and found.per_weight is not None:
+            reason = f"every training row weighs 1 of {people:,}"
+            each = np.full(weights.shape[1], float(people))
+            return Meaning(counts_are="exact", reason=reason, per_weight=each)
+    return people_per_class(weights, n, weight)
+
+
+def _class_weight(found: Found, tree: Inert) -> dict[int, float] | str | None:
+    """Return the parameter, a mapping turned from labels to positions."""
+    stated, classes = found.get("class_weight"), found.get("classes_")
+    if stated is None:
+        stated, classes = arrived(tree.get("class_weight")), arrived(tree.get("classes_"))
+    if isinstance(stated, Inert):
+        stated = stated.pairs
+    if isinstance(stated, str):
+        return stated
+    if not isinstance(stated, dict) or not isinstance(classes, np.ndarray):
+        return None
+    labels: list[object] = classes.ravel().tolist()
+    position = {label_of(label): i for i, label in enumerate(labels)}
+    return {
+        position[label_of(label)]: float(weight)
+        for label, weight in stated.items()
+        if isinstance(weight, int | float) and label_of(label) in position
+    }
+
+
+def _drawn(records: Sequence[NodeTable], draw: Draw) -> Meaning:
+    """Decide for trees that each saw a draw with replacement."""
+    totals = {float(record.weight[0]) for record in records}
+    whole, ones = _draws_in(records)
+    draws = len(totals) == 1 and (not isinstance(draw.n, int) or totals == {draw.n})
+    if draw.steered:
+        proved = True
+    else:
+        # Weights of rows would make the totals of many trees differ, and a weight that
+        # all rows share divides every count.
+        draws = draws and draw.class_weight is None
+        proved = len(records) >= _MANY_TREES and ones
+    if draws and whole:
+        return Meaning(
+            counts_are="exact" if proved else "likely",
+            reason="class counts are bootstrap draws: a person drawn twice counts twice",
+            per_weight=np.ones(records[0].width),
+        )
+    return Meaning(
+        counts_are="weighted",
+        reason="bootstrap draws with weights (class_weight or sample_weight)",
+    )
+
+
+def _draws_in(records: Sequence[NodeTable]) -> tuple[bool, bool]:
+    """Tell whether all class weights are whole, and whether some leaf has a single draw."""
+    whole, ones = True, False
+    for record in records:
+        weights = class_weights(*record.value_of(record.leaves))
+        whole = whole and bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
+        ones = ones or bool(np.any(weights == 1))
+        record.forget()
+    return whole, ones

@@ -1,0 +1,231 @@
+"""Single trees, and ensembles that hold their trees directly, as scikit-learn stores them.
+
+Reads what `sklearn.tree._tree.Tree` stores (node table and values), in every
+layout from 0.18 to 1.9: fields are taken by name and unknown ones ignored.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, seen_in_bag, seen_in_forest
+from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
+from treeaudit.readers.estimators.grove import Budget, Grove
+from treeaudit.readers.estimators.node_table import NodeTable, read_nodes
+from treeaudit.readers.estimators.tree_building import Stored, built
+from treeaudit.readers.estimators.tree_counts import meanings, weakest
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.schema import Label, Schema
+from treeaudit.tree import RecordsAre
+
+__all__ = ["read_trees"]
+
+Float = npt.NDArray[np.float64]
+Wide = npt.NDArray[np.int64]
+
+_MOST_TREES = 50_000
+_MOST_PEOPLE = 1 << 53
+_MOST_FEATURES = 1 << 20
+
+
+def read_trees(found: Found, budget: Budget) -> Grove:
+    """Return the trees of a stored tree, forest, bag or boosting.
+
+    Parameters
+    ----------
+    found
+        The model inside the file.
+    budget
+        What the trees may take.
+
+    Raises
+    ------
+    ModelTooLargeError
+        If the file repeats its trees to seem larger than it is.
+    ReadError
+        If the stored trees contradict themselves.
+    UnsupportedModelError
+        If the model was never fitted.
+    """
+    trees = _trees(found)
+    records = _records(trees, budget, apart=found.estimator.kind in BAGS)
+    seen = _seen(found, trees)
+    columns, n_features = _columns(found, records)
+    classes = _classes(found, records)
+    meaning = meanings(found, trees, records, seen, classifier=classes is not None)
+    places = None
+    if classes is not None and found.estimator.kind in BAGS:
+        places = _places(found.given, trees, records, classes)
+    records_are = _records_are(found, seen, records)
+    n_records = _n_records(found, records, seen)
+    warnings = _remarks(records, seen)
+    for record in records:
+        record.forget()
+    features = budget.named(names_in(found.estimator), n_features)
+    return Grove(
+        build=partial(built, Stored(records, meaning, seen, columns, places, classes)),
+        n_trees=len(records),
+        tested=lambda i: _tested(records[i], None if columns is None else columns[i]),
+        schema=Schema(
+            features=features or budget.unnamed(n_features),
+            classes=classes,
+            named=features is not None,
+        ),
+        counts_are=weakest(meaning).counts_are,
+        counts_reason=weakest(meaning).reason,
+        records_are=records_are,
+        n_records=n_records,
+        single_precision=True,
+        warnings=warnings,
+    )
+
+
+def _trees(found: Found) -> list[Inert]:
+    """Return the fitted trees."""
+    if is_tree(found.estimator):
+        return [found.estimator]
+    kind = found.estimator.kind
+    held = elements(found.get("estimators_"))
+    if len(held) > _MOST_TREES:
+        raise ModelTooLargeError(f"the {kind} has more than {_MOST_TREES:,} trees")
+    trees = [tree for tree in held if isinstance(tree, Inert)]
+    if not trees:
+        raise UnsupportedModelError(f"the {kind} was never fitted: call fit before saving it")
+    return trees
+
+
+def _records(trees: Sequence[Inert], budget: Budget, *, apart: bool) -> list[NodeTable]:
+    """Return the node tables; refuse those that are no forest together."""
+    records: list[NodeTable] = []
+    for tree in trees:
+        record = read_nodes(arrived(tree.get("tree_")))
+        budget.take(record.n_bytes)
+        if len(trees) > 1:
+            record.forget()
+        records.append(record)
+    # A member of a bag may have drawn no row of some class.
+    if len({(r.n_features, r.n_outputs, 0 if apart else r.width) for r in records}) > 1:
+        raise ReadError("the model is inconsistent: its trees differ in features or classes")
+    return records
+
+
+def _seen(found: Found, trees: Sequence[Inert]) -> list[Seen]:
+    """Return what each tree was trained on."""
+    kind, given = found.estimator.kind, found.given
+    if is_tree(found.estimator):
+        return [found.seen]
+    if kind in BAGS:
+        return [seen_in_bag(found, given, tree) for tree in trees]
+    if kind in FORESTS:
+        return [seen_in_forest(found)] * len(trees)
+    if kind == "AdaBoostRegressor":
+        return [given.after("repeated")] * len(trees)
+    if kind == "AdaBoostClassifier":
+        return [given.after("first"), *[given.after("later")] * (len(trees) - 1)]
+    share = found.get("subsample")
+    some = isinstance(share, int | float) and share < 1
+    return [given.after("some" if some else "all")] * len(trees)
+
+
+def _columns(found: Found, records: Sequence[NodeTable]) -> tuple[list[Wide] | None, int]:
+    """Return the columns that each tree saw, where it did not see all."""
+    n_features = records[0].n_features
+    chosen = elements(found.get("estimators_features_")) if found.estimator.kind in BAGS else []
+    if not chosen:
+        return None, n_features
+    stated = found.get("n_features_in_") or found.get("n_features_")
+    arrays = [c for c in chosen if isinstance(c, np.ndarray) and c.dtype.kind in "iu"]
+    if len(arrays) != len(records) or any(c.shape != (n_features,) for c in arrays):
+        raise ReadError("the bag is damaged: it does not tell which columns its trees saw")
+    width = max((int(c.max()) + 1 for c in arrays), default=0)
+    if isinstance(stated, int) and width <= stated <= _MOST_FEATURES:
+        width = stated
+    if width > _MOST_FEATURES or any(int(c.min()) < 0 for c in arrays):
+        raise ReadError("the bag is damaged: its trees saw columns that cannot be")
+    return [c.astype(np.int64, copy=False) for c in arrays], width
+
+
+def _classes(found: Found, records: Sequence[NodeTable]) -> tuple[Label, ...] | None:
+    classes = found.classes
+    if classes is None or records[0].n_outputs != 1:
+        return None
+    width = max(record.width for record in records)
+    boosted = found.estimator.kind == "GradientBoostingClassifier"
+    if width > len(classes) or not (
+        boosted or found.estimator.kind in BAGS or width == len(classes)
+    ):
+        raise ReadError(
+            f"the model is inconsistent: {len(classes):,} class labels for {width:,} classes"
+        )
+    return classes
+
+
+def _places(
+    given: Seen,
+    trees: Sequence[Inert],
+    records: Sequence[NodeTable],
+    classes: tuple[Label, ...],
+) -> list[Wide | None]:
+    """Return where the classes of each tree stand among those of the model."""
+    places: list[Wide | None] = []
+    known = {label: i for i, label in enumerate(classes)}
+    for tree, record in zip(trees, records, strict=True):
+        if record.width == len(classes):
+            places.append(None)
+            continue
+        own = Found(estimator=tree, inside="", seen=given).classes or ()
+        if len(own) != record.width or not set(own) <= set(known):
+            raise ReadError("the model is inconsistent: a tree has classes of its own")
+        places.append(np.array([known[label] for label in own], dtype=np.int64))
+    return places
+
+
+def _records_are(found: Found, seen: Sequence[Seen], records: Sequence[NodeTable]) -> RecordsAre:
+    rows = {one.rows for one in seen}
+    if rows <= {"bootstrap", "repeated"}:
+        return "bootstrap"
+    alike = len({int(record.n_records[0]) for record in records}) == 1
+    return "all" if rows <= {"all", "first", "later"} and alike else "unknown"
+
+
+def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen]) -> int | None:
+    """Return how many people the model was trained on, where the file tells."""
+    stated = found.get("_n_samples")
+    most = max(int(record.n_records[0]) for record in records)
+    rows = {one.rows for one in seen}
+    if found.seen.rows == "repeated":
+        return None
+    if isinstance(stated, int) and most <= stated <= _MOST_PEOPLE:
+        return stated
+    if rows <= {"all", "first", "later"} or (len(records) == 1 and rows == {"some"}):
+        return int(records[0].n_records[0])
+    if rows != {"bootstrap"} or found.estimator.kind not in FORESTS:
+        return None
+    if found.get("max_samples") is None and found.get("class_weight") is None:
+        total = records[0].weight[0]
+        return int(total) if float(total).is_integer() and total <= _MOST_PEOPLE else None
+    return None
+
+
+def _remarks(records: Sequence[NodeTable], seen: Sequence[Seen]) -> tuple[str, ...]:
+    remarks = []
+    orphans = sum(record.cut_off for record in records)
+    if orphans:
+        remarks.append(
+            f"{orphans:,} nodes are cut off from the root but still in the file, with their "
+            "counts: whoever pruned this model left the people in"
+        )
+    if any(one.rows == "repeated" for one in seen):
+        remarks.append(
+            "rows drawn twice were copied before its trees saw them: "
+            "the sizes of leaves are draws and do not tell how many people there are"
+        )
+    return tuple(remarks)
+
+
+def _tested(record: NodeTable, columns: Wide | None) -> Wide:
+    return record.tested if columns is None else columns[record.tested]

@@ -1,0 +1,1 @@
+"""ONNX and PMML: models that were exported from some library."""

@@ -1,0 +1,249 @@
+"""Trees in PMML files: TreeModel, and MiningModel made of trees.
+
+Record counts are people only if they add up: the children of every node to
+their parent, in whole numbers. Some writers put 1 everywhere since scikit-learn
+1.4; that adds up to nothing and is left out. Score distributions that sum to
+the record count of their leaf are counts; those that sum to 1 are shares, and
+people where share times record count comes out whole in every leaf.
+"""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import DataError, ReadError, UnsupportedModelError
+from treeaudit.readers.exchange.pmml_conditions import Fields
+from treeaudit.readers.exchange.pmml_document import Document, Model, Node, parse
+from treeaudit.readers.exchange.pmml_trees import Rows, flatten
+from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
+from treeaudit.readers.unpack import Content
+from treeaudit.schema import Label, Schema
+from treeaudit.tree import CountsAre, Forest, Source, Tree
+
+__all__ = ["matches", "read"]
+
+Float = npt.NDArray[np.float64]
+
+_ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?PMML[\s>/]")
+_WHOLE = re.compile(r"-?[0-9]{1,15}")
+_ORDER: tuple[CountsAre, ...] = ("exact", "likely", "weighted", "absent")
+_REASONS: dict[CountsAre, str] = {
+    "exact": "record counts and class counts add up in every node",
+    "likely": "class shares times the record count come out whole in every leaf",
+    "weighted": "class shares times the record count do not come out whole: rows were drawn or "
+    "had weights",
+}
+
+
+def matches(content: Content) -> bool:
+    """Tell whether the content is XML whose first element is PMML."""
+    head = bytes(content.data[:4096])
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = head.decode("utf-16", "replace")
+    else:
+        text = head.decode("latin-1").removeprefix("\xef\xbb\xbf")
+    return text.lstrip()[:1] == "<" and _ROOT.search(text) is not None
+
+
+def read(
+    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
+) -> Forest:
+    """Return the trees of a PMML file.
+
+    Parameters
+    ----------
+    content
+        The file.
+    source
+        What is known of it.
+    select
+        Which model to take, by its ``modelName``, when there are several.
+    limits
+        Not needed: the XML has bounds of its own.
+
+    Raises
+    ------
+    UnsafeModelError
+        If the XML declares a document type.
+    UnsupportedModelError
+        If there is no tree, or more than one model and no choice, or a
+        condition has no box.
+    ReadError
+        If the file is damaged.
+    """
+    del limits
+    document = parse(content.data)
+    name, model = _choose(document, select)
+    try:
+        return _forest(document, model, name if select is not None else "", source)
+    except DataError as error:
+        raise ReadError(f"the PMML is damaged: {error}") from None
+
+
+def _choose(document: Document, select: str | None) -> tuple[str, Model]:
+    found: dict[str, Model] = {}
+    for model in document.models:
+        if model.trees:
+            name = model.attributes.get("modelName") or f"{model.kind}[{len(found)}]"
+            found[name if name not in found else f"{name}[{len(found)}]"] = model
+    listed = ", ".join(show(name)[1:-1] for name in list(found)[:8])
+    if select is not None:
+        if select not in found:
+            raise UnsupportedModelError(
+                f"--select {clean(select)[:60]}: the file holds {listed or 'no model'}"
+            )
+        return select, found[select]
+    if len(found) > 1:
+        raise UnsupportedModelError(
+            f"the file holds {len(found)} models ({listed}): choose one with --select NAME"
+        )
+    if not found:
+        kinds = [model.kind for model in document.models] + [
+            other for model in document.models for other in model.others
+        ]
+        what = ", ".join(show(kind, 40)[1:-1] for kind in dict.fromkeys(kinds[:8]))
+        raise UnsupportedModelError(f"the PMML file holds no trees, but {what or 'no model'}")
+    return next(iter(found.items()))
+
+
+def _forest(document: Document, model: Model, inside: str, source: Source) -> Forest:
+    target = next(
+        (
+            entry.get("name", "")
+            for entry in model.schema
+            if entry.get("usageType") in ("target", "predicted")
+        ),
+        "",
+    )
+    fields = Fields(document.fields, _active(document, model, target))
+    for tree in model.trees:
+        for node in _walk(tree.root):
+            fields.note(node.predicate)
+    rows: list[Rows] = []
+    for i, tree in enumerate(model.trees):
+        try:
+            rows.append(flatten(tree, fields))
+        except ReadError as error:
+            raise type(error)(f"tree {i}: {error}") from None
+    classes = _classes(document, model, target)
+    if not fields.features and any(len(some.parent) > 1 for some in rows):
+        raise ReadError("the PMML is damaged: its trees have no columns to test")
+    trees, counts_are, reason = _trees(rows, classes, model)
+    schema = Schema(
+        features=fields.features,
+        classes=None if classes is None else tuple(classes.values()),
+        target=target or "label",
+    )
+    totals = {None if t.n_records is None else int(t.n_records[0]) for t in trees}
+    n_records = totals.pop() if len(totals) == 1 else None
+    return Forest(
+        trees=tuple(trees),
+        schema=schema,
+        counts_are=counts_are,
+        counts_reason=reason,
+        records_are="unknown" if n_records is None else "all",
+        n_records=n_records,
+        single_precision=fields.all_single,
+        source=replace(
+            source,
+            format="pmml",
+            estimator=model.attributes.get("algorithmName", model.kind)[:200],
+            inside=inside,
+            library_version=document.application,
+        ),
+        warnings=tuple(_warnings(fields, rows, model)),
+    )
+
+
+def _walk(root: Node | None) -> list[Node]:
+    found = [] if root is None else [root]
+    for node in found:
+        found.extend(node.children)
+    return found
+
+
+def _active(document: Document, model: Model, target: str) -> list[str]:
+    """Return the names of the columns that the model is given."""
+    listed = [
+        entry.get("name", "")
+        for entry in model.schema
+        if entry.get("usageType", "active") == "active"
+    ]
+    everything = [
+        name for name, stored in document.fields.items() if name != target and not stored.derived
+    ]
+    return [name for name in dict.fromkeys(listed or everything) if name in document.fields]
+
+
+def _classes(document: Document, model: Model, target: str) -> dict[str, Label] | None:
+    """Return the class labels by the text that stands for them."""
+    if model.attributes.get("functionName") != "classification":
+        return None
+    stored = document.fields.get(target)
+    texts = dict.fromkeys(stored.values if stored is not None else ())
+    for tree in model.trees:
+        if tree.attributes.get("functionName", "classification") != "classification":
+            continue
+        for node in _walk(tree.root):
+            texts.update(dict.fromkeys(value for value, _ in node.distribution))
+            if not node.children and "score" in node.attributes:
+                texts.setdefault(node.attributes["score"])
+    kind = stored.attributes.get("dataType") if stored is not None else None
+    whole = kind == "integer" and all(_WHOLE.fullmatch(text) for text in texts)
+    return {text: int(text) if whole else text for text in texts} or None
+
+
+def _trees(
+    rows: list[Rows], classes: dict[str, Label] | None, model: Model
+) -> tuple[list[Tree], CountsAre, str]:
+    """Build the trees and decide what their numbers are."""
+    place = None if classes is None else {text: i for i, text in enumerate(classes)}
+    found: list[Tree] = []
+    kinds: set[CountsAre] = set()
+    for i, (some, tree) in enumerate(zip(rows, model.trees, strict=True)):
+        votes = tree.attributes.get("functionName", model.attributes.get("functionName"))
+        own = place if votes == "classification" else None
+        people = some.records()
+        counts_are: CountsAre = "absent"
+        counts: Float | None = None
+        if people is not None and own is not None:
+            counts_are, counts = some.counts(people, own)
+        kinds.add(counts_are)
+        try:
+            found.append(some.build(people, counts, own))
+        except ReadError as error:
+            raise type(error)(f"tree {i}: {error}") from None
+    weakest = max(kinds, key=_ORDER.index)
+    if weakest == "absent":
+        found = [replace(tree, counts=None) for tree in found]
+    return found, weakest, _REASONS.get(weakest) or _why_absent(found, classes)
+
+
+def _why_absent(trees: list[Tree], classes: dict[str, Label] | None) -> str:
+    if any(tree.n_records is None for tree in trees):
+        return "the file holds no counts: its record counts, if any, do not add up to their parents"
+    if classes is None:
+        return "the model predicts a number, not a class; its record counts add up in every node"
+    return "the file holds no class counts; its record counts add up in every node"
+
+
+def _warnings(fields: Fields, rows: list[Rows], model: Model) -> list[str]:
+    found = []
+    if fields.derived:
+        names = ", ".join(show(name)[1:-1] for name in fields.derived[:5])
+        found.append(f"columns are computed from others first ({names}): they are shown as such")
+    if fields.has_holes:
+        found.append("the model tests whether a number is not a value: that edge is shown as open")
+    if fields.has_surrogates:
+        found.append("surrogate conditions for missing values are left out")
+    if any(some.has_chains for some in rows):
+        found.append("conditions on several columns at once are shown one after the other")
+    strategies = {tree.attributes.get("missingValueStrategy", "none") for tree in model.trees}
+    if strategies & {"weightedConfidence", "aggregateNodes"}:
+        found.append("missing values go down several ways at once, which is not shown")
+    if model.others:
+        kinds = ", ".join(show(kind, 40)[1:-1] for kind in dict.fromkeys(model.others[:8]))
+        found.append(f"the model also holds parts that are no trees ({kinds}), which are left out")
+    return found

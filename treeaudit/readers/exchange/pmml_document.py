@@ -1,0 +1,319 @@
+"""The XML of a PMML file, as far as trees go: read as a stream, nothing resolved.
+
+A document type is refused, so there are no entities, no external files and
+nothing that grows. Each ``Node`` is packed as soon as it ends.
+"""
+
+import re
+from dataclasses import dataclass, field
+from mmap import mmap
+from xml.parsers import expat
+
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.pickles.inert import clean, show
+
+__all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel", "parse"]
+
+_DEEPEST = 5_000
+_MOST_ELEMENTS = 20_000_000
+_CHUNK = 8 << 20
+_MOST_NESTED = 40
+_FREE_MEMORY = 160 << 20
+_COST_OF_NODE, _COST_OF_PREDICATE = 400, 100
+_ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
+_ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
+_SKIPPED = frozenset(
+    "Output ModelStats ModelExplanation ModelVerification Extension Targets Timestamp".split()
+)
+_COMPOUND = frozenset({"or", "and", "xor", "surrogate"})
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A condition: its operator, the field, and values or other conditions."""
+
+    operator: str
+    field: str = ""
+    values: tuple[str, ...] = ()
+    parts: tuple["Predicate", ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of a tree, as written."""
+
+    attributes: dict[str, str]
+    predicate: Predicate | None = None
+    distribution: list[tuple[str, str]] = field(default_factory=list)
+    children: list["Node"] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class TreeModel:
+    """A tree: its attributes and its root."""
+
+    attributes: dict[str, str]
+    root: Node | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Model:
+    """A model at the top of the file, with the trees inside it in their order."""
+
+    kind: str
+    attributes: dict[str, str]
+    trees: list[TreeModel] = field(default_factory=list)
+    schema: list[dict[str, str]] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class DataField:
+    """A column of the data, or one that is computed from others."""
+
+    attributes: dict[str, str]
+    values: list[str] = field(default_factory=list)
+    same_as: str | None = None
+    derived: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Document:
+    """What a PMML file holds."""
+
+    fields: dict[str, DataField] = field(default_factory=dict)
+    models: list[Model] = field(default_factory=list)
+    application: str | None = None
+
+
+def parse(data: bytes | mmap) -> Document:
+    """Return what a PMML file holds.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+
+    Raises
+    ------
+    UnsafeModelError
+        If it declares a document type, which could name other files.
+    ReadError
+        If the XML is damaged; names the line.
+    """
+    handler = _Handler(_FREE_MEMORY + 4 * len(data))
+    parser = expat.ParserCreate(_encoding(bytes(data[:200])))
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser.StartDoctypeDeclHandler = _refuse
+    parser.EntityDeclHandler = _refuse
+    parser.StartElementHandler = handler.start
+    parser.EndElementHandler = handler.end
+    parser.CharacterDataHandler = handler.text
+    view = memoryview(data)
+    try:
+        for at in range(0, len(view), _CHUNK):
+            parser.Parse(bytes(view[at : at + _CHUNK]), False)
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        text = expat.ErrorString(error.code)
+        raise ReadError(f"line {error.lineno:,}: the XML is damaged ({text})") from None
+    except ValueError as error:
+        raise ReadError(f"the XML is damaged: {clean(error)[:200]!r}") from None
+    finally:
+        view.release()
+    return handler.document
+
+
+def _encoding(head: bytes) -> str:
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    stated = _ENCODING.match(head.removeprefix(b"\xef\xbb\xbf").lstrip())
+    name = stated.group(1).decode().lower() if stated else "utf-8"
+    if name not in _ENCODINGS:
+        raise UnsupportedModelError(f"the XML is written in {name}: save it as UTF-8 and try again")
+    return name
+
+
+def _refuse(*_: object) -> None:
+    raise UnsafeModelError(
+        "the XML declares a document type, which can name other files and entities: a PMML model "
+        "needs none, so remove it"
+    )
+
+
+class _Handler:
+    """Builds the document while the XML goes by."""
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        self.document = Document()
+        self._open: list[str] = []
+        self._skipping = 0
+        self._count = 0
+        self._nodes: list[Node] = []
+        self._tree: TreeModel | None = None
+        self._compound: list[tuple[Predicate, list[Predicate]]] = []
+        self._field: DataField | None = None
+        self._words: dict[str, str] = {}
+        self._array: list[str] | None = None
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """See an element begin."""
+        self._count += 1
+        if len(self._open) >= _DEEPEST or self._count > _MOST_ELEMENTS:
+            raise ModelTooLargeError(
+                f"the XML has more than {_DEEPEST:,} levels or {_MOST_ELEMENTS:,} elements"
+            )
+        name = self._word(tag.rpartition(":")[2])
+        self._open.append(name)
+        if self._skipping or name in _SKIPPED:
+            self._skipping += 1
+            return
+        above = self._open[-2] if len(self._open) > 1 else ""
+        if not above and name != "PMML":
+            raise ReadError(f"the XML is no PMML: it begins with {show(name)}")
+        given = {self._word(key): value for key, value in attributes.items()}
+        match name:
+            case "Node" if self._tree is not None:
+                self._node(given)
+            case "True" | "False" | "SimplePredicate" | "SimpleSetPredicate" | "CompoundPredicate":
+                self._predicate(name, given)
+            case "ScoreDistribution" if self._nodes:
+                self._spend(_COST_OF_PREDICATE)
+                pair = (self._word(given.get("value", "")), given.get("recordCount", ""))
+                self._nodes[-1].distribution.append(pair)
+            case "Array" if self._open[-2] == "SimpleSetPredicate":
+                self._array = []
+            case _:
+                self._other(name, above, given)
+
+    def _spend(self, cost: int) -> None:
+        self._memory -= cost
+        if self._memory < 0:
+            raise ModelTooLargeError("the XML holds more small parts than treeaudit takes in")
+
+    def _word(self, text: str) -> str:
+        """Keep one copy of words that come often."""
+        if len(self._words) > 100_000:
+            return text
+        return self._words.setdefault(text, text)
+
+    def _other(self, name: str, above: str, given: dict[str, str]) -> None:
+        models = self.document.models
+        match name:
+            case "DataField" | "DerivedField":
+                self._field = DataField(given, derived=name == "DerivedField")
+                self.document.fields.setdefault(given.get("name", ""), self._field)
+            case "Value" if self._field is not None and above == "DataField":
+                if given.get("property", "valid") == "valid":
+                    self._field.values.append(given.get("value", ""))
+            case "FieldRef" if self._field is not None and above == "DerivedField":
+                self._field.same_as = given.get("field")
+            case "Application":
+                parts = (given.get("name", ""), given.get("version", ""))
+                self.document.application = " ".join(part for part in parts if part) or None
+            case "MiningField" if models and len(self._open) == 4:
+                models[-1].schema.append(given)
+            case "TreeModel":
+                if above == "PMML":
+                    models.append(Model(name, given))
+                if models:
+                    self._tree = TreeModel(given)
+                    models[-1].trees.append(self._tree)
+            case _ if above == "PMML" and name not in ("Header", "DataDictionary"):
+                if name not in ("TransformationDictionary", "MiningBuildTask"):
+                    models.append(Model(name, given))
+            case _ if above == "Segment" and models and name.endswith(("Model", "Scorecard")):
+                if name != "MiningModel":
+                    models[-1].others.append(name)
+
+    def _node(self, given: dict[str, str]) -> None:
+        self._spend(_COST_OF_NODE)
+        node = Node(given)
+        if self._nodes:
+            self._nodes[-1].children.append(node)
+        elif self._tree is not None:
+            if self._tree.root is not None:
+                raise ReadError("the PMML is damaged: a tree has two roots")
+            self._tree.root = node
+        self._nodes.append(node)
+
+    def _predicate(self, name: str, given: dict[str, str]) -> None:
+        self._spend(_COST_OF_PREDICATE)
+        word = self._word
+        column = word(given.get("field", ""))
+        if name == "CompoundPredicate":
+            operator = given.get("booleanOperator", "")
+            if operator not in _COMPOUND:
+                raise ReadError(
+                    f"the PMML is damaged: no conditions are joined by {show(operator)}"
+                )
+            if len(self._compound) >= _MOST_NESTED:
+                raise ModelTooLargeError(f"conditions are nested more than {_MOST_NESTED} deep")
+            self._compound.append((Predicate(word(operator)), []))
+            return
+        if name == "SimplePredicate":
+            values = (word(given["value"]),) if "value" in given else ()
+            made = Predicate(word(given.get("operator", "")), column, values)
+        elif name == "SimpleSetPredicate":
+            made = Predicate(word(given.get("booleanOperator", "")), column)
+        else:
+            made = Predicate(name)
+        self._place(made)
+
+    def _place(self, made: Predicate) -> None:
+        if self._compound:
+            self._compound[-1][1].append(made)
+        elif self._nodes and self._open[-2] == "Node":
+            if self._nodes[-1].predicate is not None:
+                raise ReadError("the PMML is damaged: a node has two conditions")
+            self._nodes[-1].predicate = made
+
+    def text(self, text: str) -> None:
+        """See text between elements: only arrays hold any that matters."""
+        if self._array is not None:
+            self._array.append(text)
+
+    def end(self, tag: str) -> None:
+        """See an element end."""
+        name = self._open.pop()
+        if self._skipping:
+            self._skipping -= 1
+            return
+        match name:
+            case "Node" if self._nodes:
+                self._nodes.pop()
+            case "TreeModel":
+                self._tree = None
+            case "DataField" | "DerivedField":
+                self._field = None
+            case "CompoundPredicate":
+                frame, parts = self._compound.pop()
+                self._open.append(name)
+                self._place(Predicate(frame.operator, parts=tuple(parts)))
+                self._open.pop()
+            case "Array" if self._array is not None:
+                self._fill("".join(self._array))
+                self._array = None
+
+    def _fill(self, text: str) -> None:
+        """Give the set condition that was just placed its values."""
+        values = tuple(self._word(value) for value in _words(text))
+        if self._compound and self._compound[-1][1]:
+            parts = self._compound[-1][1]
+            parts[-1] = Predicate(parts[-1].operator, parts[-1].field, values)
+        elif self._nodes and self._nodes[-1].predicate is not None:
+            made = self._nodes[-1].predicate
+            self._nodes[-1].predicate = Predicate(made.operator, made.field, values)
+
+
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
+
+
+def _words(text: str) -> list[str]:
+    """Split the text of an array: words, or texts in quotes."""
+    return [
+        quoted.replace('\\"', '"') if plain == "" else plain
+        for quoted, plain in _TOKEN.findall(text)
+    ]

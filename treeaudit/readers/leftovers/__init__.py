@@ -1,0 +1,1 @@
+"""What a pickle holds about people beside its trees."""

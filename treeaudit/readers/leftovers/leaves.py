@@ -1,0 +1,70 @@
+"""The leaves of a stored tree, in a file that may be damaged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+
+__all__ = ["Leaves", "has_numbers", "is_one_of", "leaves_of"]
+
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Leaves:
+    """The leaves of one stored tree.
+
+    Attributes
+    ----------
+    n, weight, impurity
+        Shape ``(n_leaves,)``: people, their weight, variance of their targets.
+    value
+        Shape ``(n_leaves, n_outputs)``: the mean per output.
+    """
+
+    n: Float
+    weight: Float
+    impurity: Float
+    value: Float
+
+
+def is_one_of(model: Inert, name: str, words: frozenset[str]) -> bool:
+    """Tell whether an attribute is one of some words; it may be anything."""
+    value = model.get(name)
+    return isinstance(value, str) and value in words
+
+
+def leaves_of(tree: object) -> Leaves | None:
+    """Return the leaves of a fitted tree, or None where they cannot be made out."""
+    record = arrived(tree.get("tree_")) if isinstance(tree, Inert) else None
+    if not isinstance(record, Inert):
+        return None
+    nodes, values = arrived(record.get("nodes")), arrived(record.get("values"))
+    count = record.get("node_count")
+    needed = ("left_child", "n_node_samples", "weighted_n_node_samples", "impurity")
+    if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
+        return None
+    if not has_numbers(nodes, needed) or values.ndim != 3 or values.dtype.kind != "f":
+        return None
+    if not isinstance(count, int) or not 0 < count <= min(len(nodes), len(values)):
+        return None
+    leaf = np.flatnonzero(nodes["left_child"][:count] < 0)
+    n, weight, impurity = (nodes[name][leaf].astype(np.float64) for name in needed[1:])
+    usable = (n > 0) & (n < 1 << 53) & np.isfinite(values[leaf]).all(axis=(1, 2))
+    value = values[leaf][usable].astype(np.float64)
+    if not value.size:
+        return None
+    value = value.reshape(len(value), -1)
+    return Leaves(n=n[usable], weight=weight[usable], impurity=impurity[usable], value=value)
+
+
+def has_numbers(nodes: npt.NDArray[np.void], names: Sequence[str]) -> bool:
+    """Tell whether a table of nodes has these columns, all of them numbers."""
+    stored = nodes.dtype.names or ()
+    return nodes.ndim == 1 and all(
+        name in stored and nodes.dtype[name].kind in "iuf" for name in names
+    )

@@ -1,0 +1,82 @@
+"""Code that loading a pickle the usual way would run, beyond the usual libraries."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from treeaudit.readers.pickles.inert import Global, show
+from treeaudit.tree import Leftover
+
+__all__ = ["calls", "is_foreign"]
+
+_KNOWN = frozenset(
+    (
+        "sklearn numpy scipy pandas joblib _loss xgboost lightgbm catboost imblearn "
+        "builtins __builtin__ copyreg copy_reg _codecs collections abc datetime decimal "
+        "fractions functools pathlib types uuid _weakrefset exceptions"
+    ).split()
+)
+_MOST = 20
+
+
+def is_foreign(name: Global) -> bool:
+    """Tell whether a name belongs to none of the libraries that write tree models.
+
+    Examples
+    --------
+    >>> is_foreign(Global("__main__", "MyTree", 0, True))
+    True
+    >>> is_foreign(Global("sklearn.tree._classes", "DecisionTreeClassifier", 0, True))
+    False
+    """
+    return name.module.partition(".")[0] not in _KNOWN
+
+
+def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
+    """Yield what `pickle.load` would import and let run, most frequent first.
+
+    Parameters
+    ----------
+    mentioned
+        Every name in the file.
+    n_nested
+        Pickles inside the file (arrays of objects of joblib).
+    """
+    foreign = [name for name in mentioned if is_foreign(name)]
+    if not foreign:
+        return
+    carried = sum(name.module.partition(".")[0] == "cloudpickle" for name in foreign)
+    if carried:
+        yield Leftover(
+            kind="code",
+            where="cloudpickle",
+            n=carried,
+            says="the file carries functions or classes as program code of its own, which "
+            "loading puts together and using the model runs",
+        )
+    times = Counter((n.module, n.name) for n in foreign if not n.module.startswith("cloudpickle"))
+    for (module, name), n in times.most_common(_MOST):
+        full = show(Global(module, name, 0, True), 200)
+        yield Leftover(
+            kind="calls",
+            where=full,
+            n=n,
+            says=f"loading imports {show(Global(module, '', 0, True), 100).rstrip('.')} and hands "
+            f"{'it' if n == 1 else f'it {n:,} times'} what the file holds for {show_name(name)}",
+        )
+    if len(times) > _MOST:
+        rest = sum(times.values()) - sum(n for _, n in times.most_common(_MOST))
+        says = f"{len(times) - _MOST:,} further names outside the usual libraries"
+        yield Leftover(kind="calls", where="…", n=rest, says=says)
+    if n_nested and any("numpy_pickle" in name.module for name in mentioned):
+        yield Leftover(
+            kind="calls",
+            where="numpy_pickle",
+            n=n_nested,
+            says="arrays of objects are pickles inside the joblib file, which joblib before 1.6 "
+            "loads with bare pickle.load, past any guard (GHSA-m62q-453p-gv66)",
+        )
+
+
+def show_name(name: str) -> str:
+    """Return the last part of a name, plain and short."""
+    return ascii(name[:60])[1:-1]

@@ -1,0 +1,124 @@
+"""Values of single columns that a file keeps: bins, quantiles, extremes, categories."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from treeaudit.readers.leftovers.walk import Place
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.tree import Leftover
+
+__all__ = ["columns"]
+
+_MANY = 20
+"""So many values of a column are more than a public scale has."""
+
+
+def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
+    """Yield the attributes of an estimator that list values of its columns.
+
+    Parameters
+    ----------
+    place
+        An object in the file.
+    n_records
+        Training records, where known: a column with a category per ten people
+        is no public list.
+    """
+    model = place.value
+    if not isinstance(model, Inert):
+        return
+    attributes = {name: arrived(value) for name, value in model.attributes.items()}
+    yield from _bins(place, attributes.get("bin_thresholds_"))
+    yield from _edges(place, attributes.get("bin_edges_"))
+    yield from _quantiles(place, attributes.get("quantiles_"), n_records)
+    yield from _extremes(place, attributes)
+    yield from _calibration(place, attributes)
+    learned = attributes.get("categories")
+    if isinstance(learned, str) and learned == "auto":
+        yield from _categories(place, attributes.get("categories_"), n_records)
+    words = attributes.get("vocabulary_")
+    if isinstance(words, dict) and attributes.get("vocabulary") is None and len(words) >= _MANY:
+        yield _values(place, "vocabulary_", len(words), f"{len(words):,} words of training texts")
+
+
+def _values(place: Place, name: str, n: int, says: str) -> Leftover:
+    return Leftover(kind="column-values", where=place.at(name), n=n, says=says)
+
+
+def _sizes(stored: object) -> list[int]:
+    """Return how many entries each column has."""
+    if isinstance(stored, np.ndarray) and stored.dtype == object and stored.ndim == 1:
+        stored = list(stored)
+    if not isinstance(stored, list | tuple):
+        return []
+    parts = [arrived(part) for part in stored]
+    return [p.size for p in parts if isinstance(p, np.ndarray)]
+
+
+def _large(sizes: Sequence[int], least: int = _MANY) -> tuple[int, int, int]:
+    """Return columns with many entries, the most of one, and all of theirs."""
+    many = [size for size in sizes if size >= least]
+    return len(many), max(many, default=0), sum(many)
+
+
+def _of(n: int) -> str:
+    return "1 column" if n == 1 else f"{n:,} columns"
+
+
+def _bins(place: Place, stored: object) -> Iterator[Leftover]:
+    n, most, total = _large(_sizes(stored))
+    if n:
+        says = (
+            f"bin thresholds of {_of(n)}, up to {most:,} of one: each is halfway between two "
+            "neighbouring values of training records, or a value itself"
+        )
+        yield _values(place, "bin_thresholds_", total, says)
+
+
+def _edges(place: Place, stored: object) -> Iterator[Leftover]:
+    sizes = _sizes(stored)
+    if not sizes:
+        return
+    n, most, total = _large(sizes)
+    if n:
+        says = f"bin edges of {_of(n)}, up to {most:,} of one, with the smallest and largest value"
+        yield _values(place, "bin_edges_", total, says)
+    else:
+        says = f"the exact smallest and largest value of {_of(len(sizes))}, as this step gets them"
+        yield Leftover(kind="extremes", where=place.at("bin_edges_"), n=2 * len(sizes), says=says)
+
+
+def _quantiles(place: Place, stored: object, n_records: int | None) -> Iterator[Leftover]:
+    if not isinstance(stored, np.ndarray) or stored.ndim != 2 or not stored.size:
+        return
+    each, width = stored.shape
+    says = f"{each:,} quantiles of {_of(width)}, from the smallest to the largest value"
+    if each == n_records:
+        says = f"every value of {_of(width)}, sorted"
+    yield _values(place, "quantiles_", stored.size, says)
+
+
+def _extremes(place: Place, attributes: dict[str, object]) -> Iterator[Leftover]:
+    extremes = {"data_min_": "smallest", "data_max_": "largest", "max_abs_": "largest absolute"}
+    for name, what in extremes.items():
+        stored = attributes.get(name)
+        if isinstance(stored, np.ndarray) and stored.ndim == 1 and len(stored):
+            says = f"the exact {what} value of {_of(len(stored))}, as this step gets them"
+            yield Leftover(kind="extremes", where=place.at(name), n=len(stored), says=says)
+
+
+def _calibration(place: Place, attributes: dict[str, object]) -> Iterator[Leftover]:
+    stored = attributes.get("X_thresholds_")
+    if isinstance(stored, np.ndarray) and stored.ndim == 1 and len(stored) >= _MANY:
+        says = f"{len(stored):,} scores of records that the calibration was fitted on"
+        yield _values(place, "X_thresholds_", len(stored), says)
+
+
+def _categories(place: Place, stored: object, n_records: int | None) -> Iterator[Leftover]:
+    least = 5 * _MANY if n_records is None else max(_MANY, n_records // 10)
+    n, most, total = _large(_sizes(stored), least)
+    if n:
+        says = f"the categories of {_of(n)}, up to {most:,} of one: more than a public list has"
+        yield _values(place, "categories_", total, says)

@@ -1,0 +1,233 @@
+"""Seeds that a file keeps, and whether they repeat the draws of its trees.
+
+scikit-learn stores an integer seed in every tree of a bagged forest. With the
+number of training rows, which it stores as well, the same generator draws the
+same rows again: row by row, who is in which tree and how often. The proof is
+in the file: the rows drawn again are as many distinct ones as the root holds.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.readers.leftovers.walk import Place
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.tree import Leftover
+
+__all__ = ["seeds"]
+
+_TRIED = 5
+_MOST_GUESSES = 10
+_MOST_DRAWS = 2_000_000
+_SEEDS = 1 << 32
+_HIGHEST = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Plan:
+    """How rows were drawn.
+
+    ``features`` is how many random features are drawn first, of how many, and
+    whether with replacement; None for forests, which draw them elsewhere.
+    """
+
+    people: int
+    draws: int
+    repeat: bool = True
+    weights: npt.NDArray[np.float64] | None = None
+    features: tuple[int, int, bool] | None = None
+
+
+def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
+    """Yield the seeds of a bagged model that repeat its draws.
+
+    Seeds that were overwritten repeat nothing and are not reported. Where a
+    repetition would prove nothing (every tree holds the same number of people)
+    or cost too much, the seeds are reported as they are.
+
+    Parameters
+    ----------
+    place
+        An object in the file.
+    n_records
+        Training rows, where the model does not store them.
+    """
+    model = place.value
+    if not isinstance(model, Inert):
+        return
+    stored = arrived(model.get("estimators_"))
+    members = [m for m in stored if isinstance(m, Inert)] if isinstance(stored, list) else []
+    if not members:
+        return
+    roots = [_root(member) for member in members]
+    if model.get("_max_samples") is not None or model.get("_seeds") is not None:
+        plans = _bagging_plans(model)
+        own, where = _seed_array(model), "_seeds"
+        again = _from_seed(model.get("random_state"), at_once=True)
+    elif model.get("bootstrap") is True:
+        plans = _forest_plans(model, roots[0], n_records)
+        own, where = [m.get("random_state") for m in members], "estimators_[*].random_state"
+        again = _from_seed(model.get("random_state"), at_once=False)
+    else:
+        return
+    kept = sum(map(_is_seed, own))
+    for plan in plans:
+        proved = _repeat(own, plan, roots)
+        if proved is not False:
+            says = _says("1 seed tells" if kept == 1 else f"{kept:,} seeds tell", plan, proved)
+            yield Leftover(kind="seeds", where=place.at(where), n=kept, says=says)
+        from_top = _repeat(again, plan, roots)
+        if from_top:
+            says = _says("1 seed, from which those of all trees follow, tells", plan, True)
+            yield Leftover(kind="seeds", where=place.at("random_state"), n=len(members), says=says)
+        if proved or from_top:
+            return
+
+
+def _says(who: str, plan: _Plan, proved: bool | None) -> str:
+    check = "; drawn again, as many people as the trees hold" if proved else ""
+    return (
+        f"{who} who is in which tree, by row number ({plan.draws:,} drawn from "
+        f"{plan.people:,}{check})"
+    )
+
+
+def _forest_plans(
+    model: Inert, root: tuple[int, float] | None, n_records: int | None
+) -> Iterator[_Plan]:
+    """Yield what the draws may have been; old versions do not store the numbers."""
+    weight = root[1] if root else 0.0
+    drawn = int(weight) if 0 < weight <= _MOST_DRAWS and weight.is_integer() else None
+    tried: set[int] = set()
+    for people in (model.get("_n_samples"), n_records, drawn, *_from_share(model, drawn)):
+        if not _is_size(people) or people in tried:
+            continue
+        tried.add(people)
+        stated = model.get("_n_samples_bootstrap")
+        draws = stated if _is_size(stated) else drawn if drawn is not None else people
+        yield _Plan(
+            people=people,
+            draws=draws,
+            weights=_weights(model, people),
+        )
+
+
+def _from_share(model: Inert, drawn: int | None) -> Iterator[int]:
+    """Yield the numbers of records of which a share gives the number drawn."""
+    share = model.get("max_samples")
+    if drawn is not None and isinstance(share, float) and 0.01 < share <= 1:
+        first, last = math.ceil((drawn - 0.5) / share), math.floor((drawn + 0.5) / share)
+        yield from range(first, min(last, first + _MOST_GUESSES) + 1)
+
+
+def _bagging_plans(model: Inert) -> Iterator[_Plan]:
+    people, draws = model.get("_n_samples"), model.get("_max_samples")
+    if not _is_size(people) or not _is_size(draws):
+        return
+    repeat = model.get("bootstrap") is True
+    weights = _weights(model, people)
+    if not repeat and draws >= people:
+        return
+    chosen, width = model.get("_max_features"), model.get("n_features_in_")
+    if width is None:
+        width = model.get("n_features_")
+    features = (
+        (chosen, width, model.get("bootstrap_features") is True)
+        if _is_size(chosen) and _is_size(width)
+        else None
+    )
+    yield _Plan(people=people, draws=draws, repeat=repeat, weights=weights, features=features)
+
+
+def _is_size(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _weights(model: Inert, people: int) -> npt.NDArray[np.float64] | None:
+    stored = arrived(model.get("_sample_weight"))
+    if not isinstance(stored, np.ndarray) or stored.shape != (people,):
+        return None
+    return stored.astype(np.float64) if stored.dtype.kind in "biuf" else None
+
+
+def _seed_array(model: Inert) -> list[object]:
+    stored = arrived(model.get("_seeds"))
+    if isinstance(stored, np.ndarray) and stored.ndim == 1 and stored.dtype.kind in "iu":
+        return list(stored.tolist())
+    return []
+
+
+def _from_seed(seed: object, *, at_once: bool) -> list[object]:
+    """Return the seeds of the first trees as they follow from that of the model."""
+    if not _is_seed(seed):
+        return []
+    source = np.random.RandomState(seed)
+    if at_once:
+        return list(source.randint(_HIGHEST, size=_TRIED).tolist())
+    return [int(source.randint(_HIGHEST)) for _ in range(_TRIED)]
+
+
+def _is_seed(seed: object) -> TypeGuard[int]:
+    return isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < _SEEDS
+
+
+def _root(member: object) -> tuple[int, float] | None:
+    """Return people and weight of the root of a tree."""
+    tree = arrived(member.get("tree_")) if isinstance(member, Inert) else None
+    nodes = arrived(tree.get("nodes")) if isinstance(tree, Inert) else None
+    if not isinstance(nodes, np.ndarray) or nodes.ndim != 1 or not len(nodes):
+        return None
+    names = nodes.dtype.names or ()
+    found = []
+    for name in ("n_node_samples", "weighted_n_node_samples"):
+        if name not in names or nodes.dtype[name].kind not in "iuf":
+            return None
+        found.append(float(nodes[name][0]))
+    return (int(found[0]), found[1]) if all(map(np.isfinite, found)) else None
+
+
+def _repeat(
+    found: Sequence[object], plan: _Plan, roots: Sequence[tuple[int, float] | None]
+) -> bool | None:
+    """Tell whether seeds draw what the roots hold; None where that proves nothing."""
+    pairs = [pair for pair in zip(found, roots, strict=False) if _is_seed(pair[0])]
+    if not pairs or (len(pairs) > 1 and len({seed for seed, _ in pairs}) == 1):
+        return False
+    if not plan.repeat or max(plan.people, plan.draws) > _MOST_DRAWS:
+        return None
+    for seed, root in pairs[:_TRIED]:
+        rows = _draw(seed, plan)
+        if rows is None or root is None:
+            return None
+        if np.count_nonzero(np.bincount(rows)) != root[0]:
+            return False
+    return True
+
+
+def _draw(seed: object, plan: _Plan) -> npt.NDArray[np.int64] | None:
+    """Return the rows of one tree, or None where the draw is not known here."""
+    if not _is_seed(seed):
+        return None
+    source = np.random.RandomState(seed)
+    if plan.features is not None:
+        chosen, width, repeat = plan.features
+        if max(chosen, width) > _MOST_DRAWS:
+            return None
+        if repeat:
+            source.randint(0, width, chosen)
+        elif 0.01 * width < chosen < 0.99 * width:
+            source.permutation(width)
+        elif chosen != width:
+            return None
+    if plan.weights is None:
+        return source.randint(0, plan.people, plan.draws)
+    total = plan.weights.sum()
+    if not np.isfinite(total) or np.any(plan.weights < 0) or total <= 0:
+        return None
+    steps = np.cumsum(plan.weights / total)
+    return np.searchsorted(steps / steps[-1], source.random_sample(plan.draws), side="right")

@@ -1,0 +1,216 @@
+"""Rows of training data in a file: an entry per training record, or the records."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.readers.leftovers.walk import Place
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.tree import Leftover
+
+__all__ = ["named_rows", "rows"]
+
+_FEWEST = 20
+_MOST_GROUPS = 100
+_BEGINNING = 10_000
+
+_RECORDS: Mapping[str, str] = {
+    "_fit_X": "the records among which neighbours are looked up",
+    "X_fit_": "the records that the kernel compares with",
+    "_X_fit": "the records that the kernel compares with",
+    "X_train_": "the training records",
+    "_X_train": "the training records",
+    "X_train": "the training records",
+    "y_train_": "the training targets",
+    "y_train": "the training targets",
+    "support_vectors_": "the records at the margin",
+    "training_set_": "the training records",
+    "core_sample_indices_": "the row numbers of records that are stored as they are (components_)",
+    "component_indices_": "the row numbers of records that are stored as they are (components_)",
+    "stop_words_": "words of training texts that were left out of the vocabulary (CVE-2024-5206)",
+}
+_SEARCH_TREES = ("kd_tree", "ball_tree")
+# One entry per tree, per column, per candidate or for everybody the same: never per person.
+_NOT_ROWS = frozenset(
+    (
+        "estimators_ estimators_features_ estimators_samples_ estimator_weights_ "
+        "estimator_errors_ train_score_ validation_score_ oob_scores_ oob_improvement_ "
+        "_predictors _seeds cv_results_ references_ bin_thresholds_ categories_ "
+        "feature_names_in_ _average_path_length_per_tree _decision_path_lengths "
+        "feature_importances_ classes_ quantiles_ vocabulary_ bin_edges_"
+    ).split()
+)
+# Sizes that are the number of records by right, or by chance.
+_NO_SIZE = ("samples", "records", "rows", "random_state", "seed", "n_jobs", "verbose")
+
+
+def named_rows(place: Place, claimed: set[int]) -> Iterator[Leftover]:
+    """Yield attributes that scikit-learn fills with a row per training record.
+
+    Parameters
+    ----------
+    place
+        An object in the file.
+    claimed
+        Takes the ids of arrays that need not be looked at again.
+    """
+    model = place.value
+    if not isinstance(model, Inert):
+        return
+    attributes = model.attributes
+    for name in ("_sample_weight", "oob_decision_function_", "oob_prediction_"):
+        array = arrived(attributes.get(name))
+        if isinstance(array, np.ndarray) and array.ndim and len(array):
+            claimed.add(id(array))
+            if name == "_sample_weight":
+                yield from _row_weights(place, model, array)
+            else:
+                yield _out_of_bag(place, name, array, attributes.get("oob_score_"))
+    neighbours = "_fit_X" in attributes
+    for name, says in (
+        *_RECORDS.items(),
+        *((("_y", "the labels of the neighbours"),) * neighbours),
+    ):
+        value = arrived(attributes.get(name))
+        n = _length(value)
+        if n:
+            claimed.add(id(value))
+            yield Leftover(kind="records", where=place.at(name), n=n, says=f"{says}: {n:,}")
+    if model.cls.module.endswith(_SEARCH_TREES) and "_fit_X" not in next(
+        (owner.attributes for owner in place.owners()), {}
+    ):
+        stored = model.state if isinstance(model.state, tuple) and model.state else (None,)
+        n = _length(arrived(stored[0]))
+        if n:
+            says = f"the records among which neighbours are looked up: {n:,}"
+            where = place.path or "the file itself"
+            yield Leftover(kind="records", where=where, n=n, says=says)
+
+
+def _row_weights(place: Place, model: Inert, array: npt.NDArray[np.generic]) -> Iterator[Leftover]:
+    """Tell labels from weights: a weight per class is the label of everybody."""
+    n, where = len(array), place.at("_sample_weight")
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or _is_constant(array):
+        return
+    groups = _distinct(array)
+    classes = arrived(model.get("classes_"))
+    k = len(classes) if isinstance(classes, np.ndarray) and classes.ndim == 1 else 0
+    text = f"a weight for each of {n:,} training records in row order"
+    if groups <= _MOST_GROUPS:
+        text += f", {groups:,} distinct values"
+    if model.get("class_weight") is not None and groups == k:
+        says = f"{text} for {k:,} classes: the label of every record"
+        yield Leftover(kind="labels", where=where, n=n, says=says)
+    elif groups <= _MOST_GROUPS:
+        says = f"{text}: which records belong together, and their labels where weights follow them"
+        yield Leftover(kind="labels", where=where, n=n, says=says)
+    else:
+        yield Leftover(kind="records", where=where, n=n, says=text)
+
+
+def _distinct(array: npt.NDArray[np.generic]) -> int:
+    """Count distinct values; where there are many, those of the beginning are enough."""
+    few = len(np.unique(array[:_BEGINNING]))
+    return few if few > _MOST_GROUPS else len(np.unique(array))
+
+
+def _out_of_bag(place: Place, name: str, array: npt.NDArray[np.generic], score: object) -> Leftover:
+    told = ""
+    if isinstance(score, float) and name == "oob_decision_function_" and 0 <= score <= 1:
+        told = f", right for {score:.0%} of them (oob_score_)"
+    says = f"a prediction for each of {len(array):,} training records in row order{told}"
+    return Leftover(kind="out-of-bag", where=place.at(name), n=len(array), says=says)
+
+
+def _length(value: object) -> int:
+    """Return how many rows a value has; 0 for what has none."""
+    match value:
+        case np.ndarray():
+            return len(value) if value.ndim else 0
+        case list() | tuple() | set() | frozenset() | dict():
+            return len(value)
+        case Inert():
+            shape = value.get("_shape")
+            rows = shape[0] if isinstance(shape, tuple) and shape else None
+            return rows if isinstance(rows, int) and 0 < rows < 1 << 53 else 0
+        case _:
+            return 0
+
+
+def rows(place: Place, n_records: int) -> Iterator[Leftover]:
+    """Yield a value that has an entry for every training record.
+
+    Parameters
+    ----------
+    place
+        Any value in the file.
+    n_records
+        Training records. Below 20 the number says nothing.
+    """
+    value = place.value
+    frame = _frame(place)
+    if n_records <= _FEWEST or not _has_rows(value, n_records, frame is not None):
+        return
+    if place.step in _NOT_ROWS or _is_size(place, n_records):
+        return
+    where = place if frame is None else frame
+    says = f"an entry for each of {n_records:,} training records, {_form(value)}"
+    yield Leftover(kind="records", where=where.path or "the file itself", n=n_records, says=says)
+
+
+def _frame(place: Place) -> Place | None:
+    """Return the data frame that a value is a part of."""
+    found: Place | None = None
+    above: Place | None = place
+    while above is not None:
+        if isinstance(above.value, Inert) and _is_pandas(above.value):
+            found = above
+        above = above.above
+    return found
+
+
+def _is_pandas(value: Inert) -> bool:
+    return value.cls.module.partition(".")[0] == "pandas"
+
+
+def _has_rows(value: object, n: int, turned: bool) -> bool:
+    match value:
+        case np.ndarray():
+            fits = bool(value.ndim) and (len(value) == n or (turned and value.shape[-1] == n))
+            return fits and not _is_constant(value)
+        case list() | tuple():
+            return len(value) == n and not any(isinstance(v, Inert) for v in value[:3])
+        case dict():
+            return len(value) == n and not isinstance(next(iter(value.values())), Inert)
+        case Inert():
+            return _length(value) == n and value.get("_shape") is not None
+        case _:
+            return False
+
+
+def _is_constant(array: npt.NDArray[np.generic]) -> bool:
+    if array.dtype.kind not in "biufSU" or not array.size:
+        return not array.size
+    return bool(np.all(array == array.flat[0]))
+
+
+def _is_size(place: Place, n: int) -> bool:
+    """Whether somebody on the way has that many of something else, such as columns."""
+    for owner in place.owners():
+        for name, value in owner.attributes.items():
+            if type(value) is int and value == n and not any(part in name for part in _NO_SIZE):
+                return True
+    return False
+
+
+def _form(value: object) -> str:
+    match value:
+        case np.ndarray():
+            sizes = " × ".join(f"{size:,}" for size in value.shape)
+            return f"an array of {sizes}"
+        case Inert():
+            return f"a {value.kind}"
+        case _:
+            return f"a {type(value).__name__}"

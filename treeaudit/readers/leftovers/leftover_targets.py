@@ -1,0 +1,114 @@
+"""Training values that follow from the numbers in the nodes of a tree.
+
+A regression leaf stores the mean of its targets and their variance. One person:
+the mean is the target. Two people: the targets are ``mean ± sqrt(variance)``.
+No variance: everybody has the mean.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from treeaudit.readers.leftovers.leaves import is_one_of, leaves_of
+from treeaudit.readers.leftovers.walk import Place
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.tree import Leftover
+
+__all__ = ["targets"]
+
+_SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})
+# Attributes of models whose trees are trained on something else than the target.
+_OTHER_TARGETS = ("init_", "offset_", "one_hot_encoder_", "_baseline_prediction")
+
+
+def targets(places: Sequence[Place]) -> Iterator[Leftover]:
+    """Yield what regression trees tell about single targets, a line per model.
+
+    Parameters
+    ----------
+    places
+        Every object of the file that has a ``tree_``.
+    """
+    groups: dict[str, list[tuple[int, int]]] = {}
+    for place in places:
+        tree = place.value
+        if isinstance(tree, Inert) and _knows_targets(place, tree):
+            exact, pairs = _known_targets(tree, _drawn_rows(place))
+            if exact or pairs:
+                groups.setdefault(_family(place), []).append((exact, pairs))
+    for where, found in groups.items():
+        yield _targets(where, found)
+    for place in places:
+        yield from _first_targets(place)
+
+
+def _targets(where: str, found: list[tuple[int, int]]) -> Leftover:
+    exact = sum(one for one, _ in found)
+    pairs = sum(two for _, two in found)
+    said = []
+    if exact:
+        said.append(f"the target of {exact:,} people is the value of their leaf")
+    if pairs:
+        leaf = (
+            "1 leaf of two people gives" if pairs == 1 else f"{pairs:,} leaves of two people give"
+        )
+        said.append(f"{leaf} both targets as mean ± square root of the impurity")
+    if len(found) > 1:
+        said.append(f"over {len(found):,} trees, a person counted once in each")
+    return Leftover(kind="targets", where=where, n=exact + 2 * pairs, says="; ".join(said))
+
+
+def _family(place: Place) -> str:
+    """Name the tree, or all trees of its list at once."""
+    if place.step.startswith("[") and place.above is not None:
+        return place.above.at("[*]") + ".tree_"
+    return place.at("tree_")
+
+
+def _knows_targets(place: Place, tree: Inert) -> bool:
+    if tree.get("classes_") is not None or tree.get("monotonic_cst") is not None:
+        return False
+    for owner in place.owners():
+        known = (
+            owner.cls.module.partition(".")[0] == "sklearn" or owner.get("bootstrap") is not None
+        )
+        if not known or any(owner.get(name) is not None for name in _OTHER_TARGETS):
+            return False
+    return True
+
+
+def _drawn_rows(place: Place) -> bool:
+    """Whether a person can be in the training rows twice (AdaBoost draws them)."""
+    return any(owner.get("estimator_weights_") is not None for owner in place.owners())
+
+
+def _known_targets(tree: Inert, drawn: bool) -> tuple[int, int]:
+    """Return people whose target is the value of their leaf, and leaves that give two."""
+    leaves = leaves_of(tree)
+    if leaves is None:
+        return 0, 0
+    alone = leaves.n == 1
+    if leaves.value.shape[1] > 1 or drawn or not is_one_of(tree, "criterion", _SQUARED):
+        return int(np.count_nonzero(alone)), 0
+    mean = leaves.value[:, 0]
+    # What rounding leaves of a variance of zero grows with the square of the mean.
+    same = (leaves.impurity <= 1e-14 * mean**2) & (leaves.n > 1)
+    pairs = (leaves.n == 2) & (leaves.weight == 2) & ~same & np.isfinite(leaves.impurity)
+    exact = int(leaves.n[alone | same].sum())
+    return exact, int(np.count_nonzero(pairs))
+
+
+def _first_targets(place: Place) -> Iterator[Leftover]:
+    """Yield targets from the first tree of boosted regression, which starts from the mean."""
+    model = next(place.owners(), None)
+    if model is None or place.step != "[0, 0]" or model.get("init_") is None:
+        return
+    if not is_one_of(model, "loss", _SQUARED) or not isinstance(place.value, Inert):
+        return
+    start = arrived(model.get("init_"))
+    if not isinstance(start, Inert) or start.kind not in ("DummyRegressor", "MeanEstimator"):
+        return
+    exact, pairs = _known_targets(place.value, drawn=False)
+    if exact or pairs:
+        yield _targets(place.at("tree_"), [(exact, pairs)])

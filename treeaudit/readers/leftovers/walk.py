@@ -1,0 +1,151 @@
+"""Walk through what a file holds: every object once, within bounds, no recursion."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert, clean, show
+
+__all__ = ["Place", "Walk"]
+
+_DEEPEST = 64
+_MOST_OBJECTS = 1_000_000
+_LONGEST_PATH = 200
+_LONGEST_NAME = 80
+# Their insides are numbers without names: node tables, generator states, search trees.
+_CLOSED = frozenset({"Tree", "TreePredictor"})
+_CLOSED_MODULES = (
+    "numpy.random",
+    *(f"sklearn.neighbors.{name}" for name in ("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A value in the file and the way to it.
+
+    Attributes
+    ----------
+    value
+        The value, late arrays resolved.
+    step
+        The last step of the way: an attribute, or an index in brackets.
+    above
+        The place that holds it.
+    """
+
+    value: object
+    step: str = ""
+    above: "Place | None" = None
+
+    @property
+    def path(self) -> str:
+        """The way from the top, such as ``steps['tree'].estimators_[3]``."""
+        steps: list[str] = []
+        place: Place | None = self
+        while place is not None:
+            steps.append(place.step)
+            place = place.above
+        text = ""
+        for step in reversed(steps):
+            text += f".{step}" if text and step and step[0] not in "[(" else step
+        return text if len(text) <= _LONGEST_PATH else text[: _LONGEST_PATH - 1] + "…"
+
+    def owners(self) -> Iterator[Inert]:
+        """Yield the objects on the way to this place, nearest first, without itself."""
+        place = self.above
+        while place is not None:
+            if isinstance(place.value, Inert):
+                yield place.value
+            place = place.above
+
+    def at(self, step: str) -> str:
+        """Return the way to a part of this place."""
+        return Place(None, step, self).path
+
+
+class Walk:
+    """Every container and array in a file, once; parents before their parts.
+
+    Attributes
+    ----------
+    cut
+        Where the walk was cut off because there was too much, or None.
+    """
+
+    def __init__(self, root: object) -> None:
+        self._root = root
+        self.cut: str | None = None
+
+    def __iter__(self) -> Iterator[Place]:
+        """Yield the places depth first."""
+        seen: set[int] = set()
+        todo = [iter((Place(arrived(self._root)),))]
+        while todo:
+            place = next(todo[-1], None)
+            if place is None:
+                todo.pop()
+                continue
+            if not _is_container(place.value) or id(place.value) in seen:
+                continue
+            seen.add(id(place.value))
+            if len(seen) > _MOST_OBJECTS:
+                self.cut = place.path
+                return
+            yield place
+            if len(todo) < _DEEPEST:
+                todo.append(_parts(place))
+            elif self.cut is None and not isinstance(place.value, np.ndarray):
+                self.cut = place.path
+
+
+def _is_container(value: object) -> bool:
+    return isinstance(value, Inert | dict | list | tuple | np.ndarray)
+
+
+def _parts(place: Place) -> Iterator[Place]:
+    value = place.value
+    match value:
+        case Inert():
+            yield from _parts_of_object(place, value)
+        case dict():
+            yield from (Place(arrived(v), f"[{show(k)}]", place) for k, v in value.items())
+        case list() | tuple():
+            for i, element in enumerate(value):
+                yield from _element(place, i, arrived(element))
+        case np.ndarray() if value.dtype == object:
+            for index, element in np.ndenumerate(value):
+                step = ", ".join(map(str, index))
+                yield Place(arrived(element), f"[{step}]", place)
+
+
+def _element(place: Place, i: int, element: object) -> Iterator[Place]:
+    """Yield an element of a list; a named one, as the step of a pipeline, by its name."""
+    if isinstance(place.value, list) and isinstance(element, tuple) and len(element) > 1:
+        name, first = element[0], arrived(element[1])
+        if isinstance(name, str) and isinstance(first, Inert | str):
+            for part in element[1:]:
+                yield Place(arrived(part), f"[{show(name)}]", place)
+            return
+    yield Place(element, f"[{i}]", place)
+
+
+def _parts_of_object(place: Place, value: Inert) -> Iterator[Place]:
+    module = value.cls.module
+    if module.startswith(_CLOSED_MODULES):
+        return
+    if value.kind in _CLOSED and module.startswith("sklearn."):
+        return
+    attributes = value.attributes
+    for name, part in attributes.items():
+        yield Place(arrived(part), clean(name[:_LONGEST_NAME]), place)
+    if not attributes and value.state is not None:
+        yield Place(arrived(value.state), "__state__", place)
+    for i, part in enumerate(value.args):
+        yield Place(arrived(part), f"({i})", place)
+    for i, part in enumerate(value.items):
+        yield Place(arrived(part), f"[{i}]", place)
+    for key, part in value.pairs.items():
+        yield Place(arrived(part), f"[{show(key)}]", place)

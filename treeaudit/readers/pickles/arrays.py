@@ -1,0 +1,238 @@
+"""Rebuild numpy arrays from their description, checking every number first.
+
+numpy is handed only dtypes that are put together here: a stored dtype whose
+field lies outside its record makes numpy itself read out of bounds.
+"""
+
+import math
+import re
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.pickles.inert import show
+
+__all__ = [
+    "DType",
+    "LateArray",
+    "array_from",
+    "arrived",
+    "object_array",
+    "scalar_from",
+    "shape_from",
+]
+
+Array = npt.NDArray[np.generic]
+Buffer = bytes | bytearray | memoryview
+
+_CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](\d{1,8})|[?OV])")
+_MAX_RECORD = 1 << 16
+_MAX_ITEMS = 1 << 33
+
+
+@dataclass(slots=True, eq=False)
+class DType:
+    """A dtype as the file describes it; `build` makes the real one."""
+
+    code: str
+    state: object = None
+    made: np.dtype[np.generic] | None = None
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the elements are Python objects."""
+        return self.code.lstrip("<>|=").startswith("O")
+
+    @property
+    def n_fields(self) -> int:
+        """How many fields a record has; 0 for a plain type."""
+        state = self.state
+        if not isinstance(state, tuple) or len(state) < 5 or state[3] is None:
+            return 0
+        return max(1, len(state[4])) if isinstance(state[4], dict) else 1
+
+    def describe(self, state: object) -> None:
+        """Take what the file adds to the code: byte order, fields, size."""
+        self.state, self.made = state, None
+
+    def build(self) -> np.dtype[np.generic]:
+        """Return the numpy dtype, made once.
+
+        Raises
+        ------
+        ReadError
+            If the description is not one that numpy can be trusted with.
+        """
+        if self.made is None:
+            self.made = self._build()
+        return self.made
+
+    def _build(self) -> np.dtype[np.generic]:
+        match = _CODE.fullmatch(self.code)
+        if match is None:
+            raise ReadError(f"an array has a type that cannot be read: {show(self.code)}")
+        if int(match[1] or 0) > _MAX_RECORD:
+            raise ReadError(f"an array element of {match[1]} bytes is too large")
+        state = self.state if isinstance(self.state, tuple) else ()
+        order = state[1] if len(state) > 1 else "="
+        order = order.decode("latin1") if isinstance(order, bytes) else order
+        if not isinstance(order, str) or order not in ("<", ">", "|", "="):
+            raise ReadError("an array has an unknown byte order")
+        if self.n_fields:
+            return self._record(state)
+        if len(state) > 2 and state[2] is not None:
+            raise UnsupportedModelError("an array of sub-arrays cannot be read")
+        code = self.code.lstrip("<>|=")
+        if code[0] in "SUV" and len(state) > 5 and isinstance(state[5], int) and state[5] >= 0:
+            if state[5] > _MAX_RECORD:
+                raise ReadError(f"an array element of {state[5]} bytes is too large")
+            size = state[5] // 4 if code[0] == "U" else state[5]
+            code = f"{code[0]}{size}"
+        if code[0] in "mM":
+            code = "i8"
+        try:
+            return np.dtype(f"{order}{code}" if order in ("<", ">") else code)
+        except (TypeError, ValueError):
+            raise ReadError(f"an array has an unknown type: {show(self.code)}") from None
+
+    def _record(self, state: tuple[object, ...]) -> np.dtype[np.generic]:
+        names, fields = state[3], state[4]
+        size = state[5] if len(state) > 5 else None
+        if not (isinstance(names, tuple) and isinstance(fields, dict) and isinstance(size, int)):
+            raise ReadError("a record type is damaged")
+        if not 0 < size <= _MAX_RECORD or not 0 < len(names) <= 256:
+            raise ReadError("a record type is too large")
+        plain: list[str] = []
+        formats: list[np.dtype[np.generic]] = []
+        offsets: list[int] = []
+        for name in names:
+            entry = fields.get(name) if isinstance(name, str | bytes) else None
+            if not (isinstance(entry, tuple) and len(entry) >= 2 and isinstance(entry[0], DType)):
+                raise ReadError("a record type is damaged")
+            if entry[0].n_fields:
+                raise UnsupportedModelError("an array of records within records cannot be read")
+            form = entry[0].build()
+            offset = entry[1]
+            inside = isinstance(offset, int) and 0 <= offset <= size - form.itemsize
+            if form.hasobject:
+                raise UnsafeModelError(
+                    "the file forges Python objects from raw bytes; treat it as hostile"
+                )
+            if form.kind == "U":
+                raise UnsupportedModelError("an array of records with text cannot be read")
+            if not inside:
+                raise ReadError(f"field {show(name)} lies outside its record")
+            plain.append(name.decode("latin1") if isinstance(name, bytes) else str(name))
+            formats.append(form)
+            offsets.append(int(offset))
+        if sum(form.itemsize for form in formats) > size:
+            raise ReadError("the fields of a record overlap")
+        try:
+            return np.dtype(
+                {"names": plain, "formats": formats, "offsets": offsets, "itemsize": size}
+            )
+        except (TypeError, ValueError):
+            raise ReadError("a record type is damaged") from None
+
+
+@dataclass(slots=True, eq=False)
+class LateArray:
+    """An array that is announced first and filled by a later instruction."""
+
+    content: Array | None = None
+
+
+def arrived(value: object) -> object:
+    """Return the content of a late array, anything else as it is."""
+    return value.content if isinstance(value, LateArray) else value
+
+
+def _items(sizes: tuple[int, ...]) -> int:
+    """Count without the overflow that numpy's own product has."""
+    count: int = math.prod(sizes)
+    return count
+
+
+def shape_from(shape: object) -> tuple[int, ...]:
+    """Return the sizes of an array, each and all of them within bounds.
+
+    Raises
+    ------
+    ReadError
+        If they are no sizes.
+    """
+    sizes = (shape,) if isinstance(shape, int) else shape
+    if not isinstance(sizes, tuple | list) or len(sizes) > 32:
+        raise ReadError("an array has no usable shape")
+    checked = tuple(int(s) if isinstance(s, int) else -1 for s in sizes)
+    # Without the zeros: numpy refuses (0, 2 ** 63) with an error of its own.
+    if any(s < 0 for s in checked) or _items(tuple(s or 1 for s in checked)) > _MAX_ITEMS:
+        raise ReadError(f"an array has an impossible shape: {show(tuple(sizes))}")
+    return checked
+
+
+def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Array:
+    """Return a read-only array on the bytes of the file, without copying.
+
+    Raises
+    ------
+    ReadError
+        If bytes, type and shape do not belong together.
+    UnsafeModelError
+        If the bytes would be taken for Python objects.
+    """
+    if not isinstance(dtype, DType):
+        raise ReadError("an array has no type")
+    sizes = shape_from(shape)
+    if not isinstance(data, bytes | bytearray | memoryview | str):
+        raise ReadError("an array has no bytes")
+    real = dtype.build()
+    if real.hasobject:
+        raise UnsafeModelError("the file forges Python objects from raw bytes; treat it as hostile")
+    needed = _items(sizes) * real.itemsize
+    if real.itemsize == 0 and _items(sizes):
+        raise ReadError("an array has elements of zero bytes")
+    if needed != len(data):
+        raise ReadError(
+            f"an array of shape {sizes} needs {needed:,} bytes, the file holds {len(data):,}"
+        )
+    if isinstance(data, str):
+        try:
+            data = data.encode("latin1")
+        except UnicodeEncodeError:
+            raise ReadError("the bytes of an array are damaged") from None
+    flat = np.frombuffer(data, dtype=real) if len(data) else np.empty(0, dtype=real)
+    if real.kind == "U" and len(data) and int(flat.view(f"{real.str[0]}u4").max()) > sys.maxunicode:
+        # numpy would make a Python text of it that no Python text can be.
+        raise ReadError("an array of text holds characters that do not exist")
+    array = flat.reshape(sizes, order="F" if fortran else "C")
+    array.flags.writeable = False
+    return array
+
+
+def object_array(items: object, shape: object) -> Array:
+    """Return an array of inert objects; numpy lists them row by row in either order."""
+    sizes = shape_from(shape)
+    if not isinstance(items, list) or len(items) != _items(sizes):
+        raise ReadError("an array of objects is damaged")
+    flat = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        flat[i] = item
+    return flat.reshape(sizes)
+
+
+def scalar_from(dtype: object, data: object) -> object:
+    """Return a numpy scalar as a Python value."""
+    if isinstance(dtype, DType) and dtype.is_object:
+        if isinstance(data, bytes | bytearray | memoryview):
+            raise UnsafeModelError(
+                "the file forges a Python object from raw bytes; treat it as hostile"
+            )
+        return data
+    if isinstance(dtype, DType) and not data and dtype.build().str[1:] in ("S0", "U0"):
+        return b"" if dtype.build().kind == "S" else ""
+    value: object = array_from(data, dtype, (1,), False)[0].item()
+    return value

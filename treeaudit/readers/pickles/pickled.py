@@ -1,0 +1,87 @@
+"""Pickle and joblib files: scikit-learn models read as data."""
+
+from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.boosters.boosters import find_booster
+from treeaudit.readers.detect import looks_like_pickle, name_of
+from treeaudit.readers.estimators.models import find_model
+from treeaudit.readers.estimators.scikit_learn import to_forest
+from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.pickles.companions import Companions
+from treeaudit.readers.pickles.inert import LIMITS, Limits
+from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
+from treeaudit.readers.unpack import Content
+from treeaudit.tree import Forest, Source
+
+__all__ = ["matches", "read"]
+
+
+def matches(content: Content) -> bool:
+    """Tell whether the content can be a pickle or a joblib file."""
+    return looks_like_pickle(content.data)
+
+
+def read(
+    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
+) -> Forest:
+    """Return the scikit-learn model in a pickle or joblib file.
+
+    Raises
+    ------
+    ReadError
+        If the file is unsafe, damaged, or holds no tree model.
+    """
+    from dataclasses import replace
+
+    try:
+        beside = None if content.folder is None else Companions(content.folder, limits)
+        unpickled = read_pickle(content.data, limits=limits, companions=beside)
+    except ReadError as error:
+        if type(error) is ReadError and bytes(content.data[:1]) != b"\x80":
+            kind = name_of(content.data)
+            if kind == "a text file":
+                raise ReadError("the file is a text file, no model") from None
+        raise
+    by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
+    source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
+    size = len(content.data) + sum(unpickled.companions.values())
+    forest = _forest(unpickled.root, select, source, size)
+    return replace(
+        forest,
+        warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
+        leftovers=(
+            *forest.leftovers,
+            *leftovers(unpickled.root, forest.n_records, unpickled.mentioned),
+        ),
+    )
+
+
+def _forest(root: object, select: str | None, source: Source, size: int) -> Forest:
+    try:
+        found = find_model(root, select)
+    except UnsupportedModelError:
+        forest = find_booster(root, select, source)
+        if forest is None:
+            raise
+        return forest
+    return to_forest(found, source, size)
+
+
+def _remarks(unpickled: Unpickled, size: int) -> list[str]:
+    remarks = []
+    if size > unpickled.end:
+        remarks.append(
+            f"{size - unpickled.end:,} bytes follow the model; they were not read, "
+            "and pickle.load ignores them too"
+        )
+    if unpickled.companions:
+        first, n = next(iter(unpickled.companions)), len(unpickled.companions)
+        remarks.append(
+            f"its arrays were read from {n:,} {'file' if n == 1 else 'files'} beside it "
+            f"({first}{', …' if n > 1 else ''}), which the SHA-256 of the model does not cover"
+        )
+    if any(name.module.startswith("cloudpickle") for name in unpickled.mentioned):
+        remarks.append(
+            "the file carries program code of its own (cloudpickle): it was not read, "
+            "and would become part of the model when loaded"
+        )
+    return remarks

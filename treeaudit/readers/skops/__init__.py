@@ -1,0 +1,1 @@
+"""skops files: the same inert data as from a pickle, out of a zip archive."""

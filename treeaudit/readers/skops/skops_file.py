@@ -1,0 +1,137 @@
+"""Skops files: a zip archive of a JSON schema and of arrays, read without skops.
+
+The schema becomes the same inert records as a pickle, so that all that reads a
+scikit-learn model from a pickle reads it from here too.
+"""
+
+import json
+from dataclasses import replace
+
+from treeaudit.errors import (
+    ModelTooLargeError,
+    ReadError,
+    UnsafeModelError,
+    UnsupportedModelError,
+)
+from treeaudit.readers.boosters.boosters import find_booster
+from treeaudit.readers.estimators.models import find_model
+from treeaudit.readers.estimators.scikit_learn import to_forest
+from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.pickles.inert import LIMITS, Global, Limits, show
+from treeaudit.readers.skops.skops_names import check_names, dictionaries
+from treeaudit.readers.skops.skops_nodes import Graph
+from treeaudit.readers.skops.zip_archive import Archive, begins_archive, member_names
+from treeaudit.readers.unpack import Content
+from treeaudit.tree import Forest, Source
+
+__all__ = ["matches", "parse", "read"]
+
+_SCHEMA = "schema.json"
+_LONGEST_NAME = 255
+# Bytes of Python objects per character that begins one, measured on CPython 3.11 to 3.14.
+_COSTS = ((b"{", 232), (b"[", 88), (b",", 64))
+
+
+def matches(content: Content) -> bool:
+    """Tell whether the content is a skops file, or a zip archive too damaged to tell."""
+    if not begins_archive(content.data):
+        return False
+    names = member_names(content.data)
+    return names is None or _SCHEMA in names
+
+
+def read(
+    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
+) -> Forest:
+    """Return the scikit-learn model in a skops file.
+
+    Raises
+    ------
+    ReadError
+        If the file is unsafe, damaged, or holds no tree model.
+    """
+    root, mentioned, size = parse(content, limits)
+    source = replace(source, format="sklearn-skops")
+    try:
+        forest = to_forest(find_model(root, select), source, len(content.data) + size)
+    except UnsupportedModelError:
+        booster = find_booster(root, select, source)
+        if booster is None:
+            raise
+        forest = booster
+    found = leftovers(root, forest.n_records, mentioned)
+    return replace(forest, leftovers=(*forest.leftovers, *found))
+
+
+def parse(content: Content, limits: Limits = LIMITS) -> tuple[object, list[Global], int]:
+    """Return what a skops file holds, as inert data.
+
+    Parameters
+    ----------
+    content
+        The mapped file.
+    limits
+        What reading may cost.
+
+    Returns
+    -------
+    tuple
+        The object, every name in the schema, and how many bytes the members hold.
+
+    Raises
+    ------
+    UnsafeModelError
+        If loading it could run code.
+    ModelTooLargeError
+        If it goes over a limit.
+    ReadError
+        If it is damaged.
+    """
+    archive = Archive(content.data, limits)
+    archive.open([_SCHEMA])
+    schema = _schema(archive.read(_SCHEMA), len(content.data), limits)
+    mentioned = check_names(schema)
+    archive.open([_SCHEMA, *_files(schema)])
+    try:
+        root = Graph(archive, limits).build(schema)
+    except RecursionError:
+        raise ModelTooLargeError("the skops schema is nested too deeply") from None
+    return root, mentioned, archive.n_bytes
+
+
+def _schema(data: memoryview, n_bytes: int, limits: Limits) -> object:
+    text = bytes(data)
+    cost = sum(text.count(mark) * cost for mark, cost in _COSTS)
+    if cost > limits.containers + 4 * n_bytes:
+        raise ModelTooLargeError(
+            "the skops schema would unpack to more objects than its size allows"
+        )
+    try:
+        schema = json.loads(text)
+    except RecursionError:
+        raise ModelTooLargeError("the skops schema is nested too deeply") from None
+    except (ValueError, MemoryError):
+        raise ReadError("the schema.json of the skops file is damaged") from None
+    if not isinstance(schema, dict):
+        raise ReadError("the schema.json of the skops file holds no model")
+    return schema
+
+
+def _files(schema: object) -> list[str]:
+    """Return the members that the schema names: plain names, nothing with a path."""
+    names: list[str] = []
+    for node in dictionaries(schema):
+        name = node.get("file")
+        if "__loader__" not in node or name is None:
+            continue
+        if not isinstance(name, str) or len(name) > _LONGEST_NAME or not _is_plain(name):
+            raise UnsafeModelError(
+                f"the skops schema names the file {show(name)}, which is no plain name: "
+                "treat it as hostile"
+            )
+        names.append(name)
+    return names
+
+
+def _is_plain(name: str) -> bool:
+    return name.isprintable() and name not in ("", ".", "..") and not any(c in name for c in "/\\:")

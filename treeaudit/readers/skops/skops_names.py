@@ -1,0 +1,108 @@
+"""Every name in a skops schema passes one gate before anything is built from it.
+
+Wherever it stands: as a class, as a function, in the ``content`` of an old
+function node, as a method, as a bit generator.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.readers.pickles.inert import Global, show
+from treeaudit.readers.pickles.names import may_call, may_create, may_mention
+
+__all__ = ["check_names", "dictionaries"]
+
+Node = dict[str, Any]
+
+_NAME = 512
+_ADVICE = "do not load it with skops"
+_CALLED = frozenset({"ConstructorFromReduceNode", "LossNode", "TreeNode", "PartialNode"})
+# Plain containers and references; of whatever else there is, skops makes an instance.
+_MENTIONED = frozenset(
+    (
+        "BytearrayNode BytesNode DTypeNode DefaultDictNode DictNode FunctionNode JsonNode ListNode "
+        "MethodNode NdArrayNode SetNode SliceNode TupleNode TypeNode"
+    ).split()
+)
+
+
+def dictionaries(schema: object) -> Iterator[Node]:
+    """Yield every JSON object of a schema, without recursion."""
+    todo = [schema]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, dict):
+            yield value
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+
+
+def check_names(schema: object) -> list[Global]:
+    """Pass every name of a schema through the gate, and return them.
+
+    Raises
+    ------
+    UnsafeModelError
+        If one could run code.
+    ReadError
+        If one is no text.
+    """
+    mentioned: list[Global] = []
+    for node in dictionaries(schema):
+        # Whatever `Graph` would build: a dictionary of the model may have such keys too.
+        if isinstance(node.get("__loader__"), str):
+            mentioned.extend(_gated(node))
+    return mentioned
+
+
+def _gated(node: Node) -> Iterator[Global]:
+    module, name, loader = node.get("__module__"), node.get("__class__"), node["__loader__"]
+    if loader == "CachedNode" and module is None and name is None:
+        return
+    allowed = may_mention
+    if loader in _CALLED:
+        allowed = may_call
+    elif loader not in _MENTIONED:
+        allowed = may_create
+    yield _name(module, name, allowed)
+    content = node.get("content")
+    if not isinstance(content, dict):
+        return
+    if loader == "FunctionNode":
+        yield _name(content.get("module_path"), content.get("function"), may_mention)
+    elif loader == "MethodNode":
+        _check_method(node, content)
+    elif loader == "RandomGeneratorNode":
+        generator = content.get("bit_generator")
+        inner = generator.get("content", generator) if isinstance(generator, dict) else None
+        stored = inner.get("bit_generator") if isinstance(inner, dict) else None
+        text = stored.get("content") if isinstance(stored, dict) else stored
+        yield _name("numpy.random", text.strip('"') if isinstance(text, str) else text, may_call)
+
+
+def _name(module: object, name: object, allowed: Callable[[str, str], bool]) -> Global:
+    if not isinstance(module, str) or not isinstance(name, str):
+        raise ReadError("the skops schema has a node without a name")
+    if len(module) > _NAME or len(name) > _NAME:
+        raise ReadError("a name in the skops schema is too long")
+    found = Global(module, name, 0, True)
+    if not allowed(module, name):
+        raise UnsafeModelError(
+            f"the skops schema names {show(found)}, which no tree model needs and which can run "
+            f"code: {_ADVICE}"
+        )
+    return found
+
+
+def _check_method(node: Node, content: Node) -> None:
+    function, owner = content.get("func"), content.get("obj")
+    owner = owner if isinstance(owner, dict) else {}
+    same = all(owner.get(key) == node.get(key) for key in ("__class__", "__module__"))
+    plain = isinstance(function, str) and function.isidentifier() and function[0] != "_"
+    if not same or not plain:
+        raise UnsafeModelError(
+            f"the skops schema asks for the method {show(function)} of "
+            f"{show(node.get('__class__'))}, which could run code: {_ADVICE}"
+        )

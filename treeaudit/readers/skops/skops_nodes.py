@@ -1,0 +1,318 @@
+"""The nodes of a skops schema as inert data: the same records that a pickle becomes.
+
+What skops would look up or call becomes a `Global` or an `Inert` here. The
+names passed the gate of `skops_names` before the first node is built.
+
+Nodes are visited in the order in which skops visits them. The first node of an
+identity stands for all others, so that another order would audit another model.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.pickles.arrays import DType, arrived, object_array
+from treeaudit.readers.pickles.construct import hashable
+from treeaudit.readers.pickles.inert import Global, Inert, Limits, show
+from treeaudit.readers.pickles.npy import read_npy
+from treeaudit.readers.skops.zip_archive import Archive
+
+__all__ = ["Graph"]
+
+Node = dict[str, Any]
+
+_DEEPEST = 100
+_PENDING = object()
+_BARE = Global("builtins", "object", 0, True)
+
+
+class Graph:
+    """Builds inert records from nodes whose names passed the gate.
+
+    Parameters
+    ----------
+    archive
+        Where the arrays are, opened.
+    limits
+        What building may cost.
+    """
+
+    def __init__(self, archive: Archive, limits: Limits) -> None:
+        self._archive = archive
+        self._memo: dict[int, object] = {}
+        self._budget = limits.containers
+        self._depth = 0
+
+    def build(self, node: object) -> object:
+        """Return what a node stands for.
+
+        Raises
+        ------
+        UnsafeModelError
+            If an array of the file holds a pickle.
+        ReadError
+            If it is damaged.
+        """
+        if not isinstance(node, dict):
+            raise ReadError("the skops schema has something else where a node belongs")
+        key = node.get("__id__")
+        if isinstance(key, int) and key in self._memo:
+            # skops too looks at the identity before it looks at the content.
+            if self._memo[key] is _PENDING:
+                raise ReadError("a node of the skops schema contains itself")
+            return self._memo[key]
+        loader = node.get("__loader__")
+        if not isinstance(loader, str):
+            raise ReadError("the skops schema has a node that does not say what it is")
+        # What is not listed stays a bare record: pandas, scipy and later versions of skops.
+        make = _MAKERS.get(loader, _bare)
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ModelTooLargeError(f"the skops schema is nested deeper than {_DEEPEST} objects")
+        self.keep(node, _PENDING)
+        made = make(self, node)
+        self.keep(node, made)
+        self._depth -= 1
+        return made
+
+    def keep(self, node: Node, made: object) -> None:
+        """Remember what a node became, for references to it."""
+        key = node.get("__id__")
+        if isinstance(key, int) and key:
+            self._memo[key] = made
+
+    def several(self, nodes: object) -> list[object]:
+        """Return what the nodes of a list stand for."""
+        if not isinstance(nodes, list):
+            raise ReadError("a list of the skops schema is damaged")
+        return [self.build(node) for node in nodes]
+
+    def parts(self, content: object) -> object:
+        """Return what a node holds that is a node itself, or has nodes by name."""
+        if not isinstance(content, dict):
+            return None
+        if isinstance(content.get("__loader__"), str):
+            return self.build(content)
+        return {
+            name: self.build(part)
+            for name, part in content.items()
+            if isinstance(part, dict) and isinstance(part.get("__loader__"), str)
+        }
+
+    def spend(self, n: int) -> None:
+        """Charge what is about to be created."""
+        self._budget -= n
+        if self._budget < 0:
+            raise ModelTooLargeError("the skops schema describes more than its size allows")
+
+    def bytes_of(self, node: Node) -> memoryview:
+        """Return the member of the archive that a node names."""
+        name = node.get("file")
+        if not isinstance(name, str):
+            raise ReadError("a node of the skops schema names no file")
+        return self._archive.read(name)
+
+
+def _class(node: Node) -> Global:
+    return Global(str(node["__module__"]), str(node["__class__"]), 0, True)
+
+
+def _content(node: Node) -> Node:
+    content = node.get("content")
+    if not isinstance(content, dict):
+        raise ReadError(f"a {show(node.get('__loader__'))} of the skops schema is damaged")
+    return content
+
+
+def _object(graph: Graph, node: Node) -> object:
+    made = Inert(_class(node))
+    graph.keep(node, made)
+    if node.get("content") is not None:
+        made.state = graph.build(node["content"])
+    return made
+
+
+def _reduced(graph: Graph, node: Node) -> object:
+    made = Inert(_class(node))
+    graph.keep(node, made)
+    made.state = graph.build(node.get("content"))
+    reduce = node.get("__reduce__")
+    made.args = _arguments(graph, reduce.get("args") if isinstance(reduce, dict) else None)
+    return made
+
+
+def _arguments(graph: Graph, node: object) -> tuple[object, ...]:
+    args = graph.build(node)
+    if not isinstance(args, tuple):
+        raise ReadError("the arguments of a call in the skops schema are damaged")
+    return args
+
+
+def _mapping(graph: Graph, node: Node) -> object:
+    made: dict[object, object] = {}
+    cls = _class(node)
+    plain = str(cls) in ("builtins.dict", "collections.OrderedDict")
+    graph.keep(node, made if plain else (shell := Inert(cls, pairs=made)))
+    content = _content(node)
+    kinds = graph.build(node["key_types"]) if "key_types" in node else None
+    matching = isinstance(kinds, list) and len(kinds) == len(content)
+    names = kinds if isinstance(kinds, list) and matching else [None] * len(content)
+    for (key, value), kind in zip(content.items(), names, strict=True):
+        made[_key(key, kind)] = graph.build(value)
+    return made if plain else shell
+
+
+def _key(text: str, kind: object) -> object:
+    """JSON has only text for keys; their types stand beside them."""
+    name = kind.name if isinstance(kind, Global) else "str"
+    if name.startswith("str") or len(text) > 64:
+        return text
+    try:
+        if name in ("int",) or name.startswith(("int", "uint")):
+            return int(text)
+        if name.startswith("float"):
+            return float(text)
+    except ValueError:
+        raise ReadError(f"the key {show(text)} of the skops schema is no number") from None
+    return {"true": True, "false": False, "True": True, "False": False, "null": None}.get(
+        text, text
+    )
+
+
+def _default_mapping(graph: Graph, node: Node) -> object:
+    content = _content(node)
+    main = graph.build(content.get("main"))
+    graph.parts({name: part for name, part in content.items() if name != "main"})
+    return main
+
+
+def _list(graph: Graph, node: Node) -> object:
+    made: list[object] = []
+    plain = str(_class(node)) == "builtins.list"
+    shell = made if plain else Inert(_class(node), items=made)
+    graph.keep(node, shell)
+    made.extend(graph.several(node.get("content")))
+    return shell
+
+
+def _tuple(graph: Graph, node: Node) -> object:
+    items = tuple(graph.several(node.get("content")))
+    return items if str(_class(node)) == "builtins.tuple" else Inert(_class(node), items)
+
+
+def _set(graph: Graph, node: Node) -> object:
+    items = graph.several(node.get("content"))
+    return {hashable(item, i, graph.spend) for i, item in enumerate(items)}
+
+
+def _value(graph: Graph, node: Node) -> object:
+    text = node.get("content")
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        raise ReadError("a value of the skops schema is damaged") from None
+
+
+def _named(graph: Graph, node: Node) -> object:
+    content = node.get("content")
+    if isinstance(content, dict) and "function" in content:
+        return Global(str(content.get("module_path")), str(content["function"]), 0, True)
+    return _class(node)
+
+
+def _method(graph: Graph, node: Node) -> object:
+    content = _content(node)
+    return Inert(_BARE, (graph.build(content.get("obj")), content.get("func")))
+
+
+def _partial(graph: Graph, node: Node) -> object:
+    content = _content(node)
+    made = Inert(_class(node), (graph.build(content.get("func")),))
+    made.args += _arguments(graph, content.get("args"))
+    graph.parts({name: content.get(name) for name in ("kwds", "namespace")})
+    return made
+
+
+def _called(graph: Graph, node: Node) -> object:
+    return Inert(_class(node), _arguments(graph, node.get("content")))
+
+
+def _bare(graph: Graph, node: Node) -> object:
+    made = Inert(_class(node))
+    graph.keep(node, made)
+    made.state = graph.parts(node.get("content"))
+    return made
+
+
+def _unknown(graph: Graph, node: Node) -> object:
+    raise ReadError("the skops schema refers to a node that it does not hold")
+
+
+def _bytes(graph: Graph, node: Node) -> object:
+    return bytes(graph.bytes_of(node))
+
+
+def _masked(graph: Graph, node: Node) -> object:
+    data, mask = (graph.build(_content(node).get(part)) for part in ("data", "mask"))
+    return Inert(_class(node), state={"_data": data, "_mask": mask})
+
+
+def _dtype(graph: Graph, node: Node) -> object:
+    array = arrived(graph.build(node.get("content")))
+    if not isinstance(array, np.ndarray):
+        raise ReadError("a type of the skops schema is damaged")
+    return DType(array.dtype.str)
+
+
+def _array(graph: Graph, node: Node) -> object:
+    if node.get("type") == "json":
+        return _array_of_objects(graph, node)
+    array = read_npy(graph.bytes_of(node))
+    if str(_class(node)) in ("numpy.ndarray", "numpy.matrix"):
+        return array
+    if array.size != 1:
+        raise ReadError(f"a number of the skops schema has {array.size:,} values")
+    return array.ravel()[0].item()
+
+
+def _array_of_objects(graph: Graph, node: Node) -> object:
+    items = graph.several(node.get("content"))
+    shape = graph.build(node["shape"]) if "shape" in node else (len(items),)
+    if not isinstance(shape, tuple) or not all(isinstance(n, int) for n in shape):
+        raise ReadError("an array of the skops schema has no usable shape")
+    for _ in shape[1:]:
+        # The rows of a table stand in the schema as lists within the list.
+        if len(items) == math.prod(shape) and not all(isinstance(item, list) for item in items):
+            break
+        items = [part for item in items if isinstance(item, list) for part in item]
+    return object_array(items, shape)
+
+
+_MAKERS: Mapping[str, Callable[[Graph, Node], object]] = {
+    "ObjectNode": _object,
+    "DictNode": _mapping,
+    "DefaultDictNode": _default_mapping,
+    "_DictWithDeprecatedKeysNode": _default_mapping,
+    "ListNode": _list,
+    "TupleNode": _tuple,
+    "SetNode": _set,
+    "JsonNode": _value,
+    "TypeNode": _named,
+    "FunctionNode": _named,
+    "MethodNode": _method,
+    "PartialNode": _partial,
+    "ConstructorFromReduceNode": _called,
+    "CachedNode": _unknown,
+    "BytesNode": _bytes,
+    "BytearrayNode": _bytes,
+    "NdArrayNode": _array,
+    "MaskedArrayNode": _masked,
+    "DTypeNode": _dtype,
+    "TreeNode": _reduced,
+    "LossNode": _reduced,
+    "QuantileForestNode": _reduced,
+}
