@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import struct
 import sys
 import zipfile
 from pathlib import Path
@@ -57,6 +58,8 @@ def _same(a: Forest, b: Forest) -> None:
         (b'{"a": 1}', "a JSON file"),
         (b"[1, 2]", "a JSON file"),
         (b"tree\nversion=v4\n", "LightGBM"),
+        (b"binf\0\0\0\0", "save_model('model.json')"),
+        (struct.pack("<3i2B", 4, 8, 1, 3, 3) + bytes(40), "a treelite checkpoint"),
         (b"\x7fELF\x02\x01", "a program"),
         (b"SQLite format 3\0", "SQLite"),
         (b"\x00\x01\x02\x03", "no kind of file"),

@@ -1,6 +1,7 @@
 """Say what a file is when it is not a model that treeaudit reads."""
 
 import re
+import struct
 from mmap import mmap
 
 from treeaudit.readers.pickles.inert import clean
@@ -30,7 +31,11 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"tree\n", "a LightGBM text model"),
     (b"CBM1", "a CatBoost binary model"),
     (b"ARROW1", "an Arrow table"),
-    (b"treelite", "a treelite model"),
+    (
+        b"binf",
+        "an XGBoost model in its old binary form: load it with the XGBoost that wrote it and run "
+        "booster.save_model('model.json')",
+    ),
 )
 
 # What a zip archive is, by the end of the name of one of its members.
@@ -92,6 +97,11 @@ def name_of(data: bytes | mmap) -> str:
         return _name_of_archive(member_names(data) or [])
     if head[257:262] == b"ustar":
         return "a tar archive: unpack it and name the model inside"
+    if _is_treelite(head):
+        return (
+            "a treelite checkpoint, which treeaudit does not read: audit the model it was made "
+            "from (XGBoost JSON, LightGBM text, a scikit-learn pickle)"
+        )
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     lower = text[:64].lower()
     if lower.startswith((b"<!doctype html", b"<html")):
@@ -101,6 +111,15 @@ def name_of(data: bytes | mmap) -> str:
     if text[:1] in (b"{", b"["):
         return "a JSON file, but not treeaudit's form of a model"
     return "a text file" if _is_text(head) else "no kind of file that treeaudit knows"
+
+
+def _is_treelite(head: bytes) -> bool:
+    """Tell whether the bytes begin with a version of treelite and two of its number types."""
+    if len(head) < 14:
+        return False
+    major, minor, patch = struct.unpack("<3i", head[:12])
+    known = 3 <= major <= 9 and 0 <= minor < 100 and 0 <= patch < 1000
+    return known and head[12] in (1, 2, 3) and head[13] in (1, 2, 3)
 
 
 def _name_of_archive(names: list[str]) -> str:
