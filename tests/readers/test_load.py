@@ -201,3 +201,11 @@ def test_code_of_cloudpickle_is_told(tmp_path: Path) -> None:
 
 def test_the_json_form_is_the_same_model(tmp_path: Path) -> None:
     _same(load(save(load(MODEL), tmp_path / "model.json")), load(MODEL))
+
+
+def test_an_object_nested_too_deeply_is_no_model() -> None:
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises(UnsupportedModelError, match="cannot be read as a model"):
+        load(nested)

@@ -114,7 +114,7 @@ def _pickled(model: object) -> bytes:
         )
     try:
         return pickle.dumps(model, protocol=5)
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
         raise UnsupportedModelError(
             f"a {type(model).__name__} cannot be read as a model: {error}"
         ) from None
