@@ -7,33 +7,28 @@ Adding a format: one module with ``matches`` and ``read``, and its name in
 import os
 import pickle
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.readers import own_json
-from treeaudit.readers.boosters import catboost_model, lightgbm_model, xgboost_model
 from treeaudit.readers.detect import name_of
-from treeaudit.readers.exchange import onnx_model, pmml
-from treeaudit.readers.pickles import pickled
 from treeaudit.readers.pickles.inert import LIMITS
-from treeaudit.readers.skops import skops_file
 from treeaudit.readers.unpack import Content, open_file, unpack
 from treeaudit.tree import Forest, Source, Tree
 
 __all__ = ["READERS", "load"]
 
-READERS: tuple[ModuleType, ...] = (
-    own_json,
-    skops_file,
-    xgboost_model,
-    lightgbm_model,
-    catboost_model,
-    pmml,
-    pickled,
-    onnx_model,
+READERS: tuple[str, ...] = (
+    "pickles.pickled",
+    "own_json",
+    "skops.skops_file",
+    "boosters.xgboost_model",
+    "boosters.lightgbm_model",
+    "boosters.catboost_model",
+    "exchange.pmml",
+    "exchange.onnx_model",
 )
-"""Every format, in the order in which they are asked."""
+"""Every format, in the order in which they are asked; each loads when it is its turn."""
 
 
 def load(
@@ -90,7 +85,8 @@ def load(
     else:
         content = unpack(_pickled(model), limits)
         source = Source(n_bytes=content.n_bytes)
-    for reader in READERS:
+    for name in READERS:
+        reader = import_module(f"treeaudit.readers.{name}")
         if reader.matches(content):
             forest: Forest = reader.read(content, source, select, limits)
             if source.path is None:

@@ -1,7 +1,6 @@
 """Pickle and joblib files: scikit-learn models read as data."""
 
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.readers.boosters.boosters import find_booster
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.estimators.models import find_model
 from treeaudit.readers.estimators.scikit_learn import to_forest
@@ -59,6 +58,8 @@ def _forest(root: object, select: str | None, source: Source, size: int) -> Fore
     try:
         found = find_model(root, select)
     except UnsupportedModelError:
+        from treeaudit.readers.boosters.boosters import find_booster
+
         forest = find_booster(root, select, source)
         if forest is None:
             raise
