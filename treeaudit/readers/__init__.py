@@ -9,17 +9,19 @@ import pickle
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.detect import name_of
+from treeaudit.readers.pickles import pickled
 from treeaudit.readers.pickles.inert import LIMITS
 from treeaudit.readers.unpack import Content, open_file, unpack
 from treeaudit.tree import Forest, Source, Tree
 
 __all__ = ["READERS", "load"]
 
-READERS: tuple[str, ...] = (
-    "pickles.pickled",
+READERS: tuple[ModuleType | str, ...] = (
+    pickled,
     "own_json",
     "skops.skops_file",
     "boosters.xgboost_model",
@@ -28,7 +30,7 @@ READERS: tuple[str, ...] = (
     "exchange.pmml",
     "exchange.onnx_model",
 )
-"""Every format, in the order in which they are asked; each loads when it is its turn."""
+"""Every format, in the order in which they are asked; the rarer load when it is their turn."""
 
 
 def load(
@@ -86,7 +88,7 @@ def load(
         content = unpack(_pickled(model), limits)
         source = Source(n_bytes=content.n_bytes)
     for name in READERS:
-        reader = import_module(f"treeaudit.readers.{name}")
+        reader = import_module(f"{__name__}.{name}") if isinstance(name, str) else name
         if reader.matches(content):
             forest: Forest = reader.read(content, source, select, limits)
             if source.path is None:

@@ -141,8 +141,9 @@ class NodeTable:
     def _check_numbers(self) -> None:
         links = self.links()
         n, weight = self.n_records, self.weight
-        possible = (n >= 0) & (n <= _MOST_PEOPLE) & (weight >= 0) & (weight <= _MOST_WEIGHT)
-        if not np.all(possible):
+        # Written so that a weight that is not a number fails.
+        possible = n.min() >= 0 and n.max() <= _MOST_PEOPLE
+        if not (possible and weight.min() >= 0 and weight.max() <= _MOST_WEIGHT):
             raise ReadError("the tree is damaged: a node has a negative or impossible count")
         inner, left, right = links.inner, links.left, links.right
         if np.any(n[left] + n[right] != n[inner]):
