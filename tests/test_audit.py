@@ -230,3 +230,18 @@ def test_reports_as_files(cancer_tree, tmp_path) -> None:
         report.save(tmp_path / "a.json")
     with pytest.raises(ta.DataError, match="can be written as"):
         report.save(tmp_path / "a.pdf")
+
+
+def test_the_hash_is_of_the_file_that_was_scanned(cancer_file, tmp_path) -> None:
+    import hashlib
+
+    before = hashlib.sha256(cancer_file.read_bytes()).hexdigest()
+    report = ta.scan(cancer_file)
+    with cancer_file.open("r+b") as file:
+        file.write(b"other")
+    assert report.to_dict()["model"]["sha256"] == before
+    packed = tmp_path / "packed.joblib"
+    joblib.dump({"a": 1}, packed, compress=3)
+    from treeaudit.readers.unpack import open_file
+
+    assert open_file(packed).sha256 == hashlib.sha256(packed.read_bytes()).hexdigest()

@@ -74,6 +74,8 @@ def scan(
         results.append(attack().run(case))
         if progress is not None:
             progress(attack.title.lower(), done, len(chosen))
+    # The hash is of the bytes that were just read, not of what the file is later.
+    _ = forest.source.sha256
     checks, verdict = judge(resolved, results, forest)
     return Report(
         forest=forest,

@@ -386,7 +386,9 @@ class Source:
         What wrote the model, and its version where the file tells.
     parameters
         Hyper-parameters that are plain values.
-    sha256, n_bytes
+    digest
+        Gives the SHA-256 of the file, or None for a model in memory.
+    n_bytes
         Of the file as stored, compressed or not.
     """
 
@@ -397,8 +399,13 @@ class Source:
     library: str = ""
     library_version: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    sha256: str | None = None
+    digest: Callable[[], str] | None = field(default=None, repr=False, compare=False)
     n_bytes: int | None = None
+
+    @property
+    def sha256(self) -> str | None:
+        """Of the bytes that the trees are read from; `treeaudit.scan` fixes it."""
+        return None if self.digest is None else self.digest()
 
     @property
     def written_by(self) -> str:

@@ -16,7 +16,7 @@ STRANGE = (0, 1, 2, 127, 128, 255, 256, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**6
 
 def sentence_or_model(reader: ModuleType, data: bytes) -> ReadError | None:
     """Read bytes whole; return the error, or None for a model or another format."""
-    content = Content(data=data, compression="", sha256="", n_bytes=len(data))
+    content = Content(data=data, compression="", digest=str, n_bytes=len(data))
     if not reader.matches(content):
         return None
     try:

@@ -83,7 +83,7 @@ def load(
     limits = LIMITS if max_bytes is None else replace(LIMITS, max_bytes=max_bytes)
     if isinstance(model, str | os.PathLike):
         content = open_file(model, limits)
-        source = Source(path=str(Path(model)), sha256=content.sha256, n_bytes=content.n_bytes)
+        source = Source(path=str(Path(model)), digest=content.digest, n_bytes=content.n_bytes)
     else:
         content = unpack(_pickled(model), limits)
         source = Source(n_bytes=content.n_bytes)
@@ -92,7 +92,7 @@ def load(
         if reader.matches(content):
             forest: Forest = reader.read(content, source, select, limits)
             if source.path is None:
-                in_memory = replace(forest.source, format="memory", sha256=None, n_bytes=None)
+                in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)
                 return replace(forest, source=in_memory)
             return forest
     what = name_of(content.data)

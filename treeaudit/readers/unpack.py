@@ -6,6 +6,7 @@ large.
 """
 
 import bz2
+import functools
 import hashlib
 import lzma
 import mmap
@@ -13,7 +14,7 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -41,7 +42,9 @@ class Content:
     compression
         ``zlib``, ``gzip``, ``bz2``, ``xz``, ``lzma``, ``lz4``, ``ZF`` (zlib
         inside the container of joblib 0.9), or empty.
-    sha256, n_bytes
+    digest
+        Gives the SHA-256 of the file as stored; worked out once, when it is asked for.
+    n_bytes
         Of the file as stored.
     folder
         Where it lies; None for bytes in memory.
@@ -49,9 +52,14 @@ class Content:
 
     data: bytes | mmap.mmap
     compression: str
-    sha256: str
+    digest: Callable[[], str]
     n_bytes: int
     folder: Path | None = None
+
+    @property
+    def sha256(self) -> str:
+        """Of the file as stored."""
+        return self.digest()
 
 
 class _Decompressor(Protocol):
@@ -182,7 +190,7 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     return Content(
         data=data,
         compression=compression,
-        sha256=hashlib.sha256(packed).hexdigest(),
+        digest=functools.cache(lambda: hashlib.sha256(packed).hexdigest()),
         n_bytes=len(packed),
     )
 
