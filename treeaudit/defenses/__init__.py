@@ -3,7 +3,10 @@
 Adding one: its module, its name in `DEFENSES`, its test file.
 """
 
-__all__ = ["DEFENSES"]
+from treeaudit.defenses.defense import Defense, Words
+from treeaudit.defenses.merge_siblings import MergeSiblings
+from treeaudit.defenses.prune_leaves import PruneLeaves
 
-DEFENSES: tuple[object, ...] = ()
-"""None yet; k-anonymity pruning (Wakabayashi et al. 2024, section 4) comes first."""
+__all__ = ["DEFENSES", "Defense", "MergeSiblings", "PruneLeaves", "Words"]
+
+DEFENSES: tuple[type[Defense], ...] = (PruneLeaves, MergeSiblings)

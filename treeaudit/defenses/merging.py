@@ -1,0 +1,63 @@
+"""Make nodes leaves, from the deepest upwards, until every leaf is good enough.
+
+A node with a child leaf that is not good enough becomes a leaf. Whatever the
+order, the same nodes become leaves, and no way to cut a tree down that leaves
+only good leaves keeps more of them: it loses the least training accuracy.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.defenses.cutting import below, compact, levels
+from treeaudit.tree import Tree
+
+__all__ = ["becoming_leaves", "cut_below", "merged"]
+
+Flag = npt.NDArray[np.bool_]
+
+
+def becoming_leaves(
+    tree: Tree, bad: Flag, by_level: Sequence[npt.NDArray[np.intp]] | None = None
+) -> Flag:
+    """Tell which inner nodes become leaves so that no leaf is bad.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    bad
+        Shape ``(n_nodes,)``: which nodes would not be good enough as leaves.
+        A bad root stays: it has no parent.
+    by_level
+        From `levels`, where it is at hand.
+
+    Examples
+    --------
+    >>> inf = np.inf
+    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 0, 0],
+    ...              low=[-inf, -inf, 1, 1, 3], high=[inf, 1, inf, 3, inf])
+    >>> becoming_leaves(chain, np.array([False, False, False, True, False])).tolist()
+    [False, False, True, False, False]
+    """
+    leaf = tree.is_leaf
+    cut = np.zeros(tree.n_nodes, dtype=np.bool_)
+    for level in reversed((by_level or levels(tree))[1:]):
+        failing = level[leaf[level] & bad[level]]
+        cut[tree.parent[failing]] = True
+        leaf[tree.parent[failing]] = True
+    return cut
+
+
+def cut_below(
+    tree: Tree, cut: Flag, by_level: Sequence[npt.NDArray[np.intp]] | None = None
+) -> Tree:
+    """Return the tree without what hangs below the nodes that become leaves."""
+    return compact(tree, ~below(tree, cut, by_level)) if cut.any() else tree
+
+
+def merged(tree: Tree, bad: Flag) -> Tree:
+    """Return the tree with nodes made leaves until none of the leaves is bad."""
+    by_level = levels(tree)
+    return cut_below(tree, becoming_leaves(tree, bad, by_level), by_level)

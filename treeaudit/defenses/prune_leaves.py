@@ -1,0 +1,100 @@
+"""Method 1: leaves with few people are taken out of the tree.
+
+References
+----------
+Wakabayashi et al. (2024), section 4.1, Method 1 and Figure 5.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from treeaudit.defenses.cutting import compact, levels, recount, summed
+from treeaudit.defenses.defense import Words, sizes, tree_by_tree
+from treeaudit.errors import DataError
+from treeaudit.tree import Forest, Tree
+
+__all__ = ["PruneLeaves"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneLeaves:
+    """Take out every leaf with fewer than ``min_leaf`` people.
+
+    Attributes
+    ----------
+    min_leaf
+        The k of k-anonymity: leaves with n ≤ s = k - 1 go, and inner nodes that
+        lose all their leaves with them.
+    unanswered
+        What becomes of a record that would reach a removed leaf: ``reject``
+        leaves it without an answer (the child is missing), ``parent`` answers
+        with the majority of those who are left in the parent (a leaf of nobody
+        stands in the place).
+    """
+
+    id: ClassVar[str] = "prune-leaves"
+    title: ClassVar[str] = "Take small leaves out"
+    words: ClassVar[Words] = Words(
+        does="removes every leaf of fewer than k people, with all its numbers; the counts of the "
+        "nodes above are added up again from the leaves that stay",
+        fixes="nobody stands in a group below k; the removed counts cannot be found by subtracting",
+        leaves="the rule of a removed leaf shows as the missing sibling, so that a small group "
+        "was there is known; large leaves of one label stay",
+        reference="Wakabayashi et al. (2024), section 4.1, Method 1",
+    )
+    min_leaf: int = 5
+    unanswered: Literal["reject", "parent"] = "reject"
+
+    @property
+    def step(self) -> str:
+        """What it did, in a few words."""
+        return f"leaves of fewer than {self.min_leaf} people taken out"
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the model without its small leaves.
+
+        The number of training records goes too: with it, the total of those
+        who were taken out would be known.
+
+        Raises
+        ------
+        DataError
+            If the model does not tell how many people are in its leaves, or
+            none of them is large enough.
+        """
+        pruned = tree_by_tree(forest, lambda tree: self._pruned(tree, forest))
+        return replace(pruned, n_records=None)
+
+    def _pruned(self, tree: Tree, forest: Forest) -> Tree:
+        leaf = tree.is_leaf
+        small = leaf & (sizes(tree, forest) < self.min_leaf)
+        if not small.any():
+            return tree
+        by_level = levels(tree)
+        # A node stays while some leaf below it does.
+        stays = summed(tree, np.where(leaf & ~small, 1.0, 0.0), by_level) > 0
+        if not stays[0]:
+            raise DataError(
+                f"no leaf holds {self.min_leaf} people or more, so nothing would be left: "
+                "merge leaves instead (merge-siblings)"
+            )
+        counted = recount(tree, leaf & ~small)
+        if self.unanswered == "reject":
+            return compact(counted, stays)
+        stand_in = np.zeros(tree.n_nodes, dtype=np.bool_)
+        stand_in[1:] = ~stays[1:] & stays[tree.parent[1:]]
+        return compact(_answered_above(counted, stand_in), stays | stand_in)
+
+
+def _answered_above(tree: Tree, stand_in: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Tree:
+    """Give nodes that hold nobody the answer of their parents."""
+    source = np.where(stand_in, tree.parent, np.arange(tree.n_nodes))
+    return replace(
+        tree,
+        n_records=None if tree.n_records is None else np.where(stand_in, 0, tree.n_records),
+        counts=None if tree.counts is None else tree.counts[source],
+        label=None if tree.label is None else tree.label[source],
+        value=None if tree.value is None else tree.value[source],
+    )
