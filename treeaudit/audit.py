@@ -1,13 +1,22 @@
 """The whole audit on one page: model → groups → attacks → policy → report."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
 
 from treeaudit.attacks import Attack, Case, all_attacks
-from treeaudit.errors import PolicyError
+from treeaudit.errors import DataError, PolicyError
 from treeaudit.findings import Finding, Report, Skipped
 from treeaudit.groups import measure
 from treeaudit.policy import Policy, judge, read_policy
+from treeaudit.prior import Prior
 from treeaudit.readers import load
+from treeaudit.records import Records, read_records
+from treeaudit.tree import Forest
+from treeaudit.verification import verify
 
 __all__ = ["Case", "Progress", "scan"]
 
@@ -17,6 +26,13 @@ Progress = Callable[[str, int, int], None]
 def scan(
     model: object,
     *,
+    train: object = None,
+    test: object = None,
+    target: str | None = None,
+    sensitive: Sequence[str] = (),
+    known: object = None,
+    prior: Prior | None = None,
+    fraction: float | None = None,
     policy: str | Policy = "default",
     attacks: Sequence[str] | None = None,
     seed: int = 0,
@@ -28,6 +44,23 @@ def scan(
     ----------
     model
         A path, a fitted scikit-learn estimator, or a `Forest`.
+    train
+        The people the model was trained on: claims are verified on them. A
+        path, a DataFrame, an array, or a pair of features and labels, as
+        `treeaudit.records.read_records` takes it.
+    test
+        People who were not in the training data: the control.
+    target
+        Column of the labels in these tables.
+    sensitive
+        Further columns of ``train`` to audit inside the groups.
+    known
+        People whose records and labels the attacker knows.
+    prior
+        What the attacker knows of the population.
+    fraction
+        Share of the population that is in the training data, above 0 and at
+        most 1.
     policy
         The thresholds: ``default``, ``strict``, ``observe``, the name of one
         in ``pyproject.toml``, the path of a TOML file, or a `Policy`.
@@ -42,12 +75,16 @@ def scan(
     Returns
     -------
     Report
-        Findings, checks and verdict. All numbers are claims of the file.
+        Findings, checks and verdict. Without ``train`` and ``test`` all numbers
+        are claims of the file.
 
     Raises
     ------
     ReadError
         If the model cannot be read, is unsafe or is no tree model.
+    DataError
+        If the people do not fit the model, or ``train`` is not what it was
+        trained on.
     PolicyError
         If the policy or an attack id is unknown.
 
@@ -62,13 +99,36 @@ def scan(
     """
     resolved = policy if isinstance(policy, Policy) else read_policy(policy)
     chosen = _choose(attacks)
+    if fraction is not None and not 0 < fraction <= 1:
+        raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
     forest = load(model)
+    if target is not None:
+        forest = replace(forest, schema=replace(forest.schema, target=target))
 
     def step(done: int, total: int) -> None:
         if progress is not None:
             progress("reading leaves", done, total)
 
-    case = Case(forest=forest, groups=measure(forest, step), k=resolved.k, seed=seed)
+    def people(data: object, origin: str) -> Records | None:
+        return None if data is None else read_records(data, forest, target=target, origin=origin)
+
+    trained, unseen = people(train, "train"), people(test, "test")
+    if trained is not None:
+        verify(forest, trained)
+    case = Case(
+        forest=forest,
+        groups=measure(forest, step),
+        k=resolved.k,
+        seed=seed,
+        train=trained,
+        test=unseen,
+        known=people(known, "known"),
+        prior=prior,
+        sensitive=tuple(sensitive),
+        fraction=fraction,
+        guess=_guess(forest, unseen, seed),
+        progress=progress,
+    )
     results: list[Finding | Skipped] = []
     for done, attack in enumerate(chosen, start=1):
         results.append(attack().run(case))
@@ -87,7 +147,29 @@ def scan(
         warnings=(*forest.warnings, *_warnings(results)),
         words={attack.id: attack.words for attack in chosen},
         seed=seed,
+        people={
+            name: (records.origin, len(records))
+            for name, records in (("train", trained), ("test", unseen), ("known", case.known))
+            if records is not None
+        },
     )
+
+
+def _guess(
+    forest: Forest, test: Records | None, seed: int
+) -> Callable[[], npt.NDArray[np.float64]] | None:
+    """Return the guess without the model, learnt when it is first asked for."""
+    classes = forest.schema.classes
+    if test is None or test.labels is None or classes is None:
+        return None
+    values, labels, n = test.values, test.labels, len(classes)
+
+    def learn() -> npt.NDArray[np.float64]:
+        from treeaudit.imputation import cross_guess
+
+        return cross_guess(values, labels, n, seed=seed)[0]
+
+    return cache(learn)
 
 
 def _choose(ids: Sequence[str] | None) -> list[type[Attack]]:

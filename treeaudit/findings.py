@@ -12,7 +12,17 @@ from treeaudit.tree import Forest
 if TYPE_CHECKING:
     from treeaudit.policy import Policy
 
-__all__ = ["Check", "Evidence", "Finding", "Report", "Severity", "Skipped", "Words"]
+__all__ = [
+    "Check",
+    "Control",
+    "Estimate",
+    "Evidence",
+    "Finding",
+    "Report",
+    "Severity",
+    "Skipped",
+    "Words",
+]
 
 Severity = Literal["none", "low", "medium", "high"]
 CheckStatus = Literal["pass", "fail", "skipped"]
@@ -68,6 +78,59 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number that was measured on people, with the interval around it.
+
+    Attributes
+    ----------
+    value
+        The number.
+    low, high
+        Its 95 % interval; the number itself where it is counted, not estimated.
+    n
+        How many people it rests on.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """One claim of the file beside the same claim on other people.
+
+    Attributes
+    ----------
+    of
+        Which leaves or people the claim is about, such as ``leaves below 5``.
+    claim
+        How often the file says that the claim is right.
+    verified
+        How often it is right for the real training people (``--train``).
+    control
+        How often it is right for people who were not in the training data
+        (``--test``).
+    baselines
+        How often people guess as well without the model, on the same unseen
+        people, by name of the guess.
+    excess
+        Claim, or verified where it is known, minus control: what was memorised.
+    sentence
+        The whole in plain words.
+    """
+
+    of: str
+    claim: Estimate
+    verified: Estimate | None = None
+    control: Estimate | None = None
+    baselines: Mapping[str, Estimate] = field(default_factory=dict)
+    excess: Estimate | None = None
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What one attack found.
 
@@ -88,6 +151,9 @@ class Finding:
         The worst leaves.
     per_tree
         The main numbers tree by tree, for forests.
+    controls
+        The claims beside the same claims on training and unseen people, where
+        those were given.
     """
 
     id: str
@@ -99,6 +165,7 @@ class Finding:
     details: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     per_tree: tuple[Mapping[str, Any], ...] | None = None
+    controls: tuple[Control, ...] = ()
 
     @property
     def status(self) -> Literal["found", "clear"]:
@@ -164,6 +231,8 @@ class Report:
         The words of each attack, by id.
     seed
         Of every random choice.
+    people
+        The tables that were given, by role: what each is called and its rows.
     """
 
     forest: Forest
@@ -175,6 +244,7 @@ class Report:
     warnings: tuple[str, ...] = ()
     words: Mapping[str, Words] = field(default_factory=dict)
     seed: int = 0
+    people: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -43,6 +43,8 @@ class Labels:
         Share of the largest class.
     majority
         People in the largest class; NaN where counts are not people.
+    top
+        The largest class, as a column of `Tree.counts`.
     trees
         The worst diversity per tree; None for trees without class counts.
     """
@@ -51,6 +53,7 @@ class Labels:
     absent: npt.NDArray[np.int32]
     share: Float
     majority: Float
+    top: npt.NDArray[np.int32]
     trees: tuple[TreeLabels | None, ...]
 
 
@@ -89,6 +92,15 @@ class Groups:
     def tree_of(self, index: npt.ArrayLike) -> Wide:
         """Return the tree of some leaves, given their positions."""
         return np.searchsorted(self.start, np.asarray(index), side="right") - 1
+
+    def positions(self, tree: int, nodes: npt.ArrayLike) -> Wide:
+        """Return where some nodes of a tree stand among its leaves with people, or -1."""
+        first, last = int(self.start[tree]), int(self.start[tree + 1])
+        leaves, nodes = self.leaf[first:last], np.asarray(nodes)
+        if not len(leaves):
+            return np.full(len(nodes), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(leaves, nodes), len(leaves) - 1)
+        return np.where(leaves[at] == nodes, at + first, -1)
 
     def per_tree(self, values: npt.ArrayLike) -> Wide:
         """Sum a whole number per leaf over each tree."""
@@ -174,6 +186,7 @@ def _join(parts: "list[_Part]") -> Labels | None:
         absent=np.concatenate([labels.absent for labels in each]),
         share=np.concatenate([labels.share for labels in each]),
         majority=np.concatenate([labels.majority for labels in each]),
+        top=np.concatenate([labels.top for labels in each]),
         trees=tuple(worst for labels in each for worst in labels.trees),
     )
 
@@ -184,6 +197,7 @@ def _no_labels(n: int) -> Labels:
         absent=np.zeros(n, dtype=np.int32),
         share=np.zeros(n),
         majority=np.full(n, np.nan),
+        top=np.zeros(n, dtype=np.int32),
         trees=(None,),
     )
 
@@ -212,6 +226,7 @@ def _part(tree: Tree, counts_are: CountsAre) -> _Part:
 
 
 def _labels(counts: Float, size: Wide, counts_are: CountsAre) -> Labels:
+    top = counts.argmax(axis=1).astype(np.int32)
     overall = counts.sum(axis=0)
     counts, overall = counts[:, overall > 0], overall[overall > 0]
     distinct = diversity.distinct(counts)
@@ -220,6 +235,7 @@ def _labels(counts: Float, size: Wide, counts_are: CountsAre) -> Labels:
         absent=(len(overall) - distinct).astype(np.int32),
         share=diversity.dominance(counts),
         majority=people_per_class(counts, size, counts_are).max(axis=1),
+        top=top,
         trees=(
             TreeLabels(
                 distinct_l=int(distinct.min()),

@@ -1,20 +1,26 @@
 """What an attack is given, and what it must offer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.findings import Evidence, Finding, Severity, Skipped, Words
 from treeaudit.groups import Groups
+from treeaudit.records import Records
 from treeaudit.rules import rules_of
 from treeaudit.tree import Forest
 from treeaudit.words import label_text, sentence
 
+if TYPE_CHECKING:
+    from treeaudit.prior import Prior
+
 __all__ = ["Attack", "Case", "evidence", "severity_of_share", "silent_trees"]
 
 Index = npt.NDArray[np.intp]
+Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,12 +38,42 @@ class Case:
     seed
         Attacks that draw use ``default_rng([seed, crc32(id)])``, so that
         neither order nor selection changes a result.
+    train
+        The people the model was trained on, held against its counts, or None.
+    test
+        People who were not in the training data, or None.
+    known
+        People whose records and labels the attacker knows, or None.
+    prior
+        What the attacker knows of the population, or None.
+    sensitive
+        Columns of the training data to audit inside the groups.
+    fraction
+        Share of the population that is in the training data, or None.
+    guess
+        Gives the label probabilities of ``test`` as guessed without the model,
+        shape ``(n_test, n_classes)``; None where there is no ``test`` with labels.
+    progress
+        Called with what is being done, steps done and steps in all.
     """
 
     forest: Forest
     groups: Groups
     k: int = 5
     seed: int = 0
+    train: Records | None = None
+    test: Records | None = None
+    known: Records | None = None
+    prior: "Prior | None" = None
+    sensitive: tuple[str, ...] = ()
+    fraction: float | None = None
+    guess: Callable[[], Float] | None = None
+    progress: Callable[[str, int, int], None] | None = None
+
+    def step(self, what: str, done: int, total: int) -> None:
+        """Tell how far a long attack is."""
+        if self.progress is not None:
+            self.progress(what, done, total)
 
 
 class Attack(Protocol):

@@ -11,7 +11,7 @@ Machanavajjhala et al. (2006), l-diversity. Li et al. (2007), t-closeness.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, evidence, severity_of_share
-from treeaudit.findings import Finding, Skipped, Words
+from treeaudit.attacks.control import explained, leaf_control
+from treeaudit.findings import Control, Finding, Severity, Skipped, Words
 from treeaudit.groups import Labels
 
 __all__ = ["Homogeneity"]
@@ -84,17 +85,37 @@ class Homogeneity:
         }
         largest = np.flatnonzero(pure)
         worst = largest[np.argsort(-size[largest], kind="stable")]
+        parts = (
+            (pure & (size < case.k), f"one-label leaves of fewer than {case.k} people"),
+            (pure & (size >= case.k), f"one-label leaves of {case.k} or more people"),
+        )
+        controls = [(chosen, leaf_control(case, chosen, of)) for chosen, of in parts]
         return Finding(
             id=self.id,
             title=self.title,
-            severity=severity_of_share(share),
+            severity=_severity(case, share, controls),
             leaves=int(pure.sum()),
             people=people,
             summary=_summary(people, int(pure.sum()), share, many),
             details=details,
             evidence=evidence(case, worst),
             per_tree=_per_tree(groups.per_tree(pure), certain, labels) if many else None,
+            controls=tuple(control for _, control in controls if control is not None),
         )
+
+
+def _severity(
+    case: Case, share: float, controls: Sequence[tuple[npt.NDArray[np.bool_], Control | None]]
+) -> Severity:
+    """Grade the share of people, without those about whom the leaf says what everybody knows."""
+    size = case.groups.size
+    found = severity_of_share(share)
+    if size is None or not any(explained(control) for _, control in controls):
+        return found
+    people = sum(int(size[chosen].sum()) for chosen, _ in controls)
+    memory = sum(int(size[chosen].sum()) for chosen, control in controls if not explained(control))
+    left = severity_of_share(share * memory / max(people, 1))
+    return "low" if left == "none" and found != "none" else left
 
 
 def _worst(labels: Labels) -> dict[str, Any]:

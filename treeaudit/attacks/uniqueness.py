@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, evidence, silent_trees
+from treeaudit.attacks.control import leaf_control, lowered
 from treeaudit.findings import Finding, Severity, Skipped, Words
 
 __all__ = ["Uniqueness", "group_sizes"]
@@ -73,16 +74,18 @@ class Uniqueness:
             "trees_that_do_not_tell": case.groups.n_silent,
         }
         many = case.forest.n_trees > 1
+        control = leaf_control(case, small, f"leaves of fewer than {k} people")
         return Finding(
             id=self.id,
             title=self.title,
-            severity=severity,
+            severity=lowered(severity, [control]),
             leaves=below,
             people=below_people,
             summary=_summary(unique, below_people, below, k, many),
             details=details,
             evidence=evidence(case, worst[: int(small.sum())]),
             per_tree=_per_tree(case, alone, small) if many else None,
+            controls=() if control is None else (control,),
         )
 
 

@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Force", "MaxBytes", "Model", "Output", "Quiet", "Select", "Verbose"]
+__all__ = [
+    "Force",
+    "MaxBytes",
+    "Model",
+    "Output",
+    "Quiet",
+    "Select",
+    "Sensitive",
+    "Target",
+    "Test",
+    "Train",
+    "Verbose",
+]
 
 Model = Annotated[
     Path,
@@ -58,5 +70,41 @@ Verbose = Annotated[
         "-v",
         help="Print the worst leaves of every attack.",
         rich_help_panel="Output",
+    ),
+]
+Train = Annotated[
+    Path | None,
+    typer.Option(
+        help="The people it was trained on (CSV, Parquet): claims are verified on them.",
+        metavar="DATA",
+        rich_help_panel="People",
+        show_default=False,
+    ),
+]
+Test = Annotated[
+    Path | None,
+    typer.Option(
+        help="People who were not in the training data: the control.",
+        metavar="DATA",
+        rich_help_panel="People",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of the labels in these tables.",
+        metavar="COLUMN",
+        rich_help_panel="People",
+        show_default=False,
+    ),
+]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Audit this column of --train inside the groups too. Can be repeated.",
+        metavar="COLUMN",
+        rich_help_panel="People",
+        show_default=False,
     ),
 ]

@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from treeaudit.cli.options import Force, MaxBytes, Model, Output, Quiet, Select, Verbose
+from treeaudit.cli.options import (
+    Force,
+    MaxBytes,
+    Model,
+    Output,
+    Quiet,
+    Select,
+    Sensitive,
+    Target,
+    Test,
+    Train,
+    Verbose,
+)
 
 if TYPE_CHECKING:
     from treeaudit.findings import Report
@@ -15,6 +27,10 @@ __all__ = ["scan"]
 
 def scan(
     model: Model,
+    train: Train = None,
+    test: Test = None,
+    target: Target = None,
+    sensitive: Sensitive = None,
     policy: Annotated[
         str,
         typer.Option(
@@ -69,6 +85,8 @@ def scan(
 
     treeaudit scan model.pkl -o report.html
 
+    treeaudit scan model.pkl --train people.csv --test others.csv
+
     treeaudit scan model.joblib --policy strict --format json
     """
     import treeaudit as ta
@@ -78,7 +96,17 @@ def scan(
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
     with progress_bar(model, quiet=quiet) as progress:
         forest = ta.load(model, select=select, max_bytes=max_bytes)
-        report = ta.scan(forest, policy=policy, attacks=attack, seed=seed, progress=progress)
+        report = ta.scan(
+            forest,
+            train=train,
+            test=test,
+            target=target,
+            sensitive=sensitive or (),
+            policy=policy,
+            attacks=attack,
+            seed=seed,
+            progress=progress,
+        )
     written = [save(report, path, force=force, release_safe=release_safe) for path in output or []]
     if form == "json":
         typer.echo(render(report, "json"), nl=False)

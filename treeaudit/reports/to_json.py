@@ -47,6 +47,7 @@ def to_dict(report: Report) -> dict[str, Any]:
             "sha256": policy.sha256,
             "values": dict(policy.values),
         },
+        "people": {role: {"name": name, "records": n} for role, (name, n) in report.people.items()},
         "warnings": list(report.warnings),
         "seed": report.seed,
     }
@@ -96,6 +97,7 @@ def _finding(result: Finding | Skipped) -> dict[str, Any]:
             "summary": None,
             "details": {},
             "evidence": [],
+            "controls": [],
             "reason": result.reason,
         }
     form: dict[str, Any] = {
@@ -108,6 +110,7 @@ def _finding(result: Finding | Skipped) -> dict[str, Any]:
         "summary": result.summary,
         "details": dict(result.details),
         "evidence": [asdict(e) for e in result.evidence],
+        "controls": [asdict(c) for c in result.controls],
         "reason": None,
     }
     if result.per_tree is not None:

@@ -1,0 +1,80 @@
+"""A table of people, from a file, a DataFrame, an array or a pair of both."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeaudit.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["read_table"]
+
+
+def read_table(data: object, origin: str = "the data") -> tuple["pd.DataFrame", str]:
+    """Return data as a table, and what to call it.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, TSV, either compressed, or Parquet), a pandas DataFrame, an
+        array, or a pair of features and labels.
+    origin
+        What to call it where it has no file name.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as a table, or holds no rows.
+    """
+    import pandas as pd
+
+    if isinstance(data, tuple) and len(data) == 2:
+        features, labels = data
+        frame = pd.DataFrame(features).reset_index(drop=True)
+        series = pd.Series(np.asarray(labels))
+        if len(frame) != len(series):
+            raise DataError(f"{origin}: {len(frame)} rows, but {len(series)} labels")
+        name = getattr(labels, "name", None) or "label"
+        frame.insert(len(frame.columns), name if name not in frame else f"{name} ", series)
+    elif isinstance(data, str | os.PathLike):
+        path = Path(data)
+        frame, origin = _read_file(path), path.name
+    elif isinstance(data, pd.DataFrame):
+        frame = data.reset_index(drop=True)
+    else:
+        frame = pd.DataFrame(np.asarray(data))
+    if not len(frame):
+        raise DataError(f"{origin} holds no rows")
+    doubled = frame.columns[frame.columns.duplicated()]
+    if len(doubled):
+        raise DataError(f"{origin} has two columns named {str(doubled[0])!r}")
+    return frame, origin
+
+
+def _read_file(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    try:
+        if ".parquet" in suffixes:
+            return pd.read_parquet(path)
+        separator = "\t" if ".tsv" in suffixes else ","
+        # "?" and "NA" may be categories; only an empty cell is certainly nothing.
+        return pd.read_csv(
+            path, sep=separator, skipinitialspace=True, keep_default_na=False, na_values=[""]
+        )
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}") from None
+    except ImportError:
+        raise DataError(
+            f"{path.name}: reading Parquet needs pyarrow; pip install 'treeaudit[parquet]'"
+        ) from None
+    except pd.errors.EmptyDataError:
+        raise DataError(f"{path.name} is empty") from None
+    except (OSError, ValueError, EOFError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{path.name} cannot be read as a table: {reason}") from None

@@ -1,0 +1,106 @@
+"""Intervals for shares and for their differences.
+
+References
+----------
+Wilson (1927), Probable inference. Clopper and Pearson (1934), The use of
+confidence or fiducial limits. Newcombe (1998), Interval estimation for the
+difference between independent proportions, method 10.
+"""
+
+import math
+from statistics import NormalDist
+
+from treeaudit.findings import Estimate
+
+__all__ = ["difference", "exact", "fact", "wilson"]
+
+
+def fact(value: float, n: int) -> Estimate:
+    """Return a number that is counted, not estimated: its interval is itself."""
+    return Estimate(value=value, low=value, high=value, n=n)
+
+
+def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
+    """Return a share with its Wilson score interval.
+
+    Parameters
+    ----------
+    successes
+        At most ``n``; a fraction where people count in part.
+    n
+        People, at least one.
+    confidence
+        Coverage of the interval, between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If nobody was looked at, or more succeeded than there are.
+
+    Examples
+    --------
+    >>> share = wilson(17, 31)
+    >>> round(share.value, 3), round(share.low, 3), round(share.high, 3)
+    (0.548, 0.378, 0.708)
+    """
+    _check(successes, n)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share = successes / n
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return Estimate(
+        value=share,
+        low=max(0.0, min(middle - half, share)),
+        high=min(1.0, max(middle + half, share)),
+        n=n,
+    )
+
+
+def exact(successes: int, n: int, confidence: float = 0.95) -> Estimate:
+    """Return a share with its Clopper-Pearson interval, which never covers too little.
+
+    Examples
+    --------
+    >>> none = exact(0, 100)
+    >>> none.low, round(none.high, 4)
+    (0.0, 0.0362)
+    """
+    from scipy.special import betaincinv
+
+    _check(successes, n)
+    tail = (1 - confidence) / 2
+    low = float(betaincinv(successes, n - successes + 1, tail)) if successes else 0.0
+    high = float(betaincinv(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
+    return Estimate(value=successes / n, low=low, high=high, n=n)
+
+
+def difference(first: Estimate, second: Estimate) -> Estimate:
+    """Return the first share minus the second, with Newcombe's interval.
+
+    Parameters
+    ----------
+    first, second
+        Shares of different people, each with its own interval.
+
+    Examples
+    --------
+    >>> gap = difference(wilson(56, 70), wilson(48, 80))
+    >>> round(gap.value, 4), round(gap.low, 4), round(gap.high, 4)
+    (0.2, 0.0524, 0.3339)
+    """
+    value = first.value - second.value
+    low = math.hypot(first.value - first.low, second.high - second.value)
+    high = math.hypot(first.high - first.value, second.value - second.low)
+    return Estimate(
+        value=value,
+        low=max(-1.0, value - low),
+        high=min(1.0, value + high),
+        n=min(first.n, second.n),
+    )
+
+
+def _check(successes: float, n: int) -> None:
+    if n < 1:
+        raise ValueError("a share of nobody is not a number")
+    if not 0 <= successes <= n:
+        raise ValueError(f"{successes} of {n} is not a share")
