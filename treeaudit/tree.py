@@ -449,6 +449,10 @@ class Forest:
     tree_classes
         The labels of the count columns of each tree, where they differ from
         ``schema.classes`` (one-vs-rest); as many as those.
+    class_weights
+        Per tree, what one person of each class weighs in its answer, where
+        ``counts`` are people and the model weighs its classes; None where all
+        weigh the same.
     """
 
     trees: Sequence[Tree]
@@ -464,6 +468,7 @@ class Forest:
     leftovers: tuple[Leftover, ...] = ()
     members: tuple[Member, ...] = ()
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
+    class_weights: tuple[tuple[float, ...] | None, ...] | None = None
 
     def classes_of(self, tree: int) -> tuple[Label, ...] | None:
         """Return the labels of the count columns of one tree."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, LazyTrees, Tree
 
-__all__ = ["Defense", "Words", "sizes", "tree_by_tree"]
+__all__ = ["Defense", "Words", "counts_of", "people_in", "sizes", "tree_by_tree"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +92,26 @@ def sizes(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
         "the model does not tell how many people are in its leaves, so small ones cannot be "
         "found: use strip or labels-only, or defend the model that it was made from"
     )
+
+
+def counts_of(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
+    """Return the class counts of each node, none below zero.
+
+    Raises
+    ------
+    DataError
+        If the model holds none.
+    """
+    if tree.counts is None:
+        why = forest.counts_reason or "it holds none"
+        raise DataError(f"labels cannot be told apart without class counts: {why}")
+    counts: npt.NDArray[np.float64] = np.maximum(tree.counts, 0)
+    return counts
+
+
+def people_in(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
+    """Return people per node; the sum of its class counts where people are not told."""
+    if tree.n_records is not None:
+        return tree.n_records.astype(np.float64)
+    total: npt.NDArray[np.float64] = counts_of(tree, forest).sum(axis=1)
+    return total

@@ -2,7 +2,7 @@
 
 One object: ``format`` (always ``treeaudit-model``), ``version`` (1), ``schema``,
 ``counts_are``, ``counts_reason``, ``records_are``, ``n_records``,
-``single_precision``, ``privacy``, ``source`` and ``trees``. A tree is one list
+``single_precision``, ``privacy``, ``class_weights``, ``source`` and ``trees``. A tree is one list
 per array of `treeaudit.Tree`; an open bound is null; ``categories`` holds, per
 node, null or the list of codes that lead into it.
 """
@@ -110,6 +110,7 @@ def _forest(data: Mapping[str, Any], source: Source) -> Forest:
         n_records=n_records,
         single_precision=bool(data.get("single_precision", False)),
         privacy=privacy,
+        class_weights=_class_weights(data.get("class_weights"), len(trees), schema),
         source=replace(
             source,
             estimator=clean(stated.get("estimator", "Tree")),
@@ -118,6 +119,20 @@ def _forest(data: Mapping[str, Any], source: Source) -> Forest:
             parameters=dict(stated.get("parameters", {})),
         ),
     )
+
+
+def _class_weights(
+    stated: object, n_trees: int, schema: Schema
+) -> tuple[tuple[float, ...] | None, ...] | None:
+    if stated is None:
+        return None
+    width = 0 if schema.classes is None else len(schema.classes)
+    if not isinstance(stated, list) or len(stated) != n_trees:
+        raise ReadError("the JSON model has weights of classes that do not fit its trees")
+    weights = [None if each is None else _numbers(each, 1) for each in stated]
+    if any(each is not None and (len(each) != width or np.any(each < 0)) for each in weights):
+        raise ReadError("the JSON model has weights of classes that cannot be")
+    return tuple(None if each is None else tuple(map(float, each)) for each in weights)
 
 
 def _schema(data: Mapping[str, Any]) -> Schema:

@@ -58,6 +58,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         "n_records": forest.n_records,
         "single_precision": forest.single_precision,
         "privacy": forest.privacy,
+        "class_weights": forest.class_weights,
         "source": {
             "estimator": forest.source.estimator,
             "library": forest.source.library,

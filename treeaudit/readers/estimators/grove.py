@@ -35,6 +35,8 @@ class Grove:
         As in `treeaudit.Forest`.
     warnings
         What was noticed, one sentence each.
+    class_weights
+        As in `treeaudit.Forest`; empty where all classes weigh the same.
     """
 
     build: Callable[[int], Tree]
@@ -47,6 +49,7 @@ class Grove:
     n_records: int | None
     single_precision: bool
     warnings: tuple[str, ...] = ()
+    class_weights: tuple[tuple[float, ...] | None, ...] = ()
 
 
 class Budget:

@@ -45,6 +45,8 @@ class Joined:
         As there.
     tree_classes
         The labels of each tree where they are its own.
+    class_weights
+        As in `treeaudit.Forest`.
     """
 
     trees: LazyTrees
@@ -55,6 +57,7 @@ class Joined:
     n_records: int | None
     single_precision: bool
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
+    class_weights: tuple[tuple[float, ...] | None, ...] | None = None
 
 
 def join(
@@ -102,7 +105,24 @@ def join(
         n_records=groves[0].n_records if len(people) == 1 and "unknown" not in saw else None,
         single_precision=single,
         tree_classes=tree_classes,
+        class_weights=_class_weights(groves, ranks, width),
     )
+
+
+def _class_weights(
+    groves: Sequence[Grove], ranks: Sequence[Wide | None], width: int
+) -> tuple[tuple[float, ...] | None, ...] | None:
+    """Put the weights of classes where the classes of the forest stand."""
+    if not any(g.class_weights for g in groves):
+        return None
+    every: list[tuple[float, ...] | None] = []
+    for g, rank in zip(groves, ranks, strict=True):
+        for weight in g.class_weights or (None,) * g.n_trees:
+            wide = np.ones(width)
+            if weight is not None:
+                wide[np.arange(len(weight)) if rank is None else rank] = weight
+            every.append(None if weight is None else tuple(wide.tolist()))
+    return tuple(every)
 
 
 def _reason(parts: Sequence[Part], weakest: Grove) -> str:

@@ -96,6 +96,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
         warnings=tuple(dict.fromkeys(warnings)),
         members=() if alone else tuple(piece.part.member for piece in chosen),
         tree_classes=joined.tree_classes,
+        class_weights=joined.class_weights,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.readers.estimators.counts import Meaning
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, seen_in_bag, seen_in_forest
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
@@ -81,7 +82,27 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         n_records=n_records,
         single_precision=True,
         warnings=warnings,
+        class_weights=_class_weights(meaning, places, classes),
     )
+
+
+def _class_weights(
+    meaning: Sequence[Meaning],
+    places: Sequence[Wide | None] | None,
+    classes: tuple[Label, ...] | None,
+) -> tuple[tuple[float, ...] | None, ...]:
+    """Return what a person of each class weighs in each tree, where classes differ."""
+    weights: list[tuple[float, ...] | None] = []
+    for i, one in enumerate(meaning):
+        people = one.per_weight
+        if people is None or classes is None or np.all(people == people[0]):
+            weights.append(None)
+            continue
+        wide = np.ones(len(classes))
+        place = None if places is None else places[i]
+        wide[np.arange(len(people)) if place is None else place] = 1 / people
+        weights.append(tuple(wide.tolist()))
+    return tuple(weights) if any(weight is not None for weight in weights) else ()
 
 
 def _trees(found: Found) -> list[Inert]:
