@@ -1,0 +1,90 @@
+"""Exact coins: heads with probability exp(-x), x a fraction, whole numbers only.
+
+References
+----------
+Canonne, Kamath & Steinke (2020), The discrete Gaussian for differential
+privacy, algorithm 1.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.dp.entropy import Entropy, below
+
+__all__ = ["bernoulli_exp"]
+
+Wide = npt.NDArray[np.int64]
+Flag = npt.NDArray[np.bool_]
+
+_MOST = 1 << 62
+
+
+def bernoulli_exp(distance: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> Flag:
+    """Toss one coin per entry that comes up true with probability ``exp(-rate * distance)``.
+
+    No floating-point number is involved, so the probability is the stated one
+    and not close to it.
+
+    Parameters
+    ----------
+    distance
+        Whole numbers of at least 0, any shape.
+    rate
+        A fraction of at least 0.
+    entropy
+        The source of the coins.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape of ``distance``.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> bernoulli_exp([0, 10**9], Fraction(1, 2), OperatingSystem()).tolist()
+    [True, False]
+    """
+    table = np.asarray(distance, dtype=np.int64)
+    whole, rest = _divide(table.ravel(), rate)
+    alive = np.arange(table.size)
+    done = 0
+    # exp(-(w + r)) is the chance that w coins of exp(-1) and one of exp(-r) all come up.
+    while len(pending := alive[whole[alive] > done]):
+        lost = pending[~_of_fraction(np.ones(len(pending), np.int64), 1, entropy)]
+        keep = np.ones(table.size, dtype=np.bool_)
+        keep[lost] = False
+        alive = alive[keep[alive]]
+        done += 1
+    heads = np.zeros(table.size, dtype=np.bool_)
+    heads[alive] = _of_fraction(rest[alive], rate.denominator, entropy)
+    return heads.reshape(table.shape)
+
+
+def _divide(distance: Wide, rate: Fraction) -> tuple[Wide, Wide]:
+    """Return whole part of ``distance * rate`` and the numerator of what is left."""
+    p, q = rate.numerator, rate.denominator
+    most = int(distance.max(initial=0))
+    if most * p < _MOST and q < _MOST:
+        whole, rest = np.divmod(distance * p, q)
+        return whole, rest
+    pairs = [divmod(int(d) * p, q) for d in distance]
+    # exp(-2^62) is never seen; the cut keeps the number in 64 bits.
+    whole = np.array([min(w, _MOST) for w, _ in pairs], dtype=np.int64)
+    return whole, np.array([r for _, r in pairs], dtype=np.int64)
+
+
+def _of_fraction(numerator: Wide, denominator: int, entropy: Entropy) -> Flag:
+    """Toss coins of ``exp(-numerator / denominator)``, which is at most 1."""
+    heads = np.zeros(len(numerator), dtype=np.bool_)
+    going = np.arange(len(numerator))
+    k = 1
+    while len(going):
+        on = below(entropy, denominator * k, len(going)) < numerator[going]
+        if k % 2:
+            heads[going[~on]] = True
+        going = going[on]
+        k += 1
+    return heads

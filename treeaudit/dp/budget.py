@@ -1,0 +1,217 @@
+"""A privacy budget that every fit spends, wherever it runs.
+
+A scikit-learn search fits many copies of an estimator, some of them in other
+processes. Copies must spend from one account, or the account says nothing. So
+the account is a small file to which every spending adds one line, and all
+copies of a `Budget`, also those sent to other processes, name that file.
+
+No lock is needed. Lines are appended whole, the order in the file is the order
+of spending, and everybody who reads it comes to the same result: a line counts
+if it still fits into what the lines before it left. A process whose line does
+not count is refused. Where the file cannot be reached, as on another machine,
+every fit is refused. Network file systems that do not append whole lines are
+not safe for this.
+"""
+
+import atexit
+import json
+import os
+import secrets
+import tempfile
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treeaudit.dp.ledger import Neighbours
+from treeaudit.dp.rational import Epsilon, rational
+from treeaudit.errors import PrivacyError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spending:
+    what: str
+    epsilon: Fraction
+    neighbours: str
+    token: str
+
+
+class Budget:
+    """An account of epsilon that copies, threads and processes share.
+
+    Parameters
+    ----------
+    epsilon
+        The most that all fits together may spend.
+    path
+        The file that holds the account. One that exists is continued, so that
+        a budget lives as long as the data. A temporary file of this process
+        unless told.
+
+    Raises
+    ------
+    PrivacyError
+        If the file is of another budget, or damaged.
+
+    Examples
+    --------
+    >>> import copy
+    >>> budget = Budget(1.0)
+    >>> copy.deepcopy(budget).spend(0.75, "a fit")
+    >>> budget.left
+    0.25
+    >>> budget.spend(0.5, "another")
+    Traceback (most recent call last):
+    treeaudit.errors.PrivacyError: the budget is spent: 0.25 of 1 are left and another needs 0.5
+    """
+
+    def __init__(self, epsilon: Epsilon, path: str | os.PathLike[str] | None = None) -> None:
+        self._epsilon = rational(epsilon)
+        if path is None:
+            handle, name = tempfile.mkstemp(prefix="treeaudit-budget-", suffix=".jsonl")
+            os.close(handle)
+            atexit.register(_remove, name, os.getpid())
+            self._path = Path(name)
+        else:
+            self._path = Path(path).absolute()
+        head = {"treeaudit-budget": 1, "epsilon": str(self._epsilon)}
+        if not self._path.exists() or self._path.stat().st_size == 0:
+            self._append(head)
+        self._read()
+
+    @property
+    def epsilon(self) -> float:
+        """The whole budget."""
+        return float(self._epsilon)
+
+    @property
+    def path(self) -> Path:
+        """The file that holds the account."""
+        return self._path
+
+    @property
+    def spent(self) -> float:
+        """What all copies spent so far."""
+        return float(sum((s.epsilon for s in self._read()), Fraction(0)))
+
+    @property
+    def left(self) -> float:
+        """What is left."""
+        return float(self._epsilon - sum((s.epsilon for s in self._read()), Fraction(0)))
+
+    def spend(
+        self, epsilon: Epsilon, what: str = "a fit", neighbours: Neighbours = "add-remove"
+    ) -> None:
+        """Take epsilon out of the budget, before the data is looked at.
+
+        What a fit that fails later has spent stays spent.
+
+        Parameters
+        ----------
+        epsilon
+            How much.
+        what
+            For whom, for the history.
+        neighbours
+            Under which relation; one account keeps to one.
+
+        Raises
+        ------
+        PrivacyError
+            If less than that is left, or the account cannot be reached.
+        """
+        amount = rational(epsilon)
+        before = self._read()
+        for earlier in before[:1]:
+            if earlier.neighbours != neighbours:
+                raise PrivacyError(
+                    f"the budget counts epsilon under {earlier.neighbours}; a fit under "
+                    f"{neighbours} needs a budget of its own"
+                )
+        left = self._epsilon - sum((s.epsilon for s in before), Fraction(0))
+        token = secrets.token_hex(16)
+        if amount <= left:
+            entry = {"what": what[:80], "epsilon": str(amount), "neighbours": neighbours}
+            self._append({**entry, "token": token})
+            if any(s.token == token for s in self._read()):
+                return
+            left = self._epsilon - sum((s.epsilon for s in self._read()), Fraction(0))
+        raise PrivacyError(
+            f"the budget is spent: {float(left):g} of {self.epsilon:g} are left "
+            f"and {what} needs {float(amount):g}"
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the history, one row per fit."""
+        import pandas as pd
+
+        rows = [(s.what, float(s.epsilon), s.neighbours) for s in self._read()]
+        return pd.DataFrame(rows, columns=["what", "epsilon", "neighbours"])
+
+    def __repr__(self) -> str:
+        return f"Budget({self.epsilon:g})"
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        if "treeaudit-budget" in entry:
+            flags |= os.O_CREAT
+        try:
+            handle = os.open(self._path, flags, 0o600)
+        except OSError as error:
+            raise self._unreachable(error) from None
+        try:
+            written = os.write(handle, line)
+        finally:
+            os.close(handle)
+        if written != len(line):
+            raise PrivacyError(f"the budget's account {self._path} could not be written: disk full")
+
+    def _read(self) -> list[_Spending]:
+        """Return the lines that count, in order."""
+        try:
+            lines = self._path.read_bytes().splitlines()
+        except OSError as error:
+            raise self._unreachable(error) from None
+        try:
+            head, *entries = [json.loads(line) for line in lines]
+            stated = Fraction(head["epsilon"])
+            found = [
+                _Spending(e["what"], Fraction(e["epsilon"]), e["neighbours"], e["token"])
+                for e in entries
+                if "token" in e
+            ]
+            wrong = any(spending.epsilon <= 0 for spending in found)
+        except (ValueError, KeyError, TypeError, ZeroDivisionError):
+            wrong = True
+        if wrong:
+            raise PrivacyError(f"{self._path} is no account of a budget, or is damaged")
+        if stated != self._epsilon:
+            raise PrivacyError(
+                f"{self._path} is the account of a budget of {float(stated):g}, "
+                f"not of {self.epsilon:g}"
+            )
+        counted: list[_Spending] = []
+        left = self._epsilon
+        for spending in found:
+            if spending.epsilon <= left:
+                counted.append(spending)
+                left -= spending.epsilon
+        return counted
+
+    def _unreachable(self, error: OSError) -> PrivacyError:
+        return PrivacyError(
+            f"the budget's account {self._path} cannot be reached "
+            f"({(error.strerror or 'error').lower()}): give the estimator a budget of this machine"
+        )
+
+
+def _remove(name: str, process: int) -> None:
+    # A forked process inherits the exit handler but not the account.
+    if os.getpid() == process:
+        Path(name).unlink(missing_ok=True)

@@ -1,0 +1,188 @@
+"""The one door between private records and a model: it answers with noise, and keeps the ledger."""
+
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.dp.entropy import Entropy, OperatingSystem
+from treeaudit.dp.ledger import Composition, Neighbours, Query, factor
+from treeaudit.dp.mechanisms import discrete_laplace, exponential_mechanism, permute_and_flip
+from treeaudit.errors import PrivacyError
+
+__all__ = ["Curator", "Selection"]
+
+Wide = npt.NDArray[np.int64]
+Selection = Literal["permute-and-flip", "exponential mechanism"]
+
+
+class Curator:
+    """Answer questions about private records, and write down what each answer costs.
+
+    A question is asked of many parts at once, one per row. The parts must be
+    disjoint: no record may be in two of them, nor in two calls of the same
+    name. Rows of another name, and rows with ``composition="sequential"``,
+    add up.
+
+    Parameters
+    ----------
+    neighbours
+        The relation; under ``replace-one`` every answer has half the rate.
+    entropy
+        The operating system unless told.
+    ceiling
+        The most that all answers together may cost; no bound where None.
+
+    Examples
+    --------
+    >>> curator = Curator(ceiling=Fraction(1))
+    >>> answer = curator.count("leaf counts", [[3, 0], [1, 2]], Fraction(1))
+    >>> answer.shape, curator.queries[0].asked, curator.spent
+    ((2, 2), 2, Fraction(1, 1))
+    >>> curator.count("once more", [[3, 0]], Fraction(1))
+    Traceback (most recent call last):
+    treeaudit.errors.PrivacyError: 'once more' would bring the cost to 2, above the budget of 1
+    """
+
+    def __init__(
+        self,
+        *,
+        neighbours: Neighbours = "add-remove",
+        entropy: Entropy | None = None,
+        ceiling: Fraction | None = None,
+    ) -> None:
+        self.neighbours: Neighbours = neighbours
+        self.entropy: Entropy = OperatingSystem() if entropy is None else entropy
+        self._ceiling = ceiling
+        self._queries: dict[str, Query] = {}
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What was asked so far, one row per name."""
+        return tuple(self._queries.values())
+
+    @property
+    def spent(self) -> Fraction:
+        """What the answers cost so far."""
+        return sum((query.cost for query in self.queries), Fraction(0))
+
+    def count(
+        self,
+        name: str,
+        counts: npt.ArrayLike,
+        epsilon: Fraction,
+        *,
+        composition: Composition = "parallel",
+    ) -> Wide:
+        """Return counts with discrete Laplace noise; they may come out below zero.
+
+        One added person changes one count of one row by one.
+
+        Parameters
+        ----------
+        name
+            What is asked.
+        counts
+            Whole numbers, shape ``(n_parts,)`` or ``(n_parts, n_cells)``; the
+            cells of a row are disjoint, too.
+        epsilon
+            What one row costs.
+        composition
+            ``sequential`` where rows are about the same people.
+        """
+        table = np.asarray(counts, dtype=np.int64)
+        self.note(
+            name, "discrete Laplace", epsilon, Fraction(1), len(table), composition=composition
+        )
+        rate = epsilon / factor(self.neighbours)
+        noise = discrete_laplace(rate, table.size, self.entropy)
+        return table + noise.reshape(table.shape)
+
+    def choose(
+        self,
+        name: str,
+        scores: npt.ArrayLike,
+        epsilon: Fraction,
+        *,
+        sensitivity: Fraction | int = 1,
+        mechanism: Selection = "permute-and-flip",
+        weights: npt.ArrayLike | None = None,
+        composition: Composition = "parallel",
+    ) -> Wide:
+        """Return one good candidate per row.
+
+        The law of a row changes by at most epsilon, because it changes by the
+        rate times how far apart two candidates' scores move: all that is
+        common to them cancels. For scores that only grow when a person is
+        added (`treeaudit.dp.scores`) that is the sensitivity itself, not twice it.
+
+        Parameters
+        ----------
+        name
+            What is asked.
+        scores
+            Whole numbers, shape ``(n_parts, n_candidates)``.
+        epsilon
+            What one row costs.
+        sensitivity
+            How far apart the scores of two candidates move when one person is
+            added or removed, in units of the scores.
+        mechanism
+            ``permute-and-flip`` or ``exponential mechanism``.
+        weights
+            Of the candidates, for the exponential mechanism only.
+        composition
+            ``sequential`` where rows are about the same people.
+        """
+        table = np.asarray(scores, dtype=np.int64)
+        self.note(
+            name, mechanism, epsilon, Fraction(sensitivity), len(table), composition=composition
+        )
+        rate = epsilon / (Fraction(sensitivity) * factor(self.neighbours))
+        if mechanism == "permute-and-flip":
+            if weights is not None:
+                raise ValueError("permute-and-flip takes no weights")
+            return permute_and_flip(table, rate, self.entropy)
+        return exponential_mechanism(table, rate, self.entropy, weights)
+
+    def note(
+        self,
+        name: str,
+        mechanism: str,
+        epsilon: Fraction,
+        sensitivity: Fraction,
+        asked: int,
+        *,
+        composition: Composition = "parallel",
+    ) -> None:
+        """Write down a question; called by itself only for mechanisms as printed.
+
+        Raises
+        ------
+        PrivacyError
+            If it would cost more than is left. Nothing is answered then.
+        """
+        scale = sensitivity * factor(self.neighbours)
+        before = self._queries.get(name)
+        if before is not None and (before.mechanism, before.composition, before.epsilon) != (
+            mechanism,
+            composition,
+            epsilon,
+        ):
+            raise ValueError(f"{name!r} was asked in another way before")
+        self._queries[name] = Query(
+            name=name,
+            mechanism=mechanism,
+            epsilon=epsilon,
+            sensitivity=max(scale, before.sensitivity) if before else scale,
+            neighbours=self.neighbours,
+            composition=composition,
+            asked=asked + (before.asked if before else 0),
+        )
+        if self._ceiling is not None and self.spent > self._ceiling:
+            spent = self.spent
+            raise PrivacyError(
+                f"{name!r} would bring the cost to {float(spent):g}, "
+                f"above the budget of {float(self._ceiling):g}"
+            )

@@ -1,0 +1,212 @@
+"""What a model asked about its people, and what that cost: the claim, row by row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from treeaudit.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Composition", "Ledger", "Neighbours", "Query", "Variant", "factor"]
+
+Neighbours = Literal["add-remove", "replace-one"]
+"""Two data sets are neighbours when one person is added or removed, or replaced."""
+
+Composition = Literal["parallel", "sequential"]
+Variant = Literal["sound", "published"]
+
+
+def factor(neighbours: Neighbours) -> int:
+    """Return how much more a replaced person moves than an added one.
+
+    Replacing is removing one person and adding another. Whatever a question
+    costs when a person is added or removed, it costs at most twice that here,
+    also where the two fall into different parts.
+
+    Examples
+    --------
+    >>> factor("add-remove"), factor("replace-one")
+    (1, 2)
+    """
+    return 2 if neighbours == "replace-one" else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One question, or one asked of many disjoint parts of the data.
+
+    Attributes
+    ----------
+    name
+        What was asked, such as ``leaf labels``.
+    mechanism
+        How it was answered, such as ``permute-and-flip``.
+    epsilon
+        What asking once costs.
+    sensitivity
+        How far one person moves the answer: the sum of the changes of all
+        counts, or how far apart two scores can move.
+    neighbours
+        Under which relation.
+    composition
+        ``parallel``: asked of disjoint parts, so that no person is in two of
+        them, and costs epsilon once. ``sequential``: asked of the same people
+        each time, and costs epsilon every time.
+    asked
+        How often.
+
+    Examples
+    --------
+    >>> Query(name="leaf labels", mechanism="permute-and-flip", epsilon=Fraction(1),
+    ...       sensitivity=Fraction(1), asked=800).cost
+    Fraction(1, 1)
+    """
+
+    name: str
+    mechanism: str
+    epsilon: Fraction
+    sensitivity: Fraction
+    neighbours: Neighbours = "add-remove"
+    composition: Composition = "parallel"
+    asked: int = 1
+
+    @property
+    def cost(self) -> Fraction:
+        """What the row adds to the claim."""
+        if self.asked == 0:
+            return Fraction(0)
+        return self.epsilon if self.composition == "parallel" else self.epsilon * self.asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """All questions of one fit. Rows add up: each row was asked of all the data.
+
+    Attributes
+    ----------
+    queries
+        The rows.
+    budget
+        What the user allowed.
+    neighbours
+        The relation that the claim is about.
+    variant
+        ``sound`` or ``published``.
+    reasons
+        Why the model is not private after all, one sentence each; empty where
+        the claim holds.
+    public
+        What was taken to be known to everybody, one entry each.
+
+    Examples
+    --------
+    >>> split = Query(name="split", mechanism="permute-and-flip", epsilon=Fraction(1, 4),
+    ...               sensitivity=Fraction(2), asked=7)
+    >>> labels = Query(name="labels", mechanism="permute-and-flip", epsilon=Fraction(3, 4),
+    ...                sensitivity=Fraction(1), asked=8)
+    >>> ledger = Ledger(queries=(split, labels), budget=Fraction(1))
+    >>> ledger.epsilon, ledger.to_plain()["epsilon"], ledger.not_private
+    (Fraction(1, 1), 1.0, False)
+    >>> Ledger.from_plain(ledger.to_plain()) == ledger
+    True
+    """
+
+    queries: tuple[Query, ...]
+    budget: Fraction
+    neighbours: Neighbours = "add-remove"
+    variant: Variant = "sound"
+    reasons: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What the model claims: the sum of its rows."""
+        return sum((query.cost for query in self.queries), Fraction(0))
+
+    @property
+    def not_private(self) -> bool:
+        """Whether the claim is known not to hold."""
+        return bool(self.reasons)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per question, with its cost."""
+        import pandas as pd
+
+        rows = [
+            {
+                "query": q.name,
+                "mechanism": q.mechanism,
+                "epsilon": float(q.epsilon),
+                "sensitivity": float(q.sensitivity),
+                "composition": q.composition,
+                "asked": q.asked,
+                "cost": float(q.cost),
+            }
+            for q in self.queries
+        ]
+        return pd.DataFrame(rows)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data, for `Forest.privacy` and the file."""
+        return {
+            "epsilon": float(self.epsilon),
+            "delta": 0.0,
+            "budget": str(self.budget),
+            "neighbours": self.neighbours,
+            "variant": self.variant,
+            "not_private": self.not_private,
+            "reasons": list(self.reasons),
+            "public": list(self.public),
+            "queries": [
+                {
+                    "name": q.name,
+                    "mechanism": q.mechanism,
+                    "epsilon": str(q.epsilon),
+                    "sensitivity": str(q.sensitivity),
+                    "composition": q.composition,
+                    "asked": q.asked,
+                }
+                for q in self.queries
+            ],
+        }
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any]) -> "Ledger":
+        """Return the ledger that plain data describes.
+
+        Raises
+        ------
+        DataError
+            If it is no ledger.
+        """
+        try:
+            neighbours, variant = data["neighbours"], data["variant"]
+            if neighbours not in get_args(Neighbours) or variant not in get_args(Variant):
+                raise ValueError("neighbours or variant")
+            return cls(
+                queries=tuple(_query(row, neighbours) for row in data["queries"]),
+                budget=Fraction(data["budget"]),
+                neighbours=neighbours,
+                variant=variant,
+                reasons=tuple(str(reason) for reason in data["reasons"]),
+                public=tuple(str(entry) for entry in data["public"]),
+            )
+        except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise DataError(f"the privacy ledger is damaged: {error}") from None
+
+
+def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
+    if row["composition"] not in get_args(Composition):
+        raise ValueError("composition")
+    return Query(
+        name=str(row["name"]),
+        mechanism=str(row["mechanism"]),
+        epsilon=Fraction(row["epsilon"]),
+        sensitivity=Fraction(row["sensitivity"]),
+        neighbours=neighbours,
+        composition=row["composition"],
+        asked=int(row["asked"]),
+    )

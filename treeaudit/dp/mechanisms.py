@@ -1,0 +1,168 @@
+"""Noise and choices that protect people, on whole numbers and with exact laws.
+
+Each function draws from the law that `treeaudit.dp.laws` states. The rate says
+how much a law may change when a score moves by one: the epsilon of a question
+divided by how far apart one person can move two scores (`treeaudit.dp.scores`).
+
+References
+----------
+Canonne, Kamath & Steinke (2020), algorithm 2 (discrete Laplace).
+McSherry & Talwar (2007), exponential mechanism.
+McKenna & Sheldon (2020), permute-and-flip.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.dp.bernoulli import bernoulli_exp
+from treeaudit.dp.entropy import Entropy, below
+
+__all__ = ["discrete_laplace", "exponential_mechanism", "permute_and_flip"]
+
+Wide = npt.NDArray[np.int64]
+
+_TRIES = 1 << 14
+
+
+def discrete_laplace(rate: Fraction, n: int, entropy: Entropy) -> Wide:
+    """Draw whole numbers z with probability proportional to ``exp(-rate * |z|)``.
+
+    Parameters
+    ----------
+    rate
+        Epsilon divided by the sensitivity; above 0.
+    n
+        How many.
+    entropy
+        The source.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> discrete_laplace(Fraction(1000), 3, OperatingSystem()).tolist()
+    [0, 0, 0]
+    """
+    s, t = rate.numerator, rate.denominator
+    result = np.zeros(n, dtype=np.int64)
+    todo = np.arange(n)
+    while len(todo):
+        low = below(entropy, t, len(todo))
+        kept = bernoulli_exp(low, Fraction(1, t), entropy)
+        tried, low = todo[kept], low[kept]
+        size = (low + t * _geometric(len(tried), entropy)) // s
+        minus = below(entropy, 2, len(tried)) == 1
+        fine = ~(minus & (size == 0))
+        result[tried[fine]] = np.where(minus, -size, size)[fine]
+        todo = np.concatenate([todo[~kept], tried[~fine]])
+    return result
+
+
+def _geometric(n: int, entropy: Entropy) -> Wide:
+    """Count the coins of exp(-1) that come up before the first that does not."""
+    seen = np.zeros(n, dtype=np.int64)
+    going = np.arange(n)
+    while len(going):
+        going = going[bernoulli_exp(np.ones(len(going), np.int64), Fraction(1), entropy)]
+        seen[going] += 1
+    return seen
+
+
+def permute_and_flip(scores: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> Wide:
+    """Choose one candidate per row: never a worse law than the exponential mechanism.
+
+    The candidates are visited in random order and the first is taken whose coin
+    of ``exp(-rate * (best - score))`` comes up. The order is independent of
+    the coins, so that is a uniform choice among all whose coin comes up.
+
+    Parameters
+    ----------
+    scores
+        Shape ``(n_rows, n_candidates)``, whole numbers, the larger the better.
+    rate
+        A fraction of at least 0.
+    entropy
+        The source.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(n_rows,)``: the column chosen.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> permute_and_flip([[0, 900], [900, 0]], Fraction(1), OperatingSystem()).tolist()
+    [1, 0]
+    """
+    table = np.asarray(scores, dtype=np.int64)
+    up = bernoulli_exp(table.max(axis=1, keepdims=True) - table, rate, entropy)
+    return _one_of(up, entropy)
+
+
+def _one_of(candidate: npt.NDArray[np.bool_], entropy: Entropy) -> Wide:
+    """Choose one true column per row, all equally likely, exactly."""
+    how_many = candidate.sum(axis=1)
+    which = np.zeros(len(candidate), dtype=np.int64)
+    for k in np.unique(how_many):
+        rows = how_many == k
+        which[rows] = below(entropy, int(k), int(rows.sum()))
+    order = np.cumsum(candidate, axis=1) - 1
+    chosen: Wide = np.argmax(candidate & (order == which[:, None]), axis=1).astype(np.int64)
+    return chosen
+
+
+def exponential_mechanism(
+    scores: npt.ArrayLike,
+    rate: Fraction,
+    entropy: Entropy,
+    weights: npt.ArrayLike | None = None,
+) -> Wide:
+    """Choose one candidate per row with probability ``weight * exp(rate * score)``, normalised.
+
+    A candidate is drawn by its weight and kept with the coin of ``exp(-rate *
+    (best - score))``, until one is kept.
+
+    Parameters
+    ----------
+    scores
+        Shape ``(n_rows, n_candidates)``, whole numbers, the larger the better.
+    rate
+        A fraction of at least 0.
+    entropy
+        The source.
+    weights
+        Whole numbers of at least 0, one per candidate, the same for all rows: how much
+        each counts before anything is known, such as the width of a range; must not
+        depend on private data unless that is part of the proof. 1 unless told.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(n_rows,)``: the column chosen.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> exponential_mechanism([[0, 900], [900, 0]], Fraction(1), OperatingSystem()).tolist()
+    [1, 0]
+    """
+    table = np.asarray(scores, dtype=np.int64)
+    n_rows, n_candidates = table.shape
+    mass = np.ones(n_candidates, np.int64) if weights is None else np.asarray(weights, np.int64)
+    upto = np.cumsum(mass)
+    best = np.where(mass > 0, table, np.iinfo(np.int64).min).max(axis=1)
+    chosen = np.zeros(n_rows, dtype=np.int64)
+    todo = np.arange(n_rows)
+    while len(todo):
+        tries = max(1, _TRIES // len(todo))
+        drawn = below(entropy, int(upto[-1]), len(todo) * tries).reshape(len(todo), tries)
+        candidate = np.searchsorted(upto, drawn, side="right")
+        distance = best[todo, None] - table[todo[:, None], candidate]
+        kept = bernoulli_exp(distance, rate, entropy)
+        done = kept.any(axis=1)
+        first = np.argmax(kept, axis=1)
+        chosen[todo[done]] = candidate[np.arange(len(todo)), first][done]
+        todo = todo[~done]
+    return chosen
