@@ -107,6 +107,97 @@ UNSAFE: dict[str, bytes] = {
     "REDUCE-function-of-a-library": stored(call(named("joblib.numpy_pickle", "load"), "x")),
     "REDUCE-memmap": stored(call(named("numpy", "memmap"), "x")),
     "REDUCE-getattr": stored(call(named("builtins", "getattr"), named("numpy", "ndarray"), "x")),
+    "getattr-of-a-module": stored(call(named("builtins", "getattr"), named("numpy", "f2py"), "os")),
+    "getattr-of-a-module-protocol-0": b"c__builtin__\ngetattr\n(cos\npath\nS'os'\ntR.",
+    "getattr-of-the-standard-library": stored(
+        call(call(named("builtins", "getattr"), named("os", "environ"), "get"), "HOME")
+    ),
+    "getattr-of-a-foreign-class": stored(
+        call(named("builtins", "getattr"), named("some_package", "Thing"), "run")
+    ),
+    "getattr-of-a-foreign-object": stored(
+        call(named("builtins", "getattr"), new(named("__main__", "Thing")), "run")
+    ),
+    "getattr-subclasses": stored(
+        call(call(named("builtins", "getattr"), named("zoneinfo", "ZoneInfo"), "__subclasses__"))
+    ),
+    "getattr-two-underscores": stored(
+        call(named("builtins", "getattr"), named("scipy.stats", "norm_gen"), "__globals__")
+    ),
+    "getattr-in-getattr": stored(
+        call(
+            named("builtins", "getattr"),
+            call(named("builtins", "getattr"), named("pandas", "DataFrame"), "eval"),
+            "func_globals",
+        )
+    ),
+    "getattr-of-a-bound-method": stored(
+        call(
+            named("builtins", "getattr"),
+            call(named("builtins", "getattr"), new(named("pandas", "DataFrame")), "eval"),
+            "func_globals",
+        )
+    ),
+    "getattr-dotted": stored(
+        call(named("builtins", "getattr"), named("pandas", "DataFrame"), "eval.os.system")
+    ),
+    "getattr-name-is-no-text": stored(
+        call(named("builtins", "getattr"), named("pandas", "DataFrame"), 5)
+    ),
+    "getattr-name-is-bytes": stored(
+        call(named("builtins", "getattr"), named("pandas", "DataFrame"), b"eval")
+    ),
+    "getattr-name-is-computed": stored(
+        call(named("builtins", "getattr"), named("pandas", "DataFrame"), named("numpy", "X"))
+    ),
+    "getattr-of-three": stored(
+        call(named("builtins", "getattr"), named("pandas", "DataFrame"), "eval", None)
+    ),
+    "getattr-of-getattr": stored(
+        call(named("builtins", "getattr"), named("builtins", "getattr"), "x")
+    ),
+    "getattr-of-an-array": stored(call(named("builtins", "getattr"), np.zeros(2), "tofile")),
+    "getattr-only-mentioned": stored(model(extra=named("builtins", "getattr"))),
+    "getattr-as-a-class": stored(
+        new(named("builtins", "getattr"), named("pandas", "DataFrame"), "eval")
+    ),
+    "getattr-method-called": stored(
+        call(call(named("builtins", "getattr"), named("pandas", "DataFrame"), "eval"), TOUCH)
+    ),
+    "getattr-bound-method-called": stored(
+        call(call(named("builtins", "getattr"), new(named("pandas", "DataFrame")), "eval"), TOUCH)
+    ),
+    "getattr-method-made": stored(
+        new(call(named("builtins", "getattr"), named("pandas", "DataFrame"), "eval"), TOUCH)
+    ),
+    "getattr-method-built-on": stored(
+        built(call(named("builtins", "getattr"), named("pandas", "DataFrame"), "x"), {"y": 1})
+    ),
+    "getattr-from-INST": PROTO
+    + MARK
+    + named("os", "path")
+    + push("os")
+    + b"ibuiltins\ngetattr\n"
+    + STOP,
+    "STACK_GLOBAL-method-called": stored(call(stack_named("pandas", "DataFrame.eval"), TOUCH)),
+    "STACK_GLOBAL-two-dots": stored(stack_named("pandas", "DataFrame.eval.os")),
+    "STACK_GLOBAL-member-of-a-module": stored(stack_named("numpy", "f2py.os")),
+    "STACK_GLOBAL-member-with-underscores": stored(stack_named("pandas", "DataFrame.__init__")),
+    "STACK_GLOBAL-member-of-a-foreign-class": stored(stack_named("some_package", "Thing.run")),
+    "type-makes-a-class": stored(call(named("builtins", "type"), "X", (), {})),
+    "type-of-an-object": stored(call(named("builtins", "type"), new(named("numpy", "ndarray")))),
+    "type-as-a-class": stored(new(named("builtins", "type"), "X", (), {})),
+    "subimport-of-the-standard-library": stored(
+        call(named("cloudpickle.cloudpickle", "subimport"), "os")
+    ),
+    "subimport-computed": stored(
+        call(named("cloudpickle.cloudpickle", "subimport"), named("numpy", "X"))
+    ),
+    "subimport-called": stored(
+        call(call(named("cloudpickle.cloudpickle", "subimport"), "numpy"), TOUCH)
+    ),
+    "REDUCE-print": stored(call(named("builtins", "print"), "x")),
+    "REDUCE-iter": stored(call(named("builtins", "iter"), named("my_package", "run"), 1)),
     "REDUCE-attrgetter": stored(call(named("operator", "attrgetter"), "system")),
     "REDUCE-methodcaller": stored(call(named("operator", "methodcaller"), "system", TOUCH)),
     "REDUCE-of-a-partial": stored(call(PARTIAL, 1)),

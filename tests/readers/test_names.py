@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_mention
+from treeaudit.readers.pickles.names import (
+    DATA_CALLS,
+    may_call,
+    may_create,
+    may_fetch,
+    may_import,
+    may_mention,
+)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +114,66 @@ def test_every_constructor_of_data_may_be_mentioned() -> None:
     for full in DATA_CALLS:
         module, _, name = full.rpartition(".")
         assert may_mention(module, name), full
+
+
+@pytest.mark.parametrize(
+    ("module", "owner", "member"),
+    [
+        ("zoneinfo", "ZoneInfo", "_unpickle"),
+        ("scipy.interpolate._interpolate", "interp1d", "_call_linear"),
+        ("scipy.stats._continuous_distns", "norm_gen", "cdf"),
+        ("numpy.random._pickle", "__generator_ctor", "normal"),
+        ("sklearn.preprocessing._data", "StandardScaler", "transform"),
+        ("builtins", "str", "lower"),
+    ],
+)
+def test_members_of_known_classes_may_be_named(module: str, owner: str, member: str) -> None:
+    assert may_fetch(module, owner, member)
+
+
+@pytest.mark.parametrize(
+    ("module", "owner", "member"),
+    [
+        ("os", "path", "os"),
+        ("posix", "system", "x"),
+        ("builtins", "str", "format"),
+        ("builtins", "getattr", "x"),
+        ("builtins", "object", "__subclasses__"),
+        ("zoneinfo", "ZoneInfo", "__subclasses__"),
+        ("zoneinfo", "ZoneInfo", "from_file"),
+        ("numpy", "f2py", "os"),
+        ("numpy", "ndarray", "tofile"),
+        ("numpy.lib", "_datasource", "os"),
+        ("pandas", "DataFrame", "__init__"),
+        ("pandas", "DataFrame", "eval.os"),
+        ("pandas", "DataFrame", ""),
+        ("pandas", "DataFrame.eval", "os"),
+        ("pandas", "", "os"),
+        ("my_package", "Thing", "run"),
+        ("__main__", "Thing", "run"),
+        ("torch", "_C", "x"),
+        ("functools", "partial", "func"),
+    ],
+)
+def test_other_members_may_not_be_named(module: str, owner: str, member: str) -> None:
+    assert not may_fetch(module, owner, member)
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["DataFrame.eval", "DataFrame.to_csv", "DataFrame.to_pickle", "Series.map", "HDFStore.open"],
+)
+def test_to_name_a_method_is_not_to_call_it(method: str) -> None:
+    owner, _, member = method.partition(".")
+    assert may_fetch("pandas", owner, member)
+    assert not may_call("pandas", method)
+    assert not may_create("pandas", method)
+
+
+@pytest.mark.parametrize("module", ["os", "", "numpy.", "numpyx", "my_package", "pickle"])
+def test_a_whole_module_is_of_a_known_library(module: str) -> None:
+    assert may_import("numpy.linalg")
+    assert not may_import(module)
 
 
 parts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

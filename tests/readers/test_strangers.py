@@ -1,10 +1,17 @@
 """Everyday files that are no tree models: named by what they are, never called unsafe."""
 
+import array
 import collections
 import datetime
 import decimal
+import enum
+import functools
 import io
+import ipaddress
+import logging
+import operator
 import pickle
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -25,8 +32,15 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import LabelEncoder, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    LabelEncoder,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import refusal
 from treeaudit import UnsafeModelError, UnsupportedModelError
@@ -268,8 +282,6 @@ def test_a_payload_beside_a_file_within_is_unsafe(tmp_path: Path) -> None:
 
 def test_a_model_with_a_file_within_is_not_read(tmp_path: Path) -> None:
     """What that file would run cannot be seen from here."""
-    from sklearn.tree import DecisionTreeClassifier
-
     model = DecisionTreeClassifier(max_depth=2).fit(X, Y)
     path = tmp_path / "model.pkl"
     data = pickle.dumps(model, 2)
@@ -307,3 +319,130 @@ def test_a_memmapped_array_is_an_array(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(dumped(made("numpy", "memmap", "/etc/passwd")))
     assert type(refusal(path)) is UnsafeModelError
+
+
+# -- members of classes: `getattr`, dotted names, `type(None)` --------------------
+
+
+def _members() -> dict[str, tuple[Any, str]]:
+    import zoneinfo
+
+    generator = np.random.default_rng(0)
+    return {
+        "zone": (made("__builtin__", "getattr", zoneinfo.ZoneInfo, "_unpickle"), "ZoneInfo"),
+        "zone-of-a-time": (
+            datetime.datetime(2020, 1, 1, tzinfo=zoneinfo.ZoneInfo("UTC")),
+            "datetime",
+        ),
+        "bound-method": (generator.normal, "numpy.random._pickle.__generator_ctor.normal"),
+        "str.lower": (str.lower, "lower"),
+        "NoneType": (type(None), "NoneType"),
+        "ellipsis": (type(...), "ellipsis"),
+        "itemgetter": (operator.itemgetter(1), "itemgetter"),
+        "regular-flag": (re.IGNORECASE, "RegexFlag"),
+        "logger": (logging.getLogger("a"), "a logger"),
+        "partial": (functools.partial(f1_score, average="macro"), "partial"),
+        "array": (array.array("d", [1, 2]), "array"),
+        "random": (random.Random(0), "random.Random"),
+        "network": (ipaddress.ip_network("10.0.0.0/8"), "IPv4Network"),
+        "vectorize": (np.vectorize(abs), "vectorize"),
+        "context": (decimal.getcontext(), "decimal.Context"),
+        "user-list": (collections.UserList([1]), "UserList"),
+        "bound-method-of-a-model": (MODELS["SVC"].predict, "SVC.predict"),
+        "lower-case": (FunctionTransformer(str.lower), "FunctionTransformer"),
+        "length": (FunctionTransformer(len), "FunctionTransformer"),
+    }
+
+
+@pytest.mark.parametrize("name", _members())
+def test_members_stay_names(name: str, tmp_path: Path) -> None:
+    value, part = _members()[name]
+    path = tmp_path / "model"
+    for protocol in (2, 4) if not isinstance(value, _Made) else ("by hand",):
+        by_hand = isinstance(protocol, str)
+        path.write_bytes(dumped(value) if by_hand else pickle.dumps(value, protocol))
+        error = refusal(path)
+        assert type(error) is UnsupportedModelError, error
+        assert part in str(error)
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_columns_with_time_zones_and_splines(protocol: int, tmp_path: Path) -> None:
+    import zoneinfo
+
+    pd = pytest.importorskip("pandas")
+    interpolate = pytest.importorskip("scipy.interpolate")
+    zone = zoneinfo.ZoneInfo("Europe/Paris")
+    frame = pd.DataFrame({"day": pd.date_range("2020", periods=3, tz=zone)})
+    path = tmp_path / "model"
+    for value in (zone, frame, interpolate.interp1d([0, 1, 2], [0, 1, 4]), pd.NaT):
+        path.write_bytes(pickle.dumps({"data": value}, protocol))
+        assert type(refusal(path)) is UnsupportedModelError
+        model = {"data": value, "model": DecisionTreeClassifier(max_depth=2).fit(X, Y)}
+        path.write_bytes(pickle.dumps(model, protocol))
+        assert refusal(path) is None
+
+
+def test_a_method_by_its_dotted_name_is_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    for name in ("interp1d._call_linear", "DataFrame.eval"):
+        module = "scipy.interpolate" if "interp1d" in name else "pandas"
+        texts = b"".join(b"\x8c" + bytes([len(t)]) + t.encode() for t in (module, name))
+        path.write_bytes(b"\x80\x04" + texts + b"\x93.")
+        error = refusal(path)
+        assert type(error) is UnsupportedModelError, error
+        assert f"{module}.{name}" in str(error)
+
+
+def test_a_keras_3_model_is_a_file_within(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    unpickle = b"cbuiltins\ngetattr\nckeras.src.models.sequential\nSequential\n"
+    unpickle += b"X\x0f\x00\x00\x00_unpickle_model\x86R"
+    path.write_bytes(b"\x80\x04" + unpickle + b"c_io\nBytesIO\n)\x81\x85R.")
+    error = refusal(path)
+    assert type(error) is UnsupportedModelError
+    assert "a model of Keras" in str(error)
+
+
+def test_text_of_variable_width_is_named(tmp_path: Path) -> None:
+    if not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("numpy before 2.0 has no StringDType")
+    path = tmp_path / "model"
+    values = np.array(["a"], dtype=np.dtypes.StringDType())
+    path.write_bytes(pickle.dumps(values))
+    assert "StringDType" in str(refusal(path))
+    joblib.dump(values, path)
+    assert "StringDType" in str(refusal(path))
+
+
+def test_an_unknown_ensemble_of_trees_is_called_one(tmp_path: Path) -> None:
+    trees = [DecisionTreeClassifier(max_depth=1).fit(X, Y)]
+    path = tmp_path / "model"
+    path.write_bytes(dumped(thing("imblearn.ensemble._forest", "Balanced", estimators_=trees)))
+    error = refusal(path)
+    assert type(error) is UnsupportedModelError
+    assert "an ensemble that treeaudit does not know" in str(error)
+
+
+class Colour(enum.Enum):
+    """Nothing in a file tells a value of an own enumeration from a call of an own function."""
+
+    RED = 1
+
+
+def test_a_call_of_an_own_class_is_unsafe(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(pickle.dumps(Colour.RED))
+    error = refusal(path)
+    assert type(error) is UnsafeModelError
+    assert "loading the file would run" in str(error)
+    assert "Colour(1)" in str(error)
+
+
+def test_a_function_that_uses_numpy_is_carried_code(tmp_path: Path) -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    path = tmp_path / "model"
+    path.write_bytes(cloudpickle.dumps(lambda x: np.log1p(x)))
+    error = refusal(path)
+    assert type(error) is UnsupportedModelError
+    assert "a function carried by cloudpickle" in str(error)

@@ -5,11 +5,36 @@ import itertools
 import numpy as np
 
 from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, steps_of
-from treeaudit.readers.estimators.found import Found
+from treeaudit.readers.estimators.found import Found, elements
 from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.inert import Inert, show
 
 __all__ = ["what_it_is"]
+
+
+# What the functions put together that libraries store in place of a class.
+_MADE_BY = {
+    "newObj": "an index of neighbours of scikit-learn",
+    "_new_Index": "an index of pandas",
+    "_new_DatetimeIndex": "an index of pandas",
+    "_unpickle_timestamp": "a time of pandas",
+    "_timedelta_unpickle": "a duration of pandas",
+    "_mareconstruct": "a masked array",
+    "_reconstruct_array": "an array of JAX",
+    "_array_reconstructor": "an array",
+    "_compile": "a regular expression",
+    "getLogger": "a logger",
+    "__randomstate_ctor": "a random generator of numpy",
+    "__generator_ctor": "a random generator of numpy",
+    "__bit_generator_ctor": "a random generator of numpy",
+    "_rebuild_tensor_v2": "a tensor of PyTorch",
+    "_rebuild_parameter": "a parameter of PyTorch",
+    "_make_function": "a function carried by cloudpickle",
+    "_make_skel_func": "a function carried by cloudpickle",
+    "_make_skeleton_class": "a class carried by cloudpickle",
+    "_builtin_type": "an object that only cloudpickle can put together",
+    "_unpickle": "a time zone",
+}
 
 
 def what_it_is(root: object) -> str:
@@ -46,4 +71,18 @@ def _what_estimator(root: Inert, reads: str) -> str:
     kinds = dict.fromkeys(show(member.estimator.kind).strip("'") for member in members)
     if kinds:
         return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
-    return f"the file holds a {show(root.cls)}, which is no tree model; {reads}"
+    name = show(root.cls)
+    first = next(iter(elements(root.get("estimators_"))), None)
+    if isinstance(first, Inert) and first.kind in (*TREES, "Pipeline"):
+        return (
+            f"the file holds {_article(name)} {name}, an ensemble that treeaudit does not know: "
+            "save one of its estimators_ at a time to audit its trees"
+        )
+    made = _MADE_BY.get(root.kind.rpartition(".")[2])
+    if made is not None:
+        return f"the file holds {made} ({name}), which is no tree model; {reads}"
+    return f"the file holds {_article(name)} {name}, which is no tree model; {reads}"
+
+
+def _article(name: str) -> str:
+    return "an" if name[:1] in "aeiou" else "a"

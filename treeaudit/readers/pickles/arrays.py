@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.pickles.inert import show
+from treeaudit.readers.pickles.inert import Inert, show
 
 __all__ = [
     "DType",
     "LateArray",
     "array_from",
     "arrived",
+    "not_described",
     "object_array",
     "scalar_from",
     "shape_from",
@@ -174,6 +175,13 @@ def shape_from(shape: object) -> tuple[int, ...]:
     return checked
 
 
+def not_described(dtype: object) -> ReadError:
+    """Return the error for an array whose type is no `DType`."""
+    if isinstance(dtype, Inert) and dtype.kind == "_convert_to_stringdtype_kwargs":
+        return UnsupportedModelError("an array of numpy.dtypes.StringDType cannot be read")
+    return ReadError("an array has no type")
+
+
 def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Array:
     """Return a read-only array on the bytes of the file, without copying.
 
@@ -185,7 +193,7 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
         If the bytes would be taken for Python objects.
     """
     if not isinstance(dtype, DType):
-        raise ReadError("an array has no type")
+        raise not_described(dtype)
     sizes = shape_from(shape)
     if not isinstance(data, bytes | bytearray | memoryview | str):
         raise ReadError("an array has no bytes")

@@ -12,6 +12,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, arrived, scalar_from
 from treeaudit.readers.pickles.inert import Global, Inert, show
+from treeaudit.readers.pickles.members import FETCHES, fetched
 from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create
 
 __all__ = ["ADVICE", "call", "create", "hashable"]
@@ -36,6 +37,7 @@ _ARRAY_CLASSES = {
 _MADE_TYPES = {
     "cloudpickle.cloudpickle._builtin_type",
     "cloudpickle.cloudpickle._make_skeleton_class",
+    "cloudpickle.cloudpickle._make_skeleton_enum",
     "cloudpickle.cloudpickle._rehydrate_skeleton_class",
 }
 _EMPTY: dict[str, Callable[[], object]] = {
@@ -97,6 +99,12 @@ def _make(
         raise UnsafeModelError(
             f"the file calls something it computed ({show(target)}, byte {at:,}): {ADVICE}"
         )
+    if str(target) in FETCHES and allowed is may_call:
+        spend(240)
+        member = fetched(target, args)
+        if member is None:
+            raise _unsafe(target, args, at)
+        return member
     if str(target) in DATA_CALLS:
         try:
             return _carry_out(target, args, at, spend)

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.readers.pickles.arrays import DType, array_from, arrived, shape_from
+from treeaudit.readers.pickles.arrays import DType, array_from, arrived, not_described, shape_from
 from treeaudit.readers.pickles.inert import Inert
 
 __all__ = ["ArrayStream", "is_wrapper", "read_array"]
@@ -45,7 +45,9 @@ def read_array(stream: ArrayStream, wrapper: Inert) -> object:
     """
     stated = wrapper.attributes
     dtype, shape, order = stated.get("dtype"), stated.get("shape"), stated.get("order")
-    if not isinstance(dtype, DType) or not isinstance(shape, tuple):
+    if not isinstance(dtype, DType):
+        raise not_described(dtype)
+    if not isinstance(shape, tuple):
         raise ReadError("an array of the joblib file is not described")
     stream.leave_frame()
     if dtype.is_object:

@@ -8,6 +8,9 @@ The argument, for a reviewer:
 2. The few constructors that are carried out (`names.DATA_CALLS`) are written
    out in `construct`: numpy arrays from checked shapes and types, and plain
    containers. They reach no other code.
+   `getattr` and `type` are read as names too (`members`): ``getattr(Class, "f")``
+   becomes the text ``Class.f``, nothing is fetched, and calling it is a call
+   of that name.
 3. There is no `import` of, and no `getattr` on, a name of the file, and no `eval`,
    `exec`, `compile` or `pickle`, in this module or in those it imports. Files
    are opened by `companions` alone: joblib 0.9 kept arrays in files beside the
@@ -36,7 +39,8 @@ from treeaudit.readers.pickles.companions import Companions, names_companion, re
 from treeaudit.readers.pickles.construct import ADVICE, call, create, hashable
 from treeaudit.readers.pickles.inert import LIMITS, Global, Inert, Limits, show
 from treeaudit.readers.pickles.joblib_arrays import is_wrapper, read_array
-from treeaudit.readers.pickles.names import FILES_WITHIN, may_mention
+from treeaudit.readers.pickles.members import FETCHES
+from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
 from treeaudit.readers.pickles.opcodes import MARK, STEPS
 
 __all__ = ["Unpickled", "read_pickle"]
@@ -134,6 +138,8 @@ class Machine:
         self.stack: list[object] = []
         self.memo: dict[int, object] = {}
         self.mentioned: list[Global] = []
+        # Names that may not be mentioned but were called in a form that is harmless.
+        self.excused: set[int] = set()
         self.companions: Companions | None = None
         self.frame_end: int | None = None
         self.budget = limits.containers + 4 * self.size
@@ -168,7 +174,7 @@ class Machine:
 
     def refuse_mentions(self) -> None:
         for name in self.mentioned:
-            if not name.allowed:
+            if not name.allowed and id(name) not in self.excused:
                 raise UnsafeModelError(
                     f"the file names {show(name)} (byte {name.offset:,}), which no tree model "
                     f"needs and which can run code: {ADVICE}"
@@ -176,7 +182,7 @@ class Machine:
 
     def refuse_files_within(self) -> None:
         for name in self.mentioned:
-            library = FILES_WITHIN.get(str(name))
+            library = file_within(str(name))
             if library is not None:
                 raise UnsupportedModelError(
                     f"the file holds a model of {library}, as a file within the file (byte "
@@ -246,13 +252,19 @@ class Machine:
             )
         if len(module) > _NAME or len(name) > _NAME:
             raise ReadError(f"a name at byte {self.at - 1:,} is too long")
-        found = Global(module, name, self.at - 1, may_mention(module, name))
+        owner, dot, member = name.partition(".")
+        allowed = may_fetch(module, owner, member) if dot else may_mention(module, name)
+        found = Global(module, name, self.at - 1, allowed)
         self.mentioned.append(found)
         self.spend(120)
         return found
 
     def call(self, target: object, args: object) -> object:
-        return call(target, args, self.at - 1, self.spend)
+        made = call(target, args, self.at - 1, self.spend)
+        if isinstance(target, Global) and str(target) in FETCHES:
+            self.excused.add(id(target))
+            self.mentioned += [made] if isinstance(made, Global) else []
+        return made
 
     def create(self, target: object, args: object) -> object:
         return create(target, args, self.at - 1, self.spend)
@@ -314,6 +326,7 @@ class Machine:
         inner = Machine(data, at, self.limits, self.nested - 1)
         inner.budget, inner.instructions = self.budget, self.instructions
         inner.mentioned, inner.companions = self.mentioned, self.companions
+        inner.excused = self.excused
         inner.result = inner.run()
         self.budget, self.instructions = inner.budget, inner.instructions
         return inner

@@ -1,0 +1,58 @@
+"""`getattr` and `type` in a file: names of members, never a look-up.
+
+Everyday libraries store a method as ``getattr(Class, "method")`` (scipy's
+`interp1d`, the time zones of `zoneinfo`, a bound method of a generator) and the
+type of None as ``type(None)``. Both stay what they are in the file: text. What
+they name passes `names.may_fetch` first, and calling it passes `names.may_call`
+as every call does, with the name in full.
+"""
+
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.names import may_fetch, may_import
+
+__all__ = ["FETCHES", "fetched"]
+
+FETCHES = frozenset(
+    (
+        "builtins.getattr __builtin__.getattr builtins.type __builtin__.type "
+        "cloudpickle.cloudpickle.subimport"
+    ).split()
+)
+"""What a file may call in the few forms that `fetched` knows, and in no other."""
+
+_TYPES = {"Ellipsis": "ellipsis", "NotImplemented": "NotImplementedType"}
+
+
+def fetched(target: Global, args: tuple[object, ...]) -> Global | Inert | None:
+    """Return what ``getattr(owner, name)`` or ``type(None)`` names, or None to refuse it.
+
+    Parameters
+    ----------
+    target
+        One of `FETCHES`.
+    args
+        The arguments, as the file gives them.
+
+    Examples
+    --------
+    >>> get = Global("builtins", "getattr", 0, False)
+    >>> print(fetched(get, (Global("zoneinfo", "ZoneInfo", 0, True), "_unpickle")))
+    zoneinfo.ZoneInfo._unpickle
+    >>> fetched(get, (Global("posix", "environ", 0, False), "get")) is None
+    True
+    """
+    match target.name, args:
+        case "type", (None,):
+            return Global("builtins", "NoneType", target.offset, True)
+        case "type", (Global(module="builtins" | "__builtin__", name=name),) if name in _TYPES:
+            return Global("builtins", _TYPES[name], target.offset, True)
+        case "subimport", (str(module),) if may_import(module):
+            return Inert(target, args)
+        case "getattr", (Global(allowed=True) as owner, str(member)):
+            if may_fetch(owner.module, owner.name, member):
+                return Global(owner.module, f"{owner.name}.{member}", target.offset, True)
+        case "getattr", (Inert(cls=Global(allowed=True) as owner) as instance, str(member)):
+            if may_fetch(owner.module, owner.name, member):
+                name = f"{owner.name}.{member}"
+                return Inert(Global(owner.module, name, target.offset, True), (instance,))
+    return None
