@@ -1,7 +1,14 @@
 """What the columns are: names, categories, classes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treeaudit.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Feature", "Label", "Schema"]
 
@@ -20,10 +27,24 @@ class Feature:
     categories
         The values of a categorical column, in the order of their codes
         0, 1, …; None for a numeric column.
+    low, high
+        The smallest and the largest value that a numeric column is known to
+        take, or None where that is not known.
     """
 
     name: str
     categories: tuple[str, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        bounds = [bound for bound in (self.low, self.high) if bound is not None]
+        if bounds and self.categories is not None:
+            raise DataError(f"column {self.name!r} has both bounds and categories")
+        if not all(math.isfinite(bound) for bound in bounds):
+            raise DataError(f"column {self.name!r}: a bound is no finite number")
+        if len(bounds) == 2 and bounds[0] > bounds[1]:
+            raise DataError(f"column {self.name!r}: low is above high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +106,107 @@ class Schema:
             target=target,
             named=named,
         )
+
+    @classmethod
+    def from_public(
+        cls,
+        frame: "pd.DataFrame",
+        *,
+        target: str,
+        categorical: Sequence[str] = (),
+    ) -> "Schema":
+        """Describe columns by a table that everybody may see.
+
+        Its extremes, categories and labels become part of every model, so the
+        table must not hold anybody whose data is private: a code book, a
+        published sample, or rows written by hand.
+
+        Parameters
+        ----------
+        frame
+            The public table.
+        target
+            Its column of labels.
+        categorical
+            Columns of numbers that are names of things.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, empty or of a kind that no tree can ask about.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> code_book = pd.DataFrame({"age": [0, 120], "sex": ["f", "m"], "ill": ["no", "yes"]})
+        >>> schema = Schema.from_public(code_book, target="ill")
+        >>> schema.features[0].high, schema.features[1].categories, schema.classes
+        (120.0, ('f', 'm'), ('no', 'yes'))
+        """
+        if target not in frame.columns:
+            raise DataError(f"the public table has no column {target!r} with the labels")
+        columns = [name for name in frame.columns if name != target]
+        unknown = [name for name in categorical if name not in columns]
+        if unknown:
+            raise DataError(f"the public table has no column {unknown[0]!r}")
+        features = (_described(frame[name], str(name), name in categorical) for name in columns)
+        found = [_plain(value) for value in frame[target].dropna().unique()]
+        if not found:
+            raise DataError(f"the public table has no labels in {target!r}")
+        return cls(features=tuple(features), classes=in_order(found), target=str(target))
+
+
+def in_order(labels: Sequence[Label]) -> tuple[Label, ...]:
+    """Return labels in ascending order, or as they are where they cannot be compared.
+
+    Examples
+    --------
+    >>> in_order(["yes", "no"]), in_order([2, "x"])
+    (('no', 'yes'), (2, 'x'))
+    """
+    try:
+        return tuple(sorted(labels))
+    except TypeError:
+        return tuple(labels)
+
+
+def _described(column: "pd.Series", name: str, named_things: bool) -> Feature:
+    known = column.dropna()
+    if known.empty:
+        raise DataError(f"column {name!r} of the public table is empty")
+    if known.dtype.kind in "iufb" and not named_things:
+        return Feature(name=name, low=float(known.min()), high=float(known.max()))
+    if known.dtype.kind not in "OTUiufb" and not _is_text(known):
+        raise DataError(
+            f"column {name!r} holds {known.dtype}: turn it into numbers or names of categories"
+        )
+    return Feature(name=name, categories=tuple(sorted({category_text(v) for v in known.unique()})))
+
+
+def _is_text(column: "pd.Series") -> bool:
+    from pandas.api.types import is_string_dtype
+
+    return isinstance(column.dtype.name, str) and (
+        column.dtype.name == "category" or is_string_dtype(column.dtype)
+    )
+
+
+def category_text(value: object) -> str:
+    """Return a value of a categorical column as the name of its category.
+
+    Examples
+    --------
+    >>> category_text(2.0), category_text("Sales"), category_text(True)
+    ('2', 'Sales', 'True')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _plain(value: object) -> Label:
+    """Return a label without the wrapping of numpy."""
+    plain = value.item() if hasattr(value, "item") else value
+    if not isinstance(plain, str | int | float | bool):
+        raise DataError(f"{plain!r} is no label: labels are text, whole numbers or booleans")
+    return plain

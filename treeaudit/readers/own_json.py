@@ -143,6 +143,8 @@ def _schema(data: Mapping[str, Any]) -> Schema:
             Feature(
                 name=clean(entry["name"]),
                 categories=None if categories is None else tuple(clean(c) for c in categories),
+                low=_bound(entry.get("low")),
+                high=_bound(entry.get("high")),
             )
         )
     classes = data.get("classes")
@@ -154,6 +156,10 @@ def _schema(data: Mapping[str, Any]) -> Schema:
         target=clean(data.get("target", "label")),
         named=bool(data.get("named", True)),
     )
+
+
+def _bound(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _is_label(value: object) -> bool:

@@ -75,6 +75,9 @@ def _schema(schema: Schema) -> dict[str, Any]:
         entry: dict[str, Any] = {"name": feature.name}
         if feature.categories is not None:
             entry["categories"] = list(feature.categories)
+        for side in ("low", "high"):
+            if (bound := getattr(feature, side)) is not None:
+                entry[side] = bound
         features.append(entry)
     return {
         "features": features,
