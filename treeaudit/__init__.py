@@ -22,7 +22,15 @@ if TYPE_CHECKING:
         UnsafeModelError,
         UnsupportedModelError,
     )
-    from treeaudit.findings import Check, Evidence, Finding, Report, Skipped
+    from treeaudit.findings import (
+        Check,
+        Control,
+        Estimate,
+        Evidence,
+        Finding,
+        Report,
+        Skipped,
+    )
     from treeaudit.policy import Policy
     from treeaudit.readers import load
     from treeaudit.schema import Feature, Schema
@@ -32,7 +40,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
+    "Control",
     "DataError",
+    "Estimate",
     "Evidence",
     "Feature",
     "Finding",
@@ -63,7 +73,7 @@ _HOME = {
     "audit": "scan",
     "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
     "TreeauditError UnsafeModelError UnsupportedModelError",
-    "findings": "Check Evidence Finding Report Skipped",
+    "findings": "Check Control Estimate Evidence Finding Report Skipped",
     "policy": "Policy",
     "readers": "load",
     "schema": "Feature Schema",

@@ -103,7 +103,8 @@ def read_records(
     """
     frame, origin = read_table(data, origin)
     schema = forest.schema
-    column = target_of(frame, schema, target, origin)
+    paired = isinstance(data, tuple)
+    column = frame.columns[-1] if paired else target_of(frame, schema, target, origin)
     features = frame if column is None else frame.drop(columns=[column])
     columns = _columns(features, schema, origin)
     values = np.empty((len(frame), len(schema.features)))
@@ -163,8 +164,12 @@ def target_of(
 
 def _width(schema: Schema) -> int:
     """Return how many columns a model without names takes; it calls them x0, x1 and so on."""
-    places = [_place(feature) for feature in schema.features]
+    places = _places(schema)
     return max(len(places), 1 + max(places, default=-1))
+
+
+def _places(schema: Schema) -> list[int]:
+    return [-1 if schema.named else _place(feature) for feature in schema.features]
 
 
 def _place(feature: Feature) -> int:
@@ -189,13 +194,15 @@ def _sources(name: str, names: Sequence[str]) -> list[str]:
 
 
 def _columns(frame: "pd.DataFrame", schema: Schema, origin: str) -> list["pd.Series[Any]"]:
-    if not schema.named:
+    # An array names no columns either: they are in the model's order.
+    bare = list(frame.columns) == list(range(len(schema.features)))
+    if bare or not schema.named:
         if len(frame.columns) < _width(schema):
             raise DataError(
                 f"{origin} has {len(frame.columns)} columns beside the labels, "
                 f"the model {_width(schema)}"
             )
-        places = [_place(feature) for feature in schema.features]
+        places = _places(schema)
         return [frame.iloc[:, i if p < 0 else p] for i, p in enumerate(places)]
     by_name = {str(name): frame[name] for name in frame.columns}
     names = list(by_name)

@@ -1,0 +1,104 @@
+"""Claims beside the same claims on training and on unseen people."""
+
+import numpy as np
+import pytest
+
+import treeaudit as ta
+from treeaudit.attacks import Case
+from treeaudit.attacks.control import explained, leaf_control, lowered
+from treeaudit.findings import Control
+from treeaudit.groups import measure
+from treeaudit.records import read_records
+from treeaudit.stats import difference, fact, wilson
+
+
+def case_of(forest, train=None, test=None) -> Case:
+    return Case(
+        forest=forest,
+        groups=measure(forest),
+        train=None if train is None else read_records(train, forest),
+        test=None if test is None else read_records(test, forest),
+    )
+
+
+TALL = [[180, 0, 33], [175, 0, 54], [190, 0, 20]]
+
+
+def test_by_hand(figure_3) -> None:
+    """Of four unseen people in the leaf {yes 1, no 2}, one has the label that it states."""
+    case = case_of(figure_3, test=([*TALL, [171, 0, 60]], ["yes", "yes", "no", "yes"]))
+    leaf = case.groups.leaf == 6
+    found = leaf_control(case, leaf, "that leaf")
+    assert found.claim == fact(2 / 3, 3)
+    assert found.control == wilson(1, 4)
+    assert found.excess == difference(fact(2 / 3, 3), wilson(1, 4))
+    assert found.baselines["most frequent label"] == wilson(3, 4)
+    assert found.verified is None
+
+
+def test_verified_on_the_training_people(figure_3) -> None:
+    case = case_of(figure_3, train=(TALL, ["yes", "no", "no"]))
+    found = leaf_control(case, case.groups.leaf == 6, "that leaf")
+    assert found.verified == fact(2 / 3, 3)
+    assert found.control is None
+    assert "Without unseen people" in found.sentence
+
+
+def test_nobody_fits(figure_3) -> None:
+    case = case_of(figure_3, test=(TALL, ["yes", "no", "no"]))
+    found = leaf_control(case, case.groups.leaf == 5, "that leaf")
+    assert found.control is None
+    assert found.sentence.startswith("None of the 3 unseen people fits that leaf")
+
+
+def test_nothing_to_test_on(figure_3) -> None:
+    case = case_of(figure_3)
+    assert leaf_control(case, case.groups.size < 5, "all") is None
+    tested = case_of(figure_3, test=(TALL, ["yes", "no", "no"]))
+    assert leaf_control(tested, tested.groups.size < 0, "none") is None
+
+
+def excess(low, value, high) -> Control:
+    gap = ta.Estimate(value=value, low=low, high=high, n=50)
+    return Control(of="x", claim=fact(1.0, 3), excess=gap)
+
+
+@pytest.mark.parametrize(
+    ("control", "lower"),
+    [
+        (excess(-0.01, 0.02, 0.05), True),
+        (excess(-0.2, 0.02, 0.3), False),
+        (excess(0.3, 0.4, 0.5), False),
+        (Control(of="x", claim=fact(1.0, 3)), False),
+        (None, False),
+    ],
+)
+def test_severity_falls_only_where_the_whole_interval_says_so(control, lower) -> None:
+    assert explained(control) == lower
+    assert lowered("high", [control]) == ("medium" if lower else "high")
+    assert lowered("none", [control]) == "none"
+
+
+def test_memory_and_fact_are_told_apart() -> None:
+    """Half of the people have labels that follow a rule, half are coin tosses."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+
+    def people(n):
+        x = rng.normal(size=(n, 2))
+        sure = x[:, 0] > 0
+        return x, np.where(sure, "yes", np.where(rng.random(n) < 0.5, "yes", "no"))
+
+    train, test = people(3000), people(3000)
+    model = DecisionTreeClassifier(random_state=0).fit(*train)
+    policy = ta.Policy(name="twenty", values={"min-leaf": 20})
+    report = ta.scan(model, train=train, test=test, policy=policy)
+    small, large = report["TA102"].controls
+    assert small.claim.value == large.claim.value == 1
+    assert small.verified.value == large.verified.value == 1
+    assert small.excess.low > 0.3
+    assert "the difference was memorised" in small.sentence
+    assert large.excess.high < small.excess.low
+    assert "fact of the population" in large.sentence
+    assert report["TA101"].controls[0].excess.low > 0.3
