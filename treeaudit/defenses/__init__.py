@@ -3,13 +3,49 @@
 Adding one: its module, its name in `DEFENSES`, its test file.
 """
 
+from treeaudit.defenses.coarsen import Coarsen
 from treeaudit.defenses.defense import Defense, Words
+from treeaudit.defenses.intersect import IntersectK, smallest_intersection
+from treeaudit.defenses.keep_trees import KeepTrees
+from treeaudit.defenses.labels_only import LabelsOnly
 from treeaudit.defenses.merge_close import MergeClose
 from treeaudit.defenses.merge_diverse import MergeDiverse
 from treeaudit.defenses.merge_dominated import MergeDominated
 from treeaudit.defenses.merge_siblings import MergeSiblings
 from treeaudit.defenses.prune_leaves import PruneLeaves
+from treeaudit.defenses.round_counts import RoundCounts
+from treeaudit.defenses.strip import Strip, without_leftovers
 
-__all__ = ["DEFENSES", "Defense", "MergeSiblings", "PruneLeaves", "Words"]
+__all__ = [
+    "DEFENSES",
+    "Coarsen",
+    "Defense",
+    "IntersectK",
+    "KeepTrees",
+    "LabelsOnly",
+    "MergeClose",
+    "MergeDiverse",
+    "MergeDominated",
+    "MergeSiblings",
+    "PruneLeaves",
+    "RoundCounts",
+    "Strip",
+    "Words",
+    "smallest_intersection",
+    "without_leftovers",
+]
 
-DEFENSES: tuple[type[Defense], ...] = (PruneLeaves, MergeSiblings)
+DEFENSES: tuple[type[Defense], ...] = (
+    PruneLeaves,
+    MergeSiblings,
+    MergeDiverse,
+    MergeClose,
+    MergeDominated,
+    RoundCounts,
+    Strip,
+    LabelsOnly,
+    Coarsen,
+    KeepTrees,
+    IntersectK,
+)
+"""Every repair; its ``id`` is what ``treeaudit defend --method`` and the steps call it."""

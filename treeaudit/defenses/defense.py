@@ -50,8 +50,15 @@ class Defense(Protocol):
         """Return the repaired model; the one given is left as it is."""
 
 
-def tree_by_tree(forest: Forest, change: Callable[[Tree], Tree]) -> Forest:
+def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
     """Return the model with every tree changed when it is asked for.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    change
+        Given a tree and its number, returns the changed one.
 
     Raises
     ------
@@ -62,7 +69,7 @@ def tree_by_tree(forest: Forest, change: Callable[[Tree], Tree]) -> Forest:
 
     def build(i: int) -> Tree:
         try:
-            return change(trees[i])
+            return change(trees[i], i)
         except DataError as error:
             if len(trees) == 1:
                 raise

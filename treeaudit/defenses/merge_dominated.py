@@ -54,7 +54,7 @@ class MergeDominated:
         DataError
             If the model holds no class counts, or a label dominates everybody.
         """
-        return tree_by_tree(forest, lambda tree: self._merged(tree, forest))
+        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
 
     def _merged(self, tree: Tree, forest: Forest) -> Tree:
         counted = recount(tree, tree.is_leaf)

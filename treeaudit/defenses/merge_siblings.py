@@ -54,7 +54,7 @@ class MergeSiblings:
             If the model does not tell how many people are in its leaves, or
             holds fewer than ``min_leaf`` altogether.
         """
-        return tree_by_tree(forest, lambda tree: self._merged(tree, forest))
+        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
 
     def _merged(self, tree: Tree, forest: Forest) -> Tree:
         counted = recount(tree, tree.is_leaf)

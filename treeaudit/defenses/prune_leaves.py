@@ -64,7 +64,7 @@ class PruneLeaves:
             If the model does not tell how many people are in its leaves, or
             none of them is large enough.
         """
-        pruned = tree_by_tree(forest, lambda tree: self._pruned(tree, forest))
+        pruned = tree_by_tree(forest, lambda tree, _: self._pruned(tree, forest))
         return replace(pruned, n_records=None)
 
     def _pruned(self, tree: Tree, forest: Forest) -> Tree:

@@ -1,0 +1,184 @@
+"""Defenses that leave the groups as they are and say less about them."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeaudit as ta
+from tests.strategies import forests, rows
+from treeaudit.defenses import (
+    DEFENSES,
+    Coarsen,
+    IntersectK,
+    KeepTrees,
+    LabelsOnly,
+    RoundCounts,
+    Strip,
+    smallest_intersection,
+)
+from treeaudit.tree import Leftover, Member, Source
+
+INF = np.inf
+
+
+@pytest.mark.parametrize("defense", DEFENSES)
+def test_every_defense_says_what_it_is(defense) -> None:
+    assert re.fullmatch(r"[a-z-]+", defense.id)
+    assert defense.title
+    for field in dataclasses.fields(defense.words):
+        assert len(getattr(defense.words, field.name)) > 10
+    assert defense().step
+    with pytest.raises((AttributeError, TypeError)):
+        defense().anything = 1
+
+
+class TestStrip:
+    def test_only_shares_of_leaves_stay(self, figure_3) -> None:
+        full = dataclasses.replace(
+            figure_3,
+            leftovers=(Leftover(kind="seeds", where="random_state", n=1, says="…"),),
+            source=Source(parameters={"random_state": 7, "tree__random_state": 7, "max_depth": 2}),
+        )
+        bare = Strip().apply(full)
+        tree = bare.trees[0]
+        assert tree.n_records is None
+        assert bare.n_records is None
+        assert bare.leftovers == ()
+        assert dict(bare.source.parameters) == {"max_depth": 2}
+        assert tree.counts[:3].tolist() == [[0, 0]] * 3
+        assert tree.counts[3:].tolist() == [[2 / 3, 1 / 3], [0, 1], [1, 0], [1 / 3, 2 / 3]]
+
+    def test_what_was_stripped_never_passes(self, figure_3) -> None:
+        assert ta.scan(Strip().apply(figure_3)).verdict == "review"
+        assert ta.scan(LabelsOnly().apply(figure_3)).verdict == "review"
+
+    def test_shares_are_those_of_the_weighted_answer(self, figure_3) -> None:
+        heavy = dataclasses.replace(figure_3, class_weights=((3.0, 1.0),))
+        assert Strip().apply(heavy).trees[0].counts[6].tolist() == [3 / 5, 2 / 5]
+        assert LabelsOnly().apply(heavy).trees[0].label[6] == 0
+        assert LabelsOnly().apply(figure_3).trees[0].label[6] == 1
+
+
+def test_labels_need_classes() -> None:
+    tree = ta.Tree(parent=[-1], feature=[-1], low=[-INF], high=[INF], value=[1.0])
+    numbers = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), counts_are="absent")
+    with pytest.raises(ta.DataError, match="predicts a class"):
+        LabelsOnly().apply(numbers)
+
+
+class TestRoundCounts:
+    def test_by_hand(self, figure_3) -> None:
+        tree = RoundCounts(base=3).apply(figure_3).trees[0]
+        # Leaves {2, 1}, {0, 2}, {1, 0}, {1, 2} of "yes" and "no".
+        assert tree.counts[3:].tolist() == [[3, 0], [0, 3], [3, 0], [0, 3]]
+        assert tree.n_records.tolist() == [12, 6, 6, 3, 3, 3, 3]
+
+    @settings(max_examples=300, deadline=None)
+    @given(forests(), st.integers(2, 20), st.integers(0, 2**32 - 1))
+    def test_totals_are_consistent_and_answers_stay(self, forest, base, seed) -> None:
+        safe = RoundCounts(base=base).apply(forest)
+        table = rows(seed)
+        for old, new in zip(forest.trees, safe.trees, strict=True):
+            assert (new.counts % base == 0).all()
+            start, child = new.children()
+            for node in np.flatnonzero(np.diff(start)):
+                below = child[start[node] : start[node + 1]]
+                assert np.array_equal(new.counts[node], new.counts[below].sum(axis=0))
+                assert new.n_records[node] == new.n_records[below].sum()
+            leaf = old.apply(table)
+            leaf = leaf[old.is_leaf[leaf]]
+            assert np.array_equal(old.counts[leaf].argmax(axis=1), new.counts[leaf].argmax(axis=1))
+
+    def test_weights_are_not_rounded(self, figure_3) -> None:
+        weights = dataclasses.replace(figure_3, counts_are="weighted", counts_reason="weights")
+        with pytest.raises(ta.DataError, match="no people"):
+            RoundCounts().apply(weights)
+        with pytest.raises(ta.DataError, match="at least 2"):
+            RoundCounts(base=1)
+
+
+class TestCoarsen:
+    def tree(self, *thresholds: float) -> ta.Forest:
+        n = len(thresholds)
+        parent = [-1] + [2 * (i // 2) for i in range(2 * n)]
+        low, high = [-INF], [INF]
+        for t in thresholds:
+            low += [-INF, t]
+            high += [t, INF]
+        tree = ta.Tree(parent=parent, feature=[-1] + [0] * (2 * n), low=low, high=high)
+        schema = ta.Schema.numeric(["age"])
+        return ta.Forest(trees=(tree,), schema=schema, counts_are="absent")
+
+    def test_digits_and_steps(self) -> None:
+        model = self.tree(0.0, 1234.5, -0.0123, np.nextafter(170.0, 0))
+        digits = Coarsen(digits=2).apply(model).trees[0]
+        assert digits.high[1::2].tolist() == [0, 1200, -0.012, np.nextafter(170.0, 0)]
+        assert digits.low[2::2].tolist() == digits.high[1::2].tolist()
+        steps = Coarsen(steps={"age": 50}).apply(self.tree(1234.5, 20)).trees[0]
+        assert steps.high[1::2].tolist() == [1250, 0]
+
+    def test_a_grid_needs_a_feature_and_a_width(self) -> None:
+        for steps in ({"height": 5}, {"age": 0}):
+            with pytest.raises(ta.DataError, match="steps of"):
+                Coarsen(steps=steps).apply(self.tree(1.0))
+
+
+class TestKeepTrees:
+    def test_the_first_stay(self, figure_3) -> None:
+        other = RoundCounts(base=3).apply(figure_3).trees[0]
+        three = dataclasses.replace(
+            figure_3,
+            trees=(*figure_3.trees, other, other),
+            class_weights=(None, (1.0, 2.0), None),
+            members=(Member(inside="steps['f']", estimator="Forest", n_trees=3),),
+        )
+        two = KeepTrees(trees=2).apply(three)
+        assert [tree.n_records[0] for tree in two.trees] == [9, 12]
+        assert two.class_weights == (None, (1.0, 2.0))
+        assert two.members[0].n_trees == 2
+        with pytest.raises(ta.DataError, match="ask for 1 to 3"):
+            KeepTrees(trees=4).apply(three)
+
+    def test_of_one_model_only(self, figure_3) -> None:
+        member = Member(inside="estimators_[0]", estimator="Tree", n_trees=1)
+        both = dataclasses.replace(figure_3, trees=figure_3.trees * 2, members=(member, member))
+        with pytest.raises(ta.DataError, match="belong to 2 models"):
+            KeepTrees(trees=1).apply(both)
+
+
+class TestIntersectK:
+    def test_without_data_it_says_so(self, figure_3) -> None:
+        with pytest.raises(ta.DataError, match="--train"):
+            IntersectK().apply(figure_3)
+
+    def test_two_trees_that_single_somebody_out(self) -> None:
+        def stump(threshold: float, feature: int) -> ta.Tree:
+            return ta.Tree(
+                parent=[-1, 0, 0],
+                feature=[-1, feature, feature],
+                low=[-INF, -INF, threshold],
+                high=[INF, threshold, INF],
+                n_records=[8, 4, 4],
+            )
+
+        schema = ta.Schema.numeric(2)
+        both = ta.Forest(trees=(stump(3.5, 0), stump(3.5, 1)), schema=schema, counts_are="absent")
+        people = np.array([[i, (i + 1) % 8] for i in range(8)], dtype=float)
+        assert smallest_intersection(both, people) == 1
+        safe = IntersectK(min_leaf=2, values=people).apply(both)
+        assert safe.n_trees == 1
+        assert smallest_intersection(safe, people) == 4
+
+    @settings(max_examples=100, deadline=None)
+    @given(forests(), st.integers(1, 10), st.integers(0, 2**32 - 1))
+    def test_every_intersected_group_holds_k(self, forest, k, seed) -> None:
+        people = rows(seed)
+        try:
+            safe = IntersectK(min_leaf=k, values=people).apply(forest)
+        except ta.DataError:
+            return
+        assert smallest_intersection(safe, people) >= k

@@ -1,0 +1,147 @@
+"""Groups of at least k under intersection: what several trees say together.
+
+That every leaf of every tree holds k people says nothing about those who share
+their leaves in all trees. Who they are only the training data tells.
+
+References
+----------
+Ganta, Kasiviswanathan and Smith (2008), composition attacks and auxiliary
+information in data privacy.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.defenses.cutting import below, levels
+from treeaudit.defenses.defense import Words, sizes
+from treeaudit.defenses.keep_trees import chosen
+from treeaudit.defenses.merge_siblings import MergeSiblings
+from treeaudit.defenses.merging import becoming_leaves
+from treeaudit.errors import DataError
+from treeaudit.tree import Forest, Tree
+
+__all__ = ["IntersectK", "smallest_intersection"]
+
+Wide = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class IntersectK:
+    """Merge leaves and leave trees out until every intersected group holds ``min_leaf``.
+
+    Attributes
+    ----------
+    min_leaf
+        The k that holds for the people who share their leaves in all trees.
+    values
+        The training data as `treeaudit.Forest.apply` takes it.
+    """
+
+    id: ClassVar[str] = "intersect-k"
+    title: ClassVar[str] = "Groups that hold under intersection"
+    words: ClassVar[Words] = Words(
+        does="merges small leaves (with k, 2k, 4k, … people) and takes trees one by one as long as "
+        "everybody shares their leaves in all of them with k - 1 others; of all these forests the "
+        "one that tells most groups apart stays",
+        fixes="nobody can be found by putting the trees together",
+        leaves="often few trees; people outside the training data that it was given may still "
+        "be alone",
+        reference="Ganta, Kasiviswanathan and Smith (2008), composition attacks",
+    )
+    min_leaf: int = 5
+    values: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+
+    @property
+    def step(self) -> str:
+        """What it did, in a few words."""
+        return f"leaves merged and trees left out until {self.min_leaf} people share all leaves"
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the model whose intersected groups are large enough.
+
+        Raises
+        ------
+        DataError
+            If there is no training data, or even the roots hold fewer people.
+        """
+        if self.values is None:
+            raise DataError(
+                "who shares their leaves in all trees only the training data tells: give it with "
+                "--train, or use merge-siblings, which holds for each tree alone"
+            )
+        node = forest.apply(self.values)
+        best: tuple[int, int, list[int]] = (0, 0, [])
+        for k in self._steps(len(node)):
+            kept, n_groups = _kept(forest, node, k, self.min_leaf)
+            if n_groups > best[0]:
+                best = (n_groups, k, kept)
+        if not best[2]:
+            raise DataError(
+                f"no tree divides the {len(node):,} records given into groups of "
+                f"{self.min_leaf} or more; ask for a smaller --min-leaf"
+            )
+        return chosen(MergeSiblings(min_leaf=best[1]).apply(forest), best[2])
+
+    def _steps(self, n: int) -> Iterator[int]:
+        k = self.min_leaf
+        while k <= n // 2:
+            yield k
+            k *= 2
+
+
+def smallest_intersection(forest: Forest, values: npt.ArrayLike) -> int:
+    """Return how many records share their leaves in all trees, at the least.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
+    ...              low=[-inf, -inf, 1], high=[inf, 1, inf])
+    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1))
+    >>> smallest_intersection(forest, [[0], [2], [3]])
+    1
+    """
+    node = forest.apply(values)
+    group = np.zeros(len(node), dtype=np.int64)
+    for column in node.T:
+        group = _split(group, column.astype(np.int64))
+    return int(np.bincount(group).min())
+
+
+def _split(group: Wide, node: Wide) -> Wide:
+    _, finer = np.unique(group * (int(node.max()) + 1) + node, return_inverse=True)
+    numbered: Wide = finer.reshape(-1).astype(np.int64)
+    return numbered
+
+
+def _kept(forest: Forest, node: npt.NDArray[np.int32], k: int, least: int) -> tuple[list[int], int]:
+    """Take trees in their order while no intersected group becomes too small."""
+    group = np.zeros(len(node), dtype=np.int64)
+    kept: list[int] = []
+    for i, tree in enumerate(forest.trees):
+        home = _homes(tree, forest, k)
+        if home is None:
+            continue
+        finer = _split(group, home[node[:, i]])
+        if np.bincount(finer).min() >= least:
+            group = finer
+            kept.append(i)
+    return kept, int(group.max()) + 1 if kept else 0
+
+
+def _homes(tree: Tree, forest: Forest, k: int) -> Wide | None:
+    """Return into which node each node is merged, or None where nothing can be."""
+    size = sizes(tree, forest)
+    if size[0] < k:
+        return None
+    by_level = levels(tree)
+    gone = below(tree, becoming_leaves(tree, size < k, by_level), by_level)
+    home = np.arange(tree.n_nodes)
+    for level in by_level[1:]:
+        home[level] = np.where(gone[level], home[tree.parent[level]], level)
+    return home

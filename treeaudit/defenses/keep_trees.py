@@ -1,0 +1,77 @@
+"""Publish fewer trees of a forest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from treeaudit.defenses.defense import Words
+from treeaudit.errors import DataError
+from treeaudit.tree import Forest, LazyTrees
+
+__all__ = ["KeepTrees", "chosen"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepTrees:
+    """Keep the first ``trees`` trees.
+
+    Attributes
+    ----------
+    trees
+        How many stay, at least 1.
+    """
+
+    id: ClassVar[str] = "keep-trees"
+    title: ClassVar[str] = "Fewer trees"
+    words: ClassVar[Words] = Words(
+        does="keeps the first trees of a forest and takes out the others",
+        fixes="with every tree that goes, the groups in which the leaves of all trees intersect "
+        "become larger",
+        leaves="each tree that stays, as it is; the accuracy of a forest falls with its trees",
+        reference="Ganta, Kasiviswanathan and Smith (2008), composition attacks",
+    )
+    trees: int = 10
+
+    @property
+    def step(self) -> str:
+        """What it did, in a few words."""
+        return f"the first {self.trees} trees kept"
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the model of fewer trees.
+
+        Raises
+        ------
+        DataError
+            If there are not so many, or they belong to different models.
+        """
+        if not 1 <= self.trees <= forest.n_trees:
+            raise DataError(
+                f"{self.trees} trees cannot be kept: the model has {forest.n_trees}; ask for 1 to "
+                f"{forest.n_trees}"
+            )
+        return chosen(forest, range(self.trees))
+
+
+def chosen(forest: Forest, kept: Sequence[int]) -> Forest:
+    """Return the model of some of its trees.
+
+    Raises
+    ------
+    DataError
+        If the trees belong to several models.
+    """
+    if len(forest.members) > 1:
+        raise DataError(
+            f"the trees belong to {len(forest.members)} models, which answer together: choose one "
+            "of them with --select"
+        )
+    trees = forest.trees
+    labels, weights = forest.tree_classes, forest.class_weights
+    return replace(
+        forest,
+        trees=LazyTrees(lambda i: trees[kept[i]], len(kept)),
+        members=tuple(replace(member, n_trees=len(kept)) for member in forest.members),
+        tree_classes=None if labels is None else tuple(labels[i] for i in kept),
+        class_weights=None if weights is None else tuple(weights[i] for i in kept),
+    )

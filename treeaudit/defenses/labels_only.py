@@ -1,0 +1,61 @@
+"""Release the answer of each leaf and nothing about who gave it."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from treeaudit.defenses.defense import Words, counts_of, tree_by_tree
+from treeaudit.errors import DataError
+from treeaudit.tree import Forest, Tree
+
+__all__ = ["LabelsOnly"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelsOnly:
+    """Keep one label per leaf instead of counts."""
+
+    id: ClassVar[str] = "labels-only"
+    title: ClassVar[str] = "Labels instead of counts"
+    words: ClassVar[Words] = Words(
+        does="keeps the label that each leaf answers, and takes out counts and shares",
+        fixes="whether a leaf is of one label, and how many people are in it, cannot be read off",
+        leaves="the rules, and that most people behind a rule have its label; probabilities are "
+        "gone, and the trees of a forest vote with one voice each, which may change its answers",
+        reference="disclosure control of outputs; Wakabayashi et al. (2024) attack the counts",
+    )
+
+    @property
+    def step(self) -> str:
+        """What it did, in a few words."""
+        return "class counts replaced by one label per leaf"
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the model with labels alone.
+
+        Raises
+        ------
+        DataError
+            If it predicts no classes.
+        """
+        if forest.schema.classes is None:
+            raise DataError("labels-only needs a model that predicts a class; use strip")
+        return replace(
+            tree_by_tree(forest, lambda tree, i: _labelled(tree, forest, i)),
+            counts_are="label-only",
+            counts_reason="only the label of each leaf is kept",
+            records_are="unknown",
+            n_records=None,
+            class_weights=None,
+        )
+
+
+def _labelled(tree: Tree, forest: Forest, i: int) -> Tree:
+    label = tree.label
+    if label is None:
+        weights = None if forest.class_weights is None else forest.class_weights[i]
+        counts = counts_of(tree, forest)
+        label = (counts if weights is None else counts * np.array(weights)).argmax(axis=1)
+    label = np.where(tree.is_leaf, label, 0).astype(np.int32)
+    return replace(tree, n_records=None, counts=None, label=label, value=None)

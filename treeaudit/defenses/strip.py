@@ -1,0 +1,85 @@
+"""Keep only what a prediction needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treeaudit.defenses.defense import Words, tree_by_tree
+from treeaudit.tree import Forest, Tree
+
+__all__ = ["Strip", "without_leftovers"]
+
+_SHARES = "only the share of each class in each leaf is kept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """Take out every number that no prediction needs."""
+
+    id: ClassVar[str] = "strip"
+    title: ClassVar[str] = "Keep what a prediction needs"
+    words: ClassVar[Words] = Words(
+        does="turns the class counts of leaves into shares and takes out how many people there "
+        "are, all numbers of inner nodes, impurities, seeds, out-of-bag tables and weights",
+        fixes="nobody can read off how many people a leaf holds; the draws of the trees cannot be "
+        "repeated",
+        leaves="the rules, and the share of each label: a leaf of one label still shows; what was "
+        "a small leaf is no safer, it is only harder to see",
+        reference="disclosure control of outputs: publish no counts that nobody needs",
+    )
+
+    @property
+    def step(self) -> str:
+        """What it did, in a few words."""
+        return "counts, node statistics, seeds and leftovers taken out"
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the model with rules and answers alone.
+
+        What was stripped cannot be audited any more: checks of group sizes are
+        then skipped, which is never a pass.
+        """
+        bare = tree_by_tree(forest, lambda tree, i: _bare(tree, _weights(forest, i)))
+        counted = forest.counts_are not in ("absent", "label-only")
+        return replace(
+            without_leftovers(bare),
+            counts_are="weighted" if counted else forest.counts_are,
+            counts_reason=_SHARES if counted else forest.counts_reason,
+            records_are="unknown",
+            n_records=None,
+            class_weights=None,
+        )
+
+
+def without_leftovers(forest: Forest) -> Forest:
+    """Return the model without its seeds and without what lay beside its trees."""
+    parameters: Mapping[str, Any] = {
+        name: value
+        for name, value in forest.source.parameters.items()
+        if not name.endswith("random_state")
+    }
+    return replace(forest, leftovers=(), source=replace(forest.source, parameters=parameters))
+
+
+def _weights(forest: Forest, i: int) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+    weights = None if forest.class_weights is None else forest.class_weights[i]
+    return None if weights is None else np.array(weights)
+
+
+def _bare(tree: Tree, weights: np.ndarray[tuple[int], np.dtype[np.float64]] | None) -> Tree:
+    leaf = tree.is_leaf
+    counts = None
+    if tree.counts is not None:
+        counts = np.where(leaf[:, None], np.maximum(tree.counts, 0), 0.0)
+        counts = counts if weights is None else counts * weights
+        total = counts.sum(axis=1, keepdims=True)
+        np.divide(counts, total, out=counts, where=total > 0)
+    return replace(
+        tree,
+        n_records=None,
+        counts=counts,
+        label=None if tree.label is None else np.where(leaf, tree.label, 0),
+        value=None if tree.value is None else np.where(leaf, tree.value, 0.0),
+    )
