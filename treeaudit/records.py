@@ -195,7 +195,7 @@ def _sources(name: str, names: Sequence[str]) -> list[str]:
 
 def _columns(frame: "pd.DataFrame", schema: Schema, origin: str) -> list["pd.Series[Any]"]:
     # An array names no columns either: they are in the model's order.
-    bare = list(frame.columns) == list(range(len(schema.features)))
+    bare = [str(c) for c in frame.columns] == [str(i) for i in range(len(schema.features))]
     if bare or not schema.named:
         if len(frame.columns) < _width(schema):
             raise DataError(
