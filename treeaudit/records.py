@@ -39,7 +39,7 @@ class Records:
     ----------
     values
         Shape ``(n_records, n_features)``: numbers, categories as codes,
-        missing values as NaN.
+        missing values as NaN; in the precision in which the model compares.
     labels
         Shape ``(n_records,)``: position of the label in ``schema.classes``, or
         None where the data has no labels or the model predicts a number.
@@ -53,7 +53,7 @@ class Records:
         What to call it in messages, such as ``train.csv``.
     """
 
-    values: Float
+    values: npt.NDArray[np.floating[Any]]
     labels: Int | None
     targets: Float | None
     node: Int
@@ -105,9 +105,10 @@ def read_records(
     schema = forest.schema
     paired = isinstance(data, tuple)
     column = frame.columns[-1] if paired else target_of(frame, schema, target, origin)
-    features = frame if column is None else frame.drop(columns=[column])
-    columns = _columns(features, schema, origin)
-    values = np.empty((len(frame), len(schema.features)))
+    columns = _columns([frame[c] for c in frame.columns if c != column], schema, origin)
+    values = np.empty(
+        (len(frame), len(schema.features)), np.float32 if forest.single_precision else np.float64
+    )
     nothing_known = any(tree.missing is not None for tree in forest.trees[:1])
     for i, (feature, series) in enumerate(zip(schema.features, columns, strict=True)):
         values[:, i] = _coded(series, feature, origin)
@@ -193,18 +194,19 @@ def _sources(name: str, names: Sequence[str]) -> list[str]:
     return [max(begun, key=len)] if begun else []
 
 
-def _columns(frame: "pd.DataFrame", schema: Schema, origin: str) -> list["pd.Series[Any]"]:
+def _columns(
+    table: "Sequence[pd.Series[Any]]", schema: Schema, origin: str
+) -> "list[pd.Series[Any]]":
+    """Return the column of every feature, out of those that are no labels."""
     # An array names no columns either: they are in the model's order.
-    bare = [str(c) for c in frame.columns] == [str(i) for i in range(len(schema.features))]
+    bare = [str(c.name) for c in table] == [str(i) for i in range(len(schema.features))]
     if bare or not schema.named:
-        if len(frame.columns) < _width(schema):
+        if len(table) < _width(schema):
             raise DataError(
-                f"{origin} has {len(frame.columns)} columns beside the labels, "
-                f"the model {_width(schema)}"
+                f"{origin} has {len(table)} columns beside the labels, the model {_width(schema)}"
             )
-        places = _places(schema)
-        return [frame.iloc[:, i if p < 0 else p] for i, p in enumerate(places)]
-    by_name = {str(name): frame[name] for name in frame.columns}
+        return [table[i if p < 0 else p] for i, p in enumerate(_places(schema))]
+    by_name = {str(series.name): series for series in table}
     names = list(by_name)
     found = []
     for feature in schema.features:

@@ -228,7 +228,9 @@ class Tree:
             Shape ``(n_rows,)``. A row that no edge lets through stays at the
             inner node where it is stuck.
         """
-        table = np.asarray(values, dtype=np.float64)
+        table = np.asarray(values)
+        if table.dtype not in (np.float32, np.float64):
+            table = table.astype(np.float64)
         start, child = self.children()
         fan = np.diff(start)
         at = np.zeros(len(table), dtype=np.int32)
@@ -247,8 +249,10 @@ class Tree:
             moving = moving[fan[at[moving]] > 0]
         return at
 
-    def _passes(self, node: Int, table: Float, rows: npt.NDArray[np.intp]) -> Flag:
-        x = table[rows, self.feature[node]]
+    def _passes(
+        self, node: Int, table: npt.NDArray[np.floating[Any]], rows: npt.NDArray[np.intp]
+    ) -> Flag:
+        x = table[rows, self.feature[node]].astype(np.float64)
         passes = (self.low[node] < x) & (x <= self.high[node])
         if self.categories is not None:
             sets = np.diff(self.categories.start)[node] > 0
@@ -499,7 +503,7 @@ class Forest:
             If the number of columns is not the model's.
         """
         dtype = np.float32 if self.single_precision else np.float64
-        table = np.atleast_2d(np.asarray(values, dtype=dtype)).astype(np.float64)
+        table = np.atleast_2d(np.asarray(values, dtype=dtype))
         if table.shape[1] != len(self.schema.features):
             raise DataError(
                 f"the data has {table.shape[1]} columns, the model {len(self.schema.features)}"
