@@ -12,6 +12,10 @@ import treeaudit as ta
 from treeaudit.tree import Leftover
 
 IDS = ("TA202", "TA203", "TA204", "TA205")
+KINDS = (
+    "labels out-of-bag records targets seeds column-values first-round-counts extremes calls code "
+    "flaws"
+).split()
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +44,8 @@ def test_a_plain_tree_is_clear(cancer_tree) -> None:
     for attack in IDS:
         finding = report[attack]
         assert (finding.status, finding.people) == ("clear", 0)
-        assert finding.details == {"leftovers": []}
+        assert finding.details["leftovers"] == []
+        assert not any(finding.details.values())
     assert report.warnings == ()
 
 
@@ -116,11 +121,37 @@ def test_every_kind_has_one_attack() -> None:
         "extremes": ("TA204", "low"),
         "calls": ("TA205", "low"),
         "code": ("TA205", "medium"),
+        "flaws": ("TA205", "low"),
     }
     for kind, (attack, severity) in expected.items():
         report = scan_with(Leftover(kind=kind, where="here", n=7, says="it is here"))
         assert [f.id for f in report.findings if f.status == "found"] == [attack]
         assert report[attack].severity == severity
+
+
+def test_details_hold_stable_numbers_for_checks() -> None:
+    numbers = {
+        "TA202": {"people", "labels", "rows", "targets"},
+        "TA203": {"people", "seeds"},
+        "TA204": {"people", "exact_values", "first_round_counts"},
+        "TA205": {"people", "calls", "code", "flaws"},
+    }
+    empty = scan_with()
+    for attack, names in numbers.items():
+        assert set(empty[attack].details) == names | {"leftovers"}
+    found = scan_with(
+        *(Leftover(kind=kind, where=f"a {kind}", n=7, says="it is here") for kind in KINDS),
+        *(Leftover(kind=kind, where=f"b {kind}", n=9, says="it is here") for kind in KINDS),
+    )
+    counts = {
+        name: found[attack].details[name] for attack, names in numbers.items() for name in names
+    }
+    # The people of two arrays are the same people; seeds, values and calls add up.
+    alike = ("labels", "rows", "targets", "first_round_counts")
+    assert {name: counts[name] for name in alike} == dict.fromkeys(alike, 9)
+    assert counts["exact_values"] == 2 * (7 + 9)
+    assert [counts[name] for name in ("seeds", "calls", "code", "flaws")] == [16] * 4
+    assert [found[attack].details["people"] for attack in numbers] == [9, 50, 9, 0]
 
 
 def test_the_worst_is_said_in_full_and_the_others_are_named() -> None:

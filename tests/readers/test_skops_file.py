@@ -119,7 +119,7 @@ def test_tables_of_objects_keep_their_shape(tmp_path: Path) -> None:
     table = np.array([["a", None, 2.5], ["b", (1, 2), [3]]], dtype=object)
     path = tmp_path / "model.skops"
     skops.dump({"table": table, "cube": np.array([[[None, 1]]], dtype=object), 5: True}, path)
-    root, _, _ = parse(open_file(path))
+    root = parse(open_file(path)).root
     assert isinstance(root, dict)
     assert root["table"].tolist() == table.tolist()
     assert root["cube"].shape == (1, 1, 2)

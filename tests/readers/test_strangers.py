@@ -446,3 +446,22 @@ def test_a_function_that_uses_numpy_is_carried_code(tmp_path: Path) -> None:
     error = refusal(path)
     assert type(error) is UnsupportedModelError
     assert "a function carried by cloudpickle" in str(error)
+
+
+def test_classes_of_treeaudit_are_inert_data(tmp_path: Path) -> None:
+    import treeaudit as ta
+
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    forest = ta.load(tree)
+    path = tmp_path / "model"
+    for protocol in (2, 4, 5):
+        for value in (forest.schema, next(iter(forest.trees))):
+            path.write_bytes(pickle.dumps(value, protocol))
+            error = refusal(path)
+            assert type(error) is UnsupportedModelError, error
+    trainer = thing("treeaudit.trainers.forest", "PrivateForest", tree=1)
+    ledger = made("treeaudit.dp.ledger", "Ledger", 1.0)
+    path.write_bytes(dumped([trainer, ledger]))
+    assert type(refusal(path)) is UnsupportedModelError
+    path.write_bytes(dumped(made("treeaudit.readers", "load", "/etc/passwd")))
+    assert type(refusal(path)) is UnsafeModelError

@@ -25,6 +25,7 @@ _NAMES: Mapping[str, str] = {
     "column-values": "values of single columns",
     "first-round-counts": "exact class counts of the first round",
     "extremes": "smallest and largest values of columns",
+    "flaws": "known flaws of the library that wrote it",
     "calls": "names outside the usual libraries",
     "code": "program code",
 }
@@ -67,6 +68,7 @@ class TrainingData:
             self.title,
             case,
             grades | dict.fromkeys(sorted(unknown), "medium"),
+            {"labels": ("labels",), "rows": ("records", "out-of-bag"), "targets": ("targets",)},
             "no row of the training data was found beside the trees",
         )
 
@@ -95,7 +97,7 @@ class ReproducibleDraws:
     def run(self, case: Case) -> Finding | Skipped:
         """Return the seeds that were found."""
         clear = "no seed in the file repeats the draws of its trees"
-        return _finding(self.id, self.title, case, self.grades, clear)
+        return _finding(self.id, self.title, case, self.grades, {"seeds": ("seeds",)}, clear)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +127,11 @@ class ExactValues:
     def run(self, case: Case) -> Finding | Skipped:
         """Return the columns and counts that were found."""
         clear = "no list of column values and no hidden class counts were found"
-        return _finding(self.id, self.title, case, self.grades, clear)
+        counted = {
+            "exact_values": ("column-values", "extremes"),
+            "first_round_counts": ("first-round-counts",),
+        }
+        return _finding(self.id, self.title, case, self.grades, counted, clear)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,17 +145,25 @@ class CodeInside:
         "machine of whoever loads it, and may change the model that was audited.",
         assumes="somebody loads the file with pickle or joblib",
         remedy="save an estimator of a published library, without functions or classes of your "
-        "own, or the version-free form: treeaudit.save(treeaudit.load(file), 'model.json')",
-        limit="the audit has run none of it; that nothing is listed does not make a file safe to "
-        "load",
-        reference="documentation of pickle; GHSA-m62q-453p-gv66 (joblib before 1.6)",
+        "own, or the version-free form: treeaudit.save(treeaudit.load(file), 'model.json'); load "
+        "files with a library version that has no known flaw",
+        limit="a known flaw concerns whoever loads the file with the version that wrote it, not "
+        "the model; the audit has run none of the code; that nothing is listed does not make a "
+        "file safe to load",
+        reference="documentation of pickle; GHSA-m62q-453p-gv66 (joblib before 1.6); "
+        "CVE-2025-54412 and CVE-2025-54886 (skops before 0.13)",
     )
-    grades: ClassVar[Mapping[str, Severity]] = {"calls": "low", "code": "medium"}
+    grades: ClassVar[Mapping[str, Severity]] = {
+        "calls": "low",
+        "code": "medium",
+        "flaws": "low",
+    }
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the names and the code that were found."""
         clear = "the file names no code outside the usual libraries"
-        return _finding(self.id, self.title, case, self.grades, clear)
+        counted = {"calls": ("calls",), "code": ("code",), "flaws": ("flaws",)}
+        return _finding(self.id, self.title, case, self.grades, counted, clear)
 
 
 _OTHERS = (ReproducibleDraws, ExactValues, CodeInside)
@@ -158,8 +172,18 @@ _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-
 
 
 def _finding(
-    attack_id: str, title: str, case: Case, grades: Mapping[str, Severity], clear: str
+    attack_id: str,
+    title: str,
+    case: Case,
+    grades: Mapping[str, Severity],
+    counted: Mapping[str, tuple[str, ...]],
+    clear: str,
 ) -> Finding:
+    """Return the finding; ``details`` hold the numbers of ``counted`` by name.
+
+    Where `Leftover.n` counts people the number is that of the largest entry, for
+    they are the same people; otherwise it is the sum.
+    """
     found = [one for one in case.forest.leftovers if one.kind in grades]
     people = max((one.n for one in found if one.kind in _PEOPLE), default=0)
     if any(one.kind == "seeds" for one in found):
@@ -173,12 +197,19 @@ def _finding(
         people=people,
         summary=_summary(found, grades) if found else f"{clear[0].upper()}{clear[1:]}.",
         details={
+            "people": people,
+            **{name: _count(found, kinds) for name, kinds in counted.items()},
             "leftovers": [
                 {"kind": one.kind, "where": one.where, "n": one.n, "says": one.says}
                 for one in found
-            ]
+            ],
         },
     )
+
+
+def _count(found: list[Leftover], kinds: tuple[str, ...]) -> int:
+    numbers = [one.n for one in found if one.kind in kinds]
+    return max(numbers, default=0) if _PEOPLE.issuperset(kinds) else sum(numbers)
 
 
 def _summary(found: list[Leftover], grades: Mapping[str, Severity]) -> str:

@@ -147,7 +147,8 @@ def describe(
         return replace(contents, no_model=str(error))
     n_records = None if forest is None else forest.n_records
     if skops_file.matches(content):
-        root, mentioned, _ = skops_file.parse(content, limits)
+        file = skops_file.parse(content, limits)
+        root, mentioned = file.root, file.mentioned
         return _of_pickle(contents, Unpickled(root, content.n_bytes, mentioned), n_records)
     if not pickled:
         return contents if forest is None else _of_model(contents, forest)

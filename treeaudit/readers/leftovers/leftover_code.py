@@ -12,7 +12,7 @@ _KNOWN = frozenset(
     (
         "sklearn numpy scipy pandas joblib _loss xgboost lightgbm catboost imblearn "
         "builtins __builtin__ copyreg copy_reg _codecs collections abc datetime decimal "
-        "fractions functools pathlib types uuid _weakrefset exceptions"
+        "fractions functools pathlib types uuid _weakrefset exceptions zoneinfo re treeaudit"
     ).split()
 )
 _MOST = 20

@@ -215,7 +215,7 @@ _ANY_CLASS = frozenset("scipy statsmodels".split())
 # Where a class may be called with arguments. Not everywhere: pandas.HDFStore("x") makes a file.
 _CALLED = (
     *("sklearn.", "_loss.", "numpy.random.", "scipy.sparse.", "pandas.core.", "pandas._libs."),
-    *("xgboost.", "lightgbm.", "catboost.", "imblearn."),
+    *("xgboost.", "lightgbm.", "catboost.", "imblearn.", "treeaudit."),
 )
 _DATA_CLASS = re.compile(
     r"_{0,2}[A-Z]\w*|__pyx_unpickle_\w+"

@@ -5,7 +5,7 @@ scikit-learn model from a pickle reads it from here too.
 """
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from treeaudit.errors import (
     ModelTooLargeError,
@@ -16,6 +16,7 @@ from treeaudit.errors import (
 from treeaudit.readers.boosters.boosters import find_booster
 from treeaudit.readers.estimators.models import find_model
 from treeaudit.readers.estimators.scikit_learn import to_forest
+from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.pickles.inert import LIMITS, Global, Limits, show
 from treeaudit.readers.skops.skops_names import check_names, dictionaries
@@ -50,20 +51,43 @@ def read(
     ReadError
         If the file is unsafe, damaged, or holds no tree model.
     """
-    root, mentioned, size = parse(content, limits)
+    file = parse(content, limits)
+    root = file.root
     source = replace(source, format="sklearn-skops")
     try:
-        forest = to_forest(find_model(root, select), source, len(content.data) + size)
+        forest = to_forest(find_model(root, select), source, len(content.data) + file.n_bytes)
     except UnsupportedModelError:
         booster = find_booster(root, select, source)
         if booster is None:
             raise
         forest = booster
-    found = leftovers(root, forest.n_records, mentioned)
-    return replace(forest, leftovers=(*forest.leftovers, *found))
+    found = leftovers(root, forest.n_records, file.mentioned)
+    return replace(forest, leftovers=(*forest.leftovers, *found, *flaws("skops", file.version)))
 
 
-def parse(content: Content, limits: Limits = LIMITS) -> tuple[object, list[Global], int]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Parsed:
+    """What a skops file holds, as inert data.
+
+    Attributes
+    ----------
+    root
+        The object.
+    mentioned
+        Every name in the schema.
+    n_bytes
+        How many bytes the members hold.
+    version
+        Of the skops that wrote the file, as the schema tells it.
+    """
+
+    root: object
+    mentioned: list[Global]
+    n_bytes: int
+    version: object
+
+
+def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     """Return what a skops file holds, as inert data.
 
     Parameters
@@ -72,11 +96,6 @@ def parse(content: Content, limits: Limits = LIMITS) -> tuple[object, list[Globa
         The mapped file.
     limits
         What reading may cost.
-
-    Returns
-    -------
-    tuple
-        The object, every name in the schema, and how many bytes the members hold.
 
     Raises
     ------
@@ -96,10 +115,11 @@ def parse(content: Content, limits: Limits = LIMITS) -> tuple[object, list[Globa
         root = Graph(archive, limits).build(schema)
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None
-    return root, mentioned, archive.n_bytes
+    version = schema.get("_skops_version")
+    return Parsed(root=root, mentioned=mentioned, n_bytes=archive.n_bytes, version=version)
 
 
-def _schema(data: memoryview, n_bytes: int, limits: Limits) -> object:
+def _schema(data: memoryview, n_bytes: int, limits: Limits) -> dict[str, object]:
     text = bytes(data)
     cost = sum(text.count(mark) * cost for mark, cost in _COSTS)
     if cost > limits.containers + 4 * n_bytes:
