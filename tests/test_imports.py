@@ -31,7 +31,7 @@ LAYERS = [
     ["findings"],
     ["stats"],
     ["policy"],
-    ["imputation", "prior", "verification"],
+    ["imputation", "predictions", "prior", "verification"],
     ["attacks", "defenses"],
     ["audit"],
     ["reports"],
