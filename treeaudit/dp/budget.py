@@ -84,6 +84,14 @@ class Budget:
             self._append(head)
         self._read()
 
+    @classmethod
+    def elsewhere(cls, epsilon: Epsilon) -> "Budget":
+        """Return what stands for a budget in the file of a model: nothing can be spent from it."""
+        budget = cls.__new__(cls)
+        budget._epsilon = rational(epsilon)
+        budget._path = Path(os.devnull)
+        return budget
+
     @property
     def epsilon(self) -> float:
         """The whole budget."""
@@ -174,6 +182,11 @@ class Budget:
 
     def _read(self) -> list[_Spending]:
         """Return the lines that count, in order."""
+        if self._path == Path(os.devnull):
+            raise PrivacyError(
+                "a model that was saved does not carry its budget: give it one with "
+                "set_params(budget=...) before it is fitted again"
+            )
         try:
             lines = self._path.read_bytes().splitlines()
         except OSError as error:

@@ -22,7 +22,7 @@ from treeaudit.readers.unpack import Content
 from treeaudit.schema import Feature, Label, Schema
 from treeaudit.tree import CategorySets, CountsAre, Forest, RecordsAre, Source, Tree
 
-__all__ = ["FORMAT", "VERSION", "matches", "read"]
+__all__ = ["FORMAT", "VERSION", "forest_of", "matches", "read"]
 
 FORMAT = "treeaudit-model"
 VERSION = 1
@@ -59,7 +59,7 @@ def read(
             f"the model has JSON form {show(data.get('version'))}; this treeaudit reads 1"
         )
     try:
-        return _forest(data, replace(source, format="treeaudit-json"))
+        return forest_of(data, replace(source, format="treeaudit-json"))
     except (
         DataError,
         KeyError,
@@ -83,7 +83,8 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no number")
 
 
-def _forest(data: Mapping[str, Any], source: Source) -> Forest:
+def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
+    """Return the model that plain data describes; arrays may stand for lists of numbers."""
     schema = _schema(data["schema"])
     counts_are, records_are = data["counts_are"], data["records_are"]
     trees = tuple(_tree(tree, schema) for tree in data["trees"])
@@ -197,13 +198,15 @@ def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:
 
 def _check_codes(tree: Tree, schema: Schema) -> None:
     """Refuse category codes that the feature on their edge does not have."""
-    for node in range(tree.n_nodes):
-        codes = tree.categories.of(node) if tree.categories is not None else []
-        if codes:
-            feature = int(tree.feature[node])
-            known = schema.features[feature].categories if feature >= 0 else ()
-            if min(codes) < 0 or (known is not None and max(codes) >= len(known)):
-                raise ReadError("the JSON model names a category that does not exist")
+    if tree.categories is None:
+        return
+    codes, most = tree.categories.codes, _MOST_NODES
+    known = [most if f.categories is None else len(f.categories) for f in schema.features]
+    # The root, whose feature is -1, has no category to lead into it.
+    limit = np.append(np.asarray(known, dtype=np.int64), 0)
+    owner = np.repeat(tree.feature, np.diff(tree.categories.start))
+    if np.any((codes < 0) | (codes >= limit[owner])):
+        raise ReadError("the JSON model names a category that does not exist")
 
 
 def _below_zero(tree: Tree) -> bool:
@@ -238,13 +241,22 @@ def _flags(values: object) -> Any:  # noqa: ANN401  # None where absent
     return array
 
 
-def _bounds(values: list[float | None], when_open: float) -> npt.NDArray[np.float64]:
+def _bounds(
+    values: npt.NDArray[np.float64] | list[float | None], when_open: float
+) -> npt.NDArray[np.float64]:
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float64)
     return np.asarray([when_open if v is None else float(v) for v in values], dtype=np.float64)
 
 
-def _categories(values: list[list[int] | None] | None) -> CategorySets | None:
+def _categories(values: Any) -> CategorySets | None:  # noqa: ANN401  # checked here
     if values is None:
         return None
+    if isinstance(values, dict):
+        return CategorySets(
+            start=_integers(values["start"], _MOST_NODES),
+            codes=_integers(values["codes"], _MOST_NODES),
+        )
     sizes = [0 if codes is None else len(codes) for codes in values]
     flat = [int(code) for codes in values if codes for code in codes]
     start = np.concatenate([[0], np.cumsum(sizes)])

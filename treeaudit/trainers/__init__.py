@@ -1,0 +1,54 @@
+"""Differentially private trees as scikit-learn estimators.
+
+Writing a trainer. It is one class and one name in `ALGORITHMS`::
+
+    class XClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):
+        algorithm = "x"                     # its name on the command line
+
+        def __init__(self, *, epsilon=1.0, schema=None, ..., neighbours="add-remove",
+                     variant="sound", outside="raise", budget=None, n_jobs=None,
+                     random_state=None): ...
+
+        def _checked(self):                 # its own parameters; then super()._checked()
+        def _grow(self, rows, curator, epsilon):   # -> Grown
+        def _votes(self, values):           # only where it does not vote as all others do
+
+* ``rows`` (`TrainingRows`): ``schema`` (public; ``classes`` ascending),
+  ``values`` (numbers within bounds, categories as codes, missing as NaN) and
+  ``labels`` (positions in the classes). The only private data there is.
+* ``curator`` (`treeaudit.dp.Curator`) is the only way to look at it:
+  ``curator.count(name, counts, epsilon)`` adds discrete Laplace noise,
+  ``curator.choose(name, scores, epsilon, sensitivity=..., mechanism=...)``
+  picks a candidate per row. Rows are disjoint parts (parallel), names add up
+  (sequential). It halves the rate under ``replace-one``, keeps the ledger and
+  refuses to go over epsilon in the sound variant. ``curator.note(...)`` writes
+  down what is asked by a mechanism as printed. ``curator.entropy`` is the
+  source for everything else that is random: `treeaudit.dp.entropy.below`,
+  ``unit``, ``permutation``. Never numpy's generators.
+* Scores are whole numbers: ``GINI.of(counts)`` and its ``sensitivity(n_most)``,
+  in `treeaudit.dp.scores`. ``epsilon`` is a `Fraction`; divide it, never round it.
+* `Grown`: trees in the project's form (``n_records`` None, ``counts`` noisy or
+  ``label`` per node), what the counts are, ``flaws`` of the variant as printed
+  (warned about, and the model is marked not private), ``public`` inputs beyond
+  schema and parameters.
+* `walk_of` routes many records down many trees; `random_trees` grows trees
+  that look at nothing; `votes` answers from labels or noisy counts.
+
+Everything else is done once, in `PrivateTrees`: validation, the schema, the
+budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
+"""
+
+from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
+from treeaudit.trainers.training_rows import TrainingRows
+
+__all__ = [
+    "ALGORITHMS",
+    "Grown",
+    "PrivateTrees",
+    "SmoothSensitivityForestClassifier",
+    "TrainingRows",
+]
+
+ALGORITHMS: tuple[type[PrivateTrees], ...] = (SmoothSensitivityForestClassifier,)
+"""Every trainer, in the order in which they are listed."""

@@ -1,0 +1,220 @@
+"""Columns of a table as numbers: against the public schema, or as scikit-learn hands them over."""
+
+import warnings
+from collections.abc import Sequence
+from inspect import signature
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.utils import check_array
+
+from treeaudit.errors import DataError
+from treeaudit.schema import Feature, Schema, category_text
+
+__all__ = ["Outside", "check_names", "code_columns", "columns_of", "derive_features", "names_of"]
+
+Outside = Literal["raise", "clip"]
+"""What becomes of private values that the public schema does not know."""
+
+Float = npt.NDArray[np.float64]
+Columns = npt.NDArray[Any] | pd.DataFrame
+
+# scikit-learn 1.6 renamed the parameter, 1.8 dropped the old name.
+_FINITE = next(p for p in signature(check_array).parameters if p.endswith("all_finite"))
+
+CURATOR = "This is about private data, for the eyes of its curator only"
+
+
+def names_of(X: object) -> list[str] | None:
+    """Return the column names of a DataFrame, or None where there are none of text."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    texts = [isinstance(name, str) for name in names]
+    if any(texts) and not all(texts):
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            "input has several kinds of names: use X.columns = X.columns.astype(str)"
+        )
+    return names if names and all(texts) else None
+
+
+def check_names(seen: Sequence[str] | None, names: Sequence[str] | None, estimator: str) -> None:
+    """Hold the column names at prediction against those at fit, as scikit-learn does.
+
+    Raises
+    ------
+    DataError
+        If the names, or their order, are not those of the fit.
+    """
+    if seen is None and names is not None:
+        warnings.warn(
+            f"X has feature names, but {estimator} was fitted without feature names", stacklevel=4
+        )
+    if seen is not None and names is None:
+        warnings.warn(
+            f"X does not have valid feature names, but {estimator} was fitted with feature names",
+            stacklevel=4,
+        )
+    if seen is None or names is None or list(seen) == list(names):
+        return
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, gone = sorted(set(names) - set(seen)), sorted(set(seen) - set(names))
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + _listed(unseen)
+    if gone:
+        message += "Feature names seen at fit time, yet now missing:\n" + _listed(gone)
+    if not unseen and not gone:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise DataError(message)
+
+
+def _listed(names: Sequence[str]) -> str:
+    lines = [f"- {name}\n" for name in names[:5]]
+    return "".join(lines) + ("- ...\n" if len(names) > 5 else "")
+
+
+def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
+    """Return a two-dimensional table: an array of numbers where that is what it is.
+
+    Parameters
+    ----------
+    X
+        What the user handed over.
+    estimator
+        For messages.
+    finite
+        Refuse infinite numbers. Missing ones always pass.
+
+    Raises
+    ------
+    ValueError
+        If it is no table of at least one row and column, as scikit-learn says it.
+    """
+    allowed: dict[str, Any] = {_FINITE: "allow-nan" if finite else False}
+    if isinstance(X, pd.DataFrame):
+        if all(getattr(kind, "kind", "O") in "iufb" for kind in X.dtypes) or X.empty:
+            X = check_array(X, dtype=np.float64, estimator=estimator, **allowed)
+        return X
+    try:
+        table: npt.NDArray[Any] = check_array(X, dtype="numeric", estimator=estimator, **allowed)
+    except ValueError:
+        text = np.asarray(X)
+        if text.dtype.kind not in "OUST" or text.ndim != 2 or not text.size:
+            raise
+        table = check_array(X, dtype=object, estimator=estimator, **{_FINITE: False})
+    return table
+
+
+def derive_features(table: Columns, names: Sequence[str] | None) -> tuple[Feature, ...]:
+    """Describe columns by what is in them: for data that is public, or a model that is not private.
+
+    Examples
+    --------
+    >>> derive_features(np.array([[1.0], [3.0]]), None)[0]
+    Feature(name='x0', categories=None, low=1.0, high=3.0)
+    """
+    called = [f"x{i}" for i in range(table.shape[1])] if names is None else list(names)
+    return tuple(_derived(_column(table, i), name) for i, name in enumerate(called))
+
+
+def _derived(column: Any, name: str) -> Feature:  # noqa: ANN401  # a column of either kind
+    numbers = _numbers(column)
+    known = numbers[~np.isnan(numbers)]
+    if numbers.size and np.array_equal(np.isnan(numbers), pd.isna(column)):
+        inside = known[np.isfinite(known)]
+        if not len(inside):
+            return Feature(name=name, low=0.0, high=0.0)
+        return Feature(name=name, low=float(inside.min()), high=float(inside.max()))
+    texts = {category_text(value) for value in pd.unique(column[~pd.isna(column)])}
+    return Feature(name=name, categories=tuple(sorted(texts)))
+
+
+def _column(table: Columns, i: int) -> Any:  # noqa: ANN401  # an array or an array of pandas
+    return table.iloc[:, i].array if isinstance(table, pd.DataFrame) else table[:, i]
+
+
+def _numbers(column: Any) -> Float:  # noqa: ANN401  # a column of either kind
+    """Return a column as numbers, NaN where there is none."""
+    coerced = pd.to_numeric(pd.Series(column), errors="coerce")
+    return coerced.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def code_columns(
+    table: Columns, schema: Schema, order: Sequence[int] | None, outside: Outside | None
+) -> Float:
+    """Return numbers for a table: categories as codes, missing values as NaN.
+
+    Parameters
+    ----------
+    table
+        From `columns_of`.
+    schema
+        The public description; its order is the order of the result.
+    order
+        The column of the table for each feature; as they stand unless told.
+    outside
+        ``raise`` or ``clip`` for private data. None for data that is only
+        asked about: numbers stay as they are, unknown categories are missing.
+
+    Raises
+    ------
+    DataError
+        If a value is not in the schema and ``outside`` is ``raise``.
+    """
+    features = schema.features
+    at = range(len(features)) if order is None else order
+    plain = isinstance(table, np.ndarray) and table.dtype.kind in "iufb"
+    if plain and all(feature.categories is None for feature in features):
+        values = np.asarray(table, dtype=np.float64)
+        if order is not None and list(order) != list(range(table.shape[1])):
+            values = values[:, list(order)]
+    else:
+        coded = [_coded(_column(table, i), f, outside) for i, f in zip(at, features, strict=True)]
+        values = np.column_stack(coded)
+    return values if outside is None else _within(values, features, outside)
+
+
+def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # noqa: ANN401
+    if feature.categories is None:
+        numbers = _numbers(column)
+        if outside == "raise":
+            lost = np.isnan(numbers) & ~np.asarray(pd.isna(column))
+            if lost.any():
+                raise _unknown(feature, column[int(np.argmax(lost))], "is no number")
+        return numbers
+    codes, found = pd.factorize(column)
+    known = {name: float(code) for code, name in enumerate(feature.categories)}
+    # The last entry is for missing values, which factorize numbers -1.
+    lookup = np.array([*(known.get(category_text(v), np.nan) for v in found), np.nan])
+    strange = np.flatnonzero(np.isnan(lookup[:-1]))
+    if outside == "raise" and len(strange):
+        raise _unknown(feature, found[int(strange[0])], "is none of the categories of the schema")
+    result: Float = lookup[codes]
+    return result
+
+
+def _within(values: Float, features: Sequence[Feature], outside: Outside) -> Float:
+    low = np.array([-np.inf if f.low is None else f.low for f in features])
+    high = np.array([np.inf if f.high is None else f.high for f in features])
+    least, most = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    beyond = (least < low) | (most > high)
+    if not beyond.any():
+        return values
+    if outside == "clip":
+        clipped: Float = np.clip(values, low, high)
+        return clipped
+    i = int(np.argmax(beyond))
+    value = least[i] if least[i] < low[i] else most[i]
+    raise _unknown(features[i], value, f"is not between {low[i]:g} and {high[i]:g}")
+
+
+def _unknown(feature: Feature, value: object, what: str) -> DataError:
+    shown = repr(value.item() if isinstance(value, np.generic) else value)[:60]
+    return DataError(
+        f"column {feature.name!r}: {shown} {what}. {CURATOR}: widen the public schema if "
+        "that value is public knowledge, or fit with outside='clip'"
+    )

@@ -1,0 +1,329 @@
+"""What all trainers share: the contract of scikit-learn, and the order in which a fit goes.
+
+A trainer is one class with the parameters of `PrivateTrees`, those of its own,
+and `_grow`. Everything that looks at private records happens in `_grow`, and
+only through the `Curator` that it is given.
+"""
+
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from treeaudit.dp.budget import Budget
+from treeaudit.dp.curator import Curator
+from treeaudit.dp.entropy import Entropy, OperatingSystem, Seeded
+from treeaudit.dp.ledger import Ledger, Neighbours, Variant
+from treeaudit.dp.rational import rational
+from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
+from treeaudit.schema import Schema
+from treeaudit.trainers.columns import (
+    Outside,
+    check_names,
+    code_columns,
+    columns_of,
+    names_of,
+)
+from treeaudit.trainers.state import pack, unpack
+from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
+from treeaudit.trainers.votes import votes
+from treeaudit.tree import CountsAre, Forest, RecordsAre, Source, Tree
+from treeaudit.version import __version__
+
+__all__ = ["Grown", "PrivateTrees"]
+
+Float = npt.NDArray[np.float64]
+
+FROM_DATA = "from-data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grown:
+    """What a trainer gives back: nothing in it may hold more than the curator answered.
+
+    Attributes
+    ----------
+    trees
+        In the project's form. ``n_records`` stays None; ``counts`` are noisy.
+    counts_are, counts_reason, records_are
+        As in `Forest`.
+    flaws
+        Why the variant as printed does not keep its promise, one sentence each.
+    public
+        What else was taken to be known to everybody, beside the schema and the
+        parameters.
+    """
+
+    trees: tuple[Tree, ...]
+    counts_are: CountsAre
+    counts_reason: str
+    records_are: RecordsAre = "all"
+    flaws: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
+
+
+class PrivateTrees:
+    """`fit`, `predict` and the ledger; stands before ``ClassifierMixin, BaseEstimator``.
+
+    The class that uses it takes these parameters, all by name: ``epsilon``,
+    ``schema``, ``neighbours``, ``variant``, ``outside``, ``budget``,
+    ``n_jobs``, ``random_state``.
+    """
+
+    algorithm: ClassVar[str]
+    """Its name on the command line."""
+
+    epsilon: float
+    schema: Schema | str | None
+    neighbours: Neighbours
+    variant: Variant
+    outside: Outside
+    budget: Budget | None
+    n_jobs: int | None
+    random_state: Any
+
+    forest_: Forest
+    classes_: npt.NDArray[Any]
+    n_features_in_: int
+
+    def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
+        """Train on private records; every look at them goes through the curator."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None, **refused: Any) -> Any:  # noqa: ANN401  # scikit-learn's contract
+        """Train on private records.
+
+        Parameters
+        ----------
+        X
+            Shape ``(n_records, n_features)``: an array or a DataFrame with
+            numbers, names of categories, missing values.
+        y
+            Shape ``(n_records,)``: labels of any kind.
+        **refused
+            Nothing. ``sample_weight`` is refused: a weight multiplies what
+            one person can change.
+
+        Returns
+        -------
+        object
+            Itself.
+
+        Raises
+        ------
+        PrivacyError
+            If the fit would leak: no public schema, a budget that is spent, an
+            epsilon that is none.
+        DataError
+            If the data does not fit the schema.
+        """
+        self._refuse(refused)
+        epsilon = self._checked()
+        schema = self._public_schema()
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None")
+        names = names_of(X)
+        rows = read_rows(X, y, schema, self.outside, name)
+        reasons = self._reasons()
+        if self.budget is not None:
+            self._spend(epsilon, reasons)
+        curator = Curator(
+            neighbours=self.neighbours,
+            entropy=self._entropy(),
+            ceiling=epsilon if self.variant == "sound" else None,
+        )
+        grown = self._grow(rows, curator, epsilon)
+        for flaw in grown.flaws:
+            warnings.warn(f"{name}, as published: {flaw}", PrivacyWarning, stacklevel=2)
+        ledger = Ledger(
+            queries=curator.queries,
+            budget=epsilon,
+            neighbours=self.neighbours,
+            variant=self.variant,
+            reasons=(*reasons, *(f"as published: {flaw}" for flaw in grown.flaws)),
+            public=("the schema", "the parameters", *grown.public),
+        )
+        self._remember(rows.schema, names, grown, ledger)
+        return self
+
+    def predict_proba(self, X: Any) -> Float:  # noqa: ANN401  # scikit-learn's contract
+        """Return the share of every class among the trees, columns as in ``classes_``.
+
+        Parameters
+        ----------
+        X
+            Shape ``(n_rows, n_features)``. Numbers beyond the public bounds
+            are compared as they are; unknown categories count as missing.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape ``(n_rows, n_classes)``; rows sum to 1.
+        """
+        check_is_fitted(self, "forest_")
+        return self._votes(self._coded(X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: ANN401  # scikit-learn's contract
+        """Return the class with the largest share, the first of several.
+
+        Parameters
+        ----------
+        X
+            Shape ``(n_rows, n_features)``.
+        """
+        shares = self.predict_proba(X)
+        labels: npt.NDArray[Any] = self.classes_[np.argmax(shares, axis=1)]
+        return labels
+
+    @property
+    def privacy_(self) -> Ledger:
+        """What was asked of the records and what it cost; its rows sum to the claim."""
+        check_is_fitted(self, "forest_")
+        return Ledger.from_plain(self.forest_.privacy or {})
+
+    def _votes(self, values: Float) -> Float:
+        return votes(self.forest_, values, self.n_jobs)
+
+    def _coded(self, X: object) -> Float:
+        name = type(self).__name__
+        stored = getattr(self, "feature_names_in_", None)
+        names, seen = names_of(X), None if stored is None else list(stored)
+        table = columns_of(X, name, finite=False)
+        check_names(seen, names, name)
+        if table.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X has {table.shape[1]} features, but {name} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        order = column_order(seen, table, self.forest_.schema)
+        return code_columns(table, self.forest_.schema, order, None)
+
+    def _refuse(self, refused: dict[str, Any]) -> None:
+        given = [name for name, value in refused.items() if value is not None]
+        if "sample_weight" in given:
+            raise PrivacyError(
+                "sample_weight is refused: a weight multiplies what one person can change, and the "
+                "epsilon would no longer hold; fit without it"
+            )
+        if given:
+            raise TypeError(f"fit takes X and y, and no {given[0]!r}")
+
+    def _checked(self) -> Fraction:
+        for name, choices in (
+            ("neighbours", get_args(Neighbours)),
+            ("variant", get_args(Variant)),
+            ("outside", get_args(Outside)),
+        ):
+            if (value := getattr(self, name)) not in choices:
+                known = " or ".join(repr(choice) for choice in choices)
+                raise ValueError(f"{name} is {value!r}: it must be {known}")
+        if self.budget is not None and not isinstance(self.budget, Budget):
+            raise TypeError("budget must be a treeaudit.dp.Budget or None")
+        return rational(self.epsilon)
+
+    def _public_schema(self) -> Schema | str:
+        if isinstance(self.schema, Schema) or self.schema == FROM_DATA:
+            return self.schema
+        if self.schema is None:
+            raise PrivacyError(
+                "a private fit needs a public schema, the bounds, categories and classes that "
+                "everybody may know: schema=Schema.from_public(public_table, target=...), or a "
+                "file read with read_schema; schema='from-data' takes them from the data and "
+                "marks the model as not private"
+            )
+        raise TypeError(f"schema must be a treeaudit.Schema or {FROM_DATA!r}, not {self.schema!r}")
+
+    def _reasons(self) -> tuple[str, ...]:
+        reasons = []
+        if not isinstance(self.schema, Schema):
+            reasons.append("bounds, categories and classes were taken from the private data")
+        if self.random_state is not None:
+            reasons.append("random_state was set: whoever guesses it can subtract the noise")
+        return tuple(reasons)
+
+    def _spend(self, epsilon: Fraction, reasons: tuple[str, ...]) -> None:
+        if reasons or self.variant == "published":
+            why = reasons[0] if reasons else "the variant as published is not proved"
+            raise PrivacyError(f"a budget counts fits that are private, and this is none: {why}")
+        if self.budget is not None:
+            self.budget.spend(epsilon, type(self).__name__, self.neighbours)
+
+    def _entropy(self) -> Entropy:
+        if self.random_state is None:
+            return OperatingSystem()
+        state = check_random_state(self.random_state)
+        return Seeded(state.randint(0, 1 << 32, size=4, dtype=np.uint32))
+
+    def _remember(
+        self,
+        schema: Schema,
+        names: list[str] | None,
+        grown: Grown,
+        ledger: Ledger,
+    ) -> None:
+        self.n_features_in_ = len(schema.features)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.classes_ = np.asarray(schema.classes)
+        self.forest_ = Forest(
+            trees=grown.trees,
+            schema=schema,
+            counts_are=grown.counts_are,
+            counts_reason=grown.counts_reason,
+            records_are=grown.records_are,
+            privacy=ledger.to_plain(),
+            source=Source(
+                estimator=type(self).__name__,
+                library="treeaudit",
+                library_version=__version__,
+                parameters=self._told(),
+            ),
+        )
+
+    def _told(self) -> dict[str, Any]:
+        """Return the parameters that may be written into the model: no seed, no account."""
+        kept: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        hidden = {"random_state", "budget", "schema", "n_jobs"}
+        return {
+            name: value
+            for name, value in kept.items()
+            if name not in hidden and isinstance(value, bool | int | float | str | None)
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return plain data: a fitted model carries no seed and no account."""
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        if "forest_" in state:
+            state["forest_"] = pack(state["forest_"])
+            state["random_state"] = None
+            if state["budget"] is not None:
+                state["budget"] = Budget.elsewhere(state["budget"].epsilon)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if "forest_" in state:
+            state["forest_"] = unpack(state["forest_"])
+        super().__setstate__(state)  # type: ignore[misc]
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # a class of scikit-learn from 1.6 on
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        # Noise may cost any accuracy on the few records of an estimator check.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Return the same for scikit-learn before 1.6."""
+        kinds = ["2darray", "categorical", "string"]
+        return {"allow_nan": True, "poor_score": True, "X_types": kinds}

@@ -1,0 +1,267 @@
+"""Trees whose questions are drawn without a look at the data.
+
+All trees of a forest grow level by level together. Nothing here sees a record,
+so nothing here costs epsilon.
+
+References
+----------
+Fletcher & Islam (2017), algorithm 2 (BuildTree) and theorem 2 (depth).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.dp.entropy import Entropy, below, permutation, unit
+from treeaudit.errors import DataError
+from treeaudit.schema import Schema
+from treeaudit.tree import CategorySets, Tree
+
+__all__ = ["random_trees", "table_depth", "theorem_depth"]
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Flag = npt.NDArray[np.bool_]
+
+_MOST_NODES = 40_000_000
+
+
+def theorem_depth(n_numeric: int, n_categorical: int) -> int:
+    """Return the depth of theorem 2: half of the features are expected to be asked about.
+
+    The smallest d with ``s ((s - 1) / s)^d < s / 2`` for s numeric features,
+    plus half of the categorical ones, rounded down.
+
+    Examples
+    --------
+    >>> theorem_depth(5, 0), theorem_depth(6, 8), theorem_depth(0, 22)
+    (4, 8, 11)
+    """
+    depth = n_categorical // 2
+    if n_numeric:
+        unasked, levels = float(n_numeric), 0
+        while unasked >= n_numeric / 2:
+            levels += 1
+            unasked = n_numeric * ((n_numeric - 1) / n_numeric) ** levels
+        depth += levels
+    return max(1, depth)
+
+
+def table_depth(n_numeric: int, n_categorical: int) -> int:
+    """Return the depth of table 4: one more than theorem 2 where there are numeric features.
+
+    Examples
+    --------
+    >>> table_depth(5, 0), table_depth(6, 8), table_depth(0, 22)
+    (5, 9, 11)
+    """
+    return theorem_depth(n_numeric, n_categorical) + (n_numeric > 0)
+
+
+@dataclass(slots=True, eq=False)
+class _Nodes:
+    """Nodes of all trees, level by level: parents before children."""
+
+    tree: Wide
+    parent: Wide
+    feature: Wide
+    low: Float
+    high: Float
+    code: Wide
+    missing: Flag
+
+    @classmethod
+    def roots(cls, n_trees: int) -> "_Nodes":
+        none = np.full(n_trees, -1, dtype=np.int64)
+        return cls(
+            tree=np.arange(n_trees, dtype=np.int64),
+            parent=none,
+            feature=none,
+            low=np.full(n_trees, -np.inf),
+            high=np.full(n_trees, np.inf),
+            code=none,
+            missing=np.zeros(n_trees, dtype=np.bool_),
+        )
+
+    def __len__(self) -> int:
+        return len(self.tree)
+
+    def add(self, more: "_Nodes") -> None:
+        for name in self.__slots__:
+            setattr(self, name, np.concatenate([getattr(self, name), getattr(more, name)]))
+
+
+def random_trees(
+    schema: Schema, n_trees: int, depth: int, max_leaves: int | None, entropy: Entropy
+) -> tuple[Tree, ...]:
+    """Return trees that ask at random, from a public schema alone.
+
+    Every node asks about a random feature. A numeric one is split at a
+    uniformly random point of what the path leaves of its public range; a
+    categorical one into all its categories, once on a path. Missing values
+    follow a random edge.
+
+    Parameters
+    ----------
+    schema
+        With bounds and categories of every column.
+    n_trees
+        How many.
+    depth
+        Questions on a path, at most.
+    max_leaves
+        Leaves of a tree, at most. Which nodes stay leaves is random. None for
+        no bound.
+    entropy
+        The source.
+
+    Raises
+    ------
+    DataError
+        If the forest would have more nodes than can be held.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> from treeaudit.schema import Feature
+    >>> schema = Schema(features=(Feature(name="age", low=0, high=120),))
+    >>> [tree.n_nodes for tree in random_trees(schema, 2, 3, None, OperatingSystem())]
+    [15, 15]
+    """
+    if depth > 64:
+        raise DataError(f"a depth of {depth} is beyond anything that a tree can hold")
+    fan = np.array([_fan(f.categories, f.low, f.high) for f in schema.features], dtype=np.int64)
+    named = np.array([f.categories is not None for f in schema.features], dtype=np.bool_)
+    useful = np.flatnonzero(fan > 1)
+    levels = depth if np.any(~named[useful]) else min(depth, len(useful))
+    low = np.array([-np.inf if f.low is None else f.low for f in schema.features])
+    high = np.array([np.inf if f.high is None else f.high for f in schema.features])
+    nodes = _Nodes.roots(n_trees)
+    leaves = np.ones(n_trees, dtype=np.int64)
+    frontier = np.arange(n_trees)
+    for level in range(levels):
+        asked = _draw_features(nodes, frontier, level, useful, named, entropy)
+        grows = _within(nodes.tree[frontier], fan[asked], leaves, max_leaves, entropy)
+        frontier, asked = frontier[grows], asked[grows]
+        if not len(frontier):
+            break
+        n_new = int(fan[asked].sum())
+        if len(nodes) + n_new > _MOST_NODES:
+            raise DataError(
+                f"the trees would have more than {_MOST_NODES:,} nodes: set max_leaves or "
+                "a smaller max_depth, or train fewer trees"
+            )
+        np.add.at(leaves, nodes.tree[frontier], fan[asked] - 1)
+        cut = _cut(nodes, frontier, level, asked, low, high, entropy)
+        first = len(nodes)
+        nodes.add(_children(nodes, frontier, asked, fan, named, cut, entropy))
+        frontier = np.arange(first, len(nodes))
+    return _apart(nodes, n_trees, bool(named.any()))
+
+
+def _fan(categories: tuple[str, ...] | None, low: float | None, high: float | None) -> int:
+    """Return into how many parts a feature splits; 1 where it tells nobody apart."""
+    if categories is not None:
+        return len(categories)
+    return 2 if low is not None and high is not None and low < high else 1
+
+
+def _draw_features(
+    nodes: _Nodes, at: Wide, level: int, useful: Wide, named: Flag, entropy: Entropy
+) -> Wide:
+    """Draw a feature per node, none of the categorical ones that its path has asked about."""
+    drawn = useful[below(entropy, len(useful), len(at))]
+    again = np.flatnonzero(named[drawn])
+    while len(again):
+        here, used = at[again], np.zeros(len(again), dtype=np.bool_)
+        for _ in range(level):
+            used |= nodes.feature[here] == drawn[again]
+            here = nodes.parent[here]
+        again = again[used]
+        drawn[again] = useful[below(entropy, len(useful), len(again))]
+        again = again[named[drawn[again]]]
+    return drawn
+
+
+def _within(tree: Wide, fan: Wide, leaves: Wide, max_leaves: int | None, entropy: Entropy) -> Flag:
+    """Tell which nodes may split, in random order, until the tree has all its leaves."""
+    if max_leaves is None:
+        return np.ones(len(tree), dtype=np.bool_)
+    room = max_leaves - leaves
+    more = fan - 1
+    if np.all(np.bincount(tree, weights=more, minlength=len(leaves)) <= room):
+        return np.ones(len(tree), dtype=np.bool_)
+    order = permutation(entropy, len(tree))
+    order = order[np.argsort(tree[order], kind="stable")]
+    total = np.cumsum(more[order])
+    before = np.concatenate([[0], total])[np.searchsorted(tree[order], np.arange(len(leaves)))]
+    fits = np.zeros(len(tree), dtype=np.bool_)
+    fits[order] = total - before[tree[order]] <= room[tree[order]]
+    return fits
+
+
+def _cut(
+    nodes: _Nodes, at: Wide, level: int, asked: Wide, low: Float, high: Float, entropy: Entropy
+) -> Float:
+    """Draw where to split, inside what the path has left of the range."""
+    least, most = low[asked], high[asked]
+    here = at
+    for _ in range(level):
+        same = nodes.feature[here] == asked
+        least = np.where(same, np.maximum(least, nodes.low[here]), least)
+        most = np.where(same, np.minimum(most, nodes.high[here]), most)
+        here = nodes.parent[here]
+    share = unit(entropy, len(at))
+    with np.errstate(invalid="ignore"):
+        # As a mean of both ends, which cannot overflow.
+        return least * (1 - share) + most * share
+
+
+def _children(
+    nodes: _Nodes, at: Wide, asked: Wide, fan: Wide, named: Flag, cut: Float, entropy: Entropy
+) -> _Nodes:
+    n_parts = fan[asked]
+    feature = np.repeat(asked, n_parts)
+    start = np.cumsum(n_parts) - n_parts
+    part = np.arange(len(feature)) - np.repeat(start, n_parts)
+    numeric = ~named[feature]
+    point = np.repeat(cut, n_parts)
+    lost = np.minimum((unit(entropy, len(at)) * n_parts).astype(np.int64), n_parts - 1)
+    return _Nodes(
+        tree=np.repeat(nodes.tree[at], n_parts),
+        parent=np.repeat(at, n_parts),
+        feature=feature,
+        low=np.where(numeric & (part == 1), point, -np.inf),
+        high=np.where(numeric & (part == 0), point, np.inf),
+        code=np.where(numeric, -1, part),
+        missing=part == np.repeat(lost, n_parts),
+    )
+
+
+def _apart(nodes: _Nodes, n_trees: int, with_categories: bool) -> tuple[Tree, ...]:
+    """Return the nodes tree by tree."""
+    order = np.argsort(nodes.tree, kind="stable")
+    bounds = np.searchsorted(nodes.tree[order], np.arange(n_trees + 1))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    trees = []
+    for tree in range(n_trees):
+        mine = order[bounds[tree] : bounds[tree + 1]]
+        parent = nodes.parent[mine]
+        code = nodes.code[mine]
+        sets = None
+        if with_categories:
+            start = np.concatenate([[0], np.cumsum(code >= 0)])
+            sets = CategorySets(start=start, codes=code[code >= 0].astype(np.int32))
+        trees.append(
+            Tree(
+                parent=np.where(parent < 0, -1, place[parent] - bounds[tree]).astype(np.int32),
+                feature=nodes.feature[mine].astype(np.int32),
+                low=nodes.low[mine],
+                high=nodes.high[mine],
+                categories=sets,
+                missing=nodes.missing[mine],
+            )
+        )
+    return tuple(trees)
