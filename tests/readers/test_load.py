@@ -166,7 +166,7 @@ def test_a_tree_alone_lacks_its_columns() -> None:
         load(Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf]))
 
 
-@pytest.mark.parametrize("value", [lambda: 1, 5, None, [1, 2]], ids=str)
+@pytest.mark.parametrize("value", [lambda: 1, 5, None, [1, 2]], ids=["a function", "5", "None", "a list"])
 def test_other_objects_are_no_models(value: object) -> None:
     with pytest.raises(UnsupportedModelError):
         load(value)
@@ -209,3 +209,38 @@ def test_an_object_nested_too_deeply_is_no_model() -> None:
         nested = [nested]
     with pytest.raises(UnsupportedModelError, match="cannot be read as a model"):
         load(nested)
+
+
+def _airy(tmp_path: Path, n_bytes: int, form: str) -> Path:
+    """Return a small model beside many zeros, which compress a thousand to one."""
+    value = {"model": DecisionTreeClassifier().fit([[0], [1]], [0, 1]), "air": bytes(n_bytes)}
+    path = tmp_path / f"model.{form}"
+    joblib.dump(value, path, compress=(form, 1))
+    return path
+
+
+@pytest.mark.parametrize("form", ["zlib", "bz2", "xz"])
+def test_what_unpacks_to_a_hundred_times_its_size_needs_leave(tmp_path: Path, form: str) -> None:
+    size = 260 << 20
+    path = _airy(tmp_path, size, form)
+    assert path.stat().st_size < size / 100
+    with pytest.raises(ModelTooLargeError, match=r"268,435,456.* allow more with --max-bytes"):
+        load(path)
+    assert load(path, max_bytes=size + (1 << 20)).n_trees == 1
+
+
+def test_small_files_may_unpack_to_a_quarter_of_a_gibibyte(tmp_path: Path) -> None:
+    assert load(_airy(tmp_path, 200 << 20, "zlib")).n_trees == 1
+
+
+def test_a_full_temporary_folder_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tempfile
+
+    class Full(tempfile.SpooledTemporaryFile):  # type: ignore[type-arg]
+        def write(self, piece: bytes) -> int:
+            raise OSError(28, "No space left on device")
+
+    path = _airy(tmp_path, 1000, "zlib")
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", Full)
+    with pytest.raises(ReadError, match="no space left on device; set TMPDIR"):
+        load(path)

@@ -14,7 +14,7 @@ from types import ModuleType
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.pickles import pickled
-from treeaudit.readers.pickles.inert import LIMITS
+from treeaudit.readers.pickles.inert import Limits
 from treeaudit.readers.unpack import Content, open_file, unpack
 from treeaudit.tree import Forest, Source, Tree
 
@@ -52,7 +52,8 @@ def load(
         Which model to take from a bundle of several, by the name that the
         error lists.
     max_bytes
-        Largest file, packed or unpacked; 8 GiB unless told.
+        Largest file, packed or unpacked. Unless told 8 GiB, and unpacked at most 100
+        times the file, or 256 MiB.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def load(
     """
     if isinstance(model, Forest):
         return model
-    limits = LIMITS if max_bytes is None else replace(LIMITS, max_bytes=max_bytes)
+    limits = Limits.up_to(max_bytes)
     if isinstance(model, str | os.PathLike):
         content = open_file(model, limits)
         source = Source(path=str(Path(model)), digest=content.digest, n_bytes=content.n_bytes)

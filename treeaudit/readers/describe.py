@@ -19,7 +19,7 @@ from treeaudit.readers.leftovers.walk import Place, Walk
 from treeaudit.readers.outline import Part, of_forest, outline
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.companions import Companions
-from treeaudit.readers.pickles.inert import LIMITS, Global, Inert, clean
+from treeaudit.readers.pickles.inert import Global, Inert, Limits, clean
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.skops import skops_file
 from treeaudit.readers.unpack import Content, open_file
@@ -122,7 +122,7 @@ def describe(
     ModelTooLargeError
         If it goes over a limit.
     """
-    limits = LIMITS if max_bytes is None else replace(LIMITS, max_bytes=max_bytes)
+    limits = Limits.up_to(max_bytes)
     content = open_file(path, limits)
     pickled = looks_like_pickle(content.data)
     contents = Contents(

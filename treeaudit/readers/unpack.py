@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.pickles.inert import LIMITS, Limits
@@ -196,7 +196,7 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
 
 
 def _inflate(packed: bytes | mmap.mmap, compression: str, limits: Limits) -> bytes | mmap.mmap:
-    most = min(limits.max_bytes, max(limits.floor, limits.ratio * len(packed)))
+    most = limits.unpacked(len(packed))
     if compression != "ZF":
         return spooled(inflated(packed, compression), most, len(packed))
     stated = _stated_size(packed)
@@ -222,7 +222,8 @@ def _stated_size(packed: bytes | mmap.mmap) -> int:
 
 def _bomb(n_packed: int, most: int) -> ModelTooLargeError:
     return ModelTooLargeError(
-        f"{n_packed:,} bytes unpack to more than {most:,}: this looks like a decompression bomb"
+        f"{n_packed:,} bytes unpack to more than {most:,}: this looks like a decompression bomb; "
+        "if you trust it, allow more with --max-bytes"
     )
 
 
@@ -243,7 +244,7 @@ def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.m
     ModelTooLargeError
         If there are more.
     ReadError
-        If there are none.
+        If there are none, or the temporary folder has no room for them.
 
     Examples
     --------
@@ -256,7 +257,7 @@ def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.m
             size += len(piece)
             if size > most:
                 raise _bomb(n_packed, most)
-            spool.write(piece)
+            _keep(spool, piece)
         if size == 0:
             raise ReadError("the compressed file is empty inside")
         if size > _SPOOL:
@@ -265,6 +266,17 @@ def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.m
             return mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ)
         spool.seek(0)
         return spool.read()
+
+
+def _keep(spool: IO[bytes], piece: bytes) -> None:
+    try:
+        spool.write(piece)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ReadError(
+            f"the file cannot be unpacked into the temporary folder: {reason}; "
+            "set TMPDIR to a folder with more room"
+        ) from None
 
 
 def inflated(

@@ -22,7 +22,7 @@ from treeaudit.readers.estimators.multiclass import (
     outputs,
 )
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Global, Inert, show
+from treeaudit.readers.pickles.inert import Global, Inert, clean, show
 
 __all__ = [
     "BAGS",
@@ -129,7 +129,8 @@ def _pipeline(found: Found) -> Held:
     steps = steps_of(found.estimator)
     if steps:
         earlier = tuple(step for _, step in steps[:-1])
-        inner = replace(found, before=found.before + earlier)
+        names = (*found.step_names[:-1], *(clean(name) for name, _ in steps))
+        inner = replace(found, before=found.before + earlier, step_names=names)
         yield inner.child(steps[-1][1], f"steps[{show(steps[-1][0])}]", found.seen)
 
 

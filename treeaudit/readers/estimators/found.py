@@ -95,12 +95,15 @@ class Found:
         The preprocessing steps of its pipeline, first to last.
     seen
         What the models around it gave it.
+    step_names
+        What the pipeline calls those steps, and this model after them.
     """
 
     estimator: Inert
     inside: str
     before: tuple[object, ...] = ()
     seen: Seen = Seen()
+    step_names: tuple[str, ...] = ()
 
     def get(self, name: str) -> object:
         """Return an attribute of the estimator."""

@@ -92,6 +92,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
             library="scikit-learn",
             library_version=clean(version) if isinstance(version, str) else None,
             parameters=parameters(attributes),
+            stored=found,
         ),
         warnings=tuple(dict.fromkeys(warnings)),
         members=() if alone else tuple(piece.part.member for piece in chosen),

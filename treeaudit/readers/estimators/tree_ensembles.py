@@ -100,7 +100,9 @@ def _class_weights(
             continue
         wide = np.ones(len(classes))
         place = None if places is None else places[i]
-        wide[np.arange(len(people)) if place is None else place] = 1 / people
+        # A class of nobody weighs nothing.
+        each = np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0)
+        wide[np.arange(len(people)) if place is None else place] = each
         weights.append(tuple(wide.tolist()))
     return tuple(weights) if any(weight is not None for weight in weights) else ()
 

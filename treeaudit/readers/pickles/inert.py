@@ -15,8 +15,8 @@ class Limits:
     max_bytes
         Size of the file, and of what it unpacks to.
     ratio, floor
-        A file may unpack to ``max(floor, ratio * packed size)`` bytes; deflate
-        cannot exceed 1,032 to one.
+        A file may unpack to ``max(floor, ratio * packed size)`` bytes, in memory or on
+        disk. Models have been seen at 50 to 1; deflate can reach 1,032 to one.
     instructions
         Pickle instructions. A forest of 3,000 trees needs 0.4 million.
     containers
@@ -27,11 +27,32 @@ class Limits:
     """
 
     max_bytes: int = 8 << 30
-    ratio: int = 1100
+    ratio: int = 100
     floor: int = 256 << 20
     instructions: int = 5_000_000
     containers: int = 192 << 20
     nested: int = 4
+
+    def unpacked(self, n_packed: int) -> int:
+        """Return how many bytes a file may unpack to.
+
+        Examples
+        --------
+        >>> Limits().unpacked(10) >> 20, Limits().unpacked(10 << 20) >> 20
+        (256, 1000)
+        """
+        return min(self.max_bytes, max(self.floor, self.ratio * n_packed))
+
+    @classmethod
+    def up_to(cls, max_bytes: int | None) -> "Limits":
+        """Return the limits with a size that somebody chose, whatever the file has packed.
+
+        Examples
+        --------
+        >>> Limits.up_to(1 << 30).unpacked(10) >> 20, Limits.up_to(None) == Limits()
+        (1024, True)
+        """
+        return cls() if max_bytes is None else cls(max_bytes=max_bytes, floor=max_bytes)
 
 
 LIMITS = Limits()

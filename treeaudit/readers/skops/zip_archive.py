@@ -112,7 +112,7 @@ class Archive:
     def __init__(self, data: bytes | mmap, limits: Limits = LIMITS) -> None:
         self._data = data
         self._view = memoryview(data)
-        self._most = min(limits.max_bytes, max(limits.floor, limits.ratio * len(data)))
+        self._most = limits.unpacked(len(data))
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in _directory(data):
             _check_name(entry.filename)
@@ -162,7 +162,8 @@ class Archive:
             packed += entry.file_size if entry.compress_type != zipfile.ZIP_STORED else 0
         if total > self._most:
             raise ModelTooLargeError(
-                f"{len(self._data):,} bytes unpack to {total:,}: this looks like a zip bomb"
+                f"{len(self._data):,} bytes unpack to {total:,}: this looks like a zip bomb; "
+                "if you trust it, allow more with --max-bytes"
             )
         _stand_apart(places.values())
         if packed:
