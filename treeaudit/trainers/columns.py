@@ -97,7 +97,8 @@ def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
     allowed: dict[str, Any] = {_FINITE: "allow-nan" if finite else False}
     if isinstance(X, pd.DataFrame):
         if all(getattr(kind, "kind", "O") in "iufb" for kind in X.dtypes) or X.empty:
-            X = check_array(X, dtype=np.float64, estimator=estimator, **allowed)
+            numbers: Float = check_array(X, dtype=np.float64, estimator=estimator, **allowed)
+            return numbers
         return X
     try:
         table: npt.NDArray[Any] = check_array(X, dtype="numeric", estimator=estimator, **allowed)

@@ -325,5 +325,4 @@ class PrivateTrees:
 
     def _more_tags(self) -> dict[str, Any]:
         """Return the same for scikit-learn before 1.6."""
-        kinds = ["2darray", "categorical", "string"]
-        return {"allow_nan": True, "poor_score": True, "X_types": kinds}
+        return {"allow_nan": True, "poor_score": True}

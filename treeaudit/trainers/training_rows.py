@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from treeaudit.errors import DataError, PrivacyError
@@ -85,6 +85,7 @@ def read_rows(
         _check_public(schema)
         public = schema
     else:
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         public = Schema(
             features=derive_features(table, names),
