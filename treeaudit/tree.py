@@ -394,6 +394,9 @@ class Source:
         Gives the SHA-256 of the file, or None for a model in memory.
     n_bytes
         Of the file as stored, compressed or not.
+    stored
+        The inert record that a scikit-learn model was read from: what a writer needs
+        beside the trees.
     """
 
     path: str | None = None
@@ -405,6 +408,7 @@ class Source:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     digest: Callable[[], str] | None = field(default=None, repr=False, compare=False)
     n_bytes: int | None = None
+    stored: object = field(default=None, repr=False, compare=False)
 
     @property
     def sha256(self) -> str | None:

@@ -1,5 +1,94 @@
-"""A `Forest` in, a file out."""
+"""A `Forest` in, a file or a scikit-learn estimator out.
 
-from treeaudit.writers.own_json import save
+Adding a format: one module with a function from `Forest` to the content of the
+file, and its suffix in `WRITERS`.
+"""
 
-__all__ = ["save"]
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from treeaudit.errors import DataError
+from treeaudit.output import write_file
+from treeaudit.tree import Forest
+
+__all__ = ["WRITERS", "check_target", "save", "to_estimator"]
+
+WRITERS: Mapping[str, str] = {
+    ".json": "own_json.to_json",
+    ".pkl": "scikit_learn.to_pickle",
+    ".pickle": "scikit_learn.to_pickle",
+    ".joblib": "scikit_learn.to_joblib",
+    ".skops": "skops_file.to_skops",
+}
+"""Every format by suffix; a writer loads when it is asked for."""
+
+
+def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write a model; the suffix tells the format.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    path
+        ``.json`` is the version-free form, which keeps every model whole; ``.pkl``,
+        ``.joblib`` and ``.skops`` hold an estimator of the installed scikit-learn.
+    force
+        Replace a file that exists. The file that the model was read from is
+        never replaced.
+
+    Raises
+    ------
+    DataError
+        If the suffix is unknown, the file exists already or cannot be written.
+    UnsupportedModelError
+        If scikit-learn has no such model; names what can be written.
+
+    Examples
+    --------
+    >>> import math, tempfile, treeaudit as ta
+    >>> tree = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-math.inf, -math.inf, 1.5],
+    ...                high=[math.inf, 1.5, math.inf], n_records=[3, 1, 2])
+    >>> model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["age"]), counts_are="absent")
+    >>> path = save(model, tempfile.mkdtemp() + "/model.json")
+    >>> ta.load(path).trees[0].n_records.tolist()
+    [3, 1, 2]
+    """
+    writer = check_target(forest, path, force=force)
+    module, _, name = writer.partition(".")
+    content = getattr(import_module(f"{__name__}.{module}"), name)(forest)
+    return write_file(path, content, force=force)
+
+
+def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> str:
+    """Return the name of the writer for a path, before any work is done for it.
+
+    Raises
+    ------
+    DataError
+        If nothing can be written there.
+    """
+    target = Path(path)
+    writer = WRITERS.get(target.suffix.lower())
+    if writer is None:
+        raise DataError(f"{target}: a model is written as {', '.join(WRITERS)}")
+    if forest.source.path is not None and target.resolve() == Path(forest.source.path).resolve():
+        raise DataError(f"{target} is the model itself; choose another name")
+    if not force and (target.exists() or target.is_symlink()):
+        raise DataError(f"{target} exists already; use --force (force=True) to replace it")
+    if not target.parent.is_dir():
+        raise DataError(f"{target} cannot be written: no such file or directory")
+    return writer
+
+
+def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no types
+    """Return a model as a fitted estimator of the installed scikit-learn.
+
+    See `treeaudit.writers.scikit_learn.to_estimator`.
+    """
+    from treeaudit.writers.scikit_learn import to_estimator as made
+
+    return made(forest)

@@ -1,0 +1,169 @@
+"""Node tables of scikit-learn, put together anew: nothing is carried over by accident.
+
+The record type is taken from a tree that the installed scikit-learn has just
+grown on made-up data, so that every version gets its own layout.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.tree import Forest, Tree
+from treeaudit.writers.binary import JSON, splits_of
+
+__all__ = ["Answers", "answers_of", "grown", "predictor"]
+
+Float = npt.NDArray[np.float64]
+_NEXT_TO_NOTHING = 1e-7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers:
+    """What the nodes of one tree answer.
+
+    Attributes
+    ----------
+    people
+        Shape ``(n_nodes,)``; 0 where the model does not tell.
+    weight
+        Shape ``(n_nodes,)``: weight of these people.
+    value
+        Shape ``(n_nodes, width)``: shares of the classes, or the number.
+    impurity
+        Shape ``(n_nodes,)``: of the shares; 0 for numbers, whose spread would
+        say more about people than a prediction needs.
+    """
+
+    people: npt.NDArray[np.int64]
+    weight: Float
+    value: Float
+    impurity: Float
+
+
+def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
+    """Return what the nodes of one tree of a forest answer.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the tree holds no answers.
+    """
+    n = tree.n_nodes
+    people = np.zeros(n, np.int64) if tree.n_records is None else tree.n_records
+    if tree.counts is None and tree.label is None:
+        if tree.value is None:
+            raise UnsupportedModelError("the model holds no answers that could be written back")
+        return Answers(
+            people=people,
+            weight=people.astype(np.float64),
+            value=tree.value[:, None],
+            impurity=np.zeros(n),
+        )
+    width = len(forest.schema.classes or ())
+    if tree.counts is not None:
+        per_person = None if forest.class_weights is None else forest.class_weights[index]
+        counts = np.maximum(tree.counts, 0)
+        counts = counts if per_person is None else counts * np.array(per_person)
+    else:
+        counts = np.zeros((n, width))
+        counts[np.arange(n), tree.label] = 1
+    total = counts.sum(axis=1)
+    shares = np.full((n, width), 1 / width)
+    np.divide(counts, total[:, None], out=shares, where=total[:, None] > 0)
+    told = forest.counts_are not in ("label-only", "absent") and (
+        tree.n_records is not None or forest.counts_are == "noisy"
+    )
+    weight = total if told else np.zeros(n)
+    # Whoever is answered by the node above is not counted once more.
+    weight = np.where((people == 0) & (tree.n_records is not None), 0.0, weight)
+    terms = np.zeros_like(shares)
+    if forest.source.parameters.get("criterion", "gini") == "gini":
+        impurity = 1 - (shares**2).sum(axis=1)
+    else:
+        np.log2(shares, out=terms, where=shares > 0)
+        impurity = -(shares * terms).sum(axis=1)
+    return Answers(people=people, weight=weight, value=shares, impurity=np.maximum(impurity, 0))
+
+
+def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  # noqa: ANN401
+    """Return a tree of the type of ``example`` with the splits and answers given.
+
+    Parameters
+    ----------
+    example
+        A ``tree_`` that the installed scikit-learn grew on at least two rows.
+    tree
+        The splits.
+    answers
+        The answers.
+    n_features
+        How many columns the estimator takes.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the tree has no form in scikit-learn.
+    """
+    splits = splits_of(tree)
+    state = example.__getstate__()
+    nodes = np.zeros(tree.n_nodes, dtype=state["nodes"].dtype)
+    nodes["left_child"], nodes["right_child"] = -1, -1
+    nodes["feature"], nodes["threshold"] = -2, -2.0
+    nodes["left_child"][splits.inner] = splits.left
+    nodes["right_child"][splits.inner] = splits.right
+    nodes["feature"][splits.inner] = splits.feature
+    nodes["threshold"][splits.inner] = splits.threshold
+    nodes["impurity"] = answers.impurity
+    nodes["n_node_samples"] = answers.people
+    nodes["weighted_n_node_samples"] = answers.weight
+    if "missing_go_to_left" in (nodes.dtype.names or ()):
+        nodes["missing_go_to_left"][splits.inner] = splits.missing_left
+    value = answers.value
+    if value.shape[1] > 1 and state["values"][0].sum() > 1.5:
+        value = value * _scale(answers)[:, None]
+    made = type(example)(n_features, np.array([value.shape[1]], dtype=np.intp), 1)
+    made.__setstate__(
+        {
+            "max_depth": int(tree.depths.max()),
+            "node_count": tree.n_nodes,
+            "nodes": nodes,
+            "values": np.ascontiguousarray(value[:, None, :], dtype=np.float64),
+        }
+    )
+    return made
+
+
+def _scale(answers: Answers) -> Float:
+    """Turn shares into the weights that scikit-learn before 1.4 stores."""
+    if not answers.weight.any():
+        return np.ones(len(answers.weight))
+    return np.where(answers.weight > 0, answers.weight, _NEXT_TO_NOTHING)
+
+
+def predictor(example: Any, tree: Tree) -> Any:  # noqa: ANN401
+    """Return one tree of a histogram boosting, of the type of ``example``.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the tree splits by categories.
+    """
+    if tree.value is None:
+        raise UnsupportedModelError("the model holds no numbers to predict: " + JSON)
+    splits = splits_of(tree)
+    leaf = tree.is_leaf
+    nodes = np.zeros(tree.n_nodes, dtype=example.nodes.dtype)
+    nodes["value"] = np.where(leaf, tree.value, 0.0)
+    nodes["count"] = 0 if tree.n_records is None else tree.n_records
+    nodes["depth"] = tree.depths
+    nodes["is_leaf"] = leaf
+    nodes["feature_idx"][splits.inner] = splits.feature
+    nodes["num_threshold"][splits.inner] = splits.threshold
+    nodes["missing_go_to_left"][splits.inner] = splits.missing_left
+    nodes["left"][splits.inner] = splits.left
+    nodes["right"][splits.inner] = splits.right
+    none = np.zeros((0, 8), dtype=np.uint32)
+    return type(example)(nodes, none, none)

@@ -1,0 +1,83 @@
+"""A model as a fitted scikit-learn estimator of the installed version."""
+
+from io import BytesIO
+from typing import Any
+
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.readers.estimators.found import Found
+from treeaudit.tree import Forest
+from treeaudit.writers.binary import JSON
+from treeaudit.writers.encoded import encoded
+from treeaudit.writers.estimators import estimator_of
+from treeaudit.writers.steps import live_step
+
+__all__ = ["to_estimator", "to_joblib", "to_pickle"]
+
+
+def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no types
+    """Return a model as a fitted estimator of the installed scikit-learn.
+
+    It predicts, pickles and clones, and stands in the same pipeline as the
+    model did. It is put together from the trees: seeds, impurities of
+    regressors, out-of-bag tables, training scores and histogram bins of the
+    original are not in it.
+
+    Parameters
+    ----------
+    forest
+        A model that was read from scikit-learn, or whose ``source.estimator``
+        names a tree, forest or bag.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If scikit-learn has no such model, or it cannot be put together from
+        what was read; names what can be written.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    >>> again = to_estimator(ta.load(tree))
+    >>> bool((again.predict(X) == tree.predict(X)).all()), again.random_state
+    (True, None)
+    """
+    found = forest.source.stored
+    if len(forest.members) > 1 or forest.tree_classes is not None:
+        raise UnsupportedModelError(
+            f"a {forest.source.estimator} of {len(forest.members)} models cannot be written as a "
+            f"scikit-learn estimator: choose one of them with --select, or {JSON}"
+        )
+    if not isinstance(found, Found):
+        return estimator_of(forest, None)
+    if found.estimator.kind != forest.source.estimator or forest.members:
+        raise UnsupportedModelError(
+            f"a {forest.source.estimator} cannot be written as a scikit-learn estimator: {JSON}"
+        )
+    if not found.before:
+        return estimator_of(forest, found.estimator)
+    version = forest.source.library_version
+    steps = [live_step(step, version) for step in found.before]
+    made = estimator_of(encoded(forest, found), found.estimator)
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline(list(zip(found.step_names, [*steps, made], strict=True)))
+
+
+def to_pickle(forest: Forest) -> bytes:
+    """Return the pickle of the estimator."""
+    import pickle
+
+    return pickle.dumps(to_estimator(forest), protocol=4)
+
+
+def to_joblib(forest: Forest) -> bytes:
+    """Return the joblib file of the estimator."""
+    import joblib
+
+    file = BytesIO()
+    joblib.dump(to_estimator(forest), file)
+    return file.getvalue()

@@ -1,0 +1,106 @@
+"""Fitted estimators of the installed scikit-learn, to be filled with other trees.
+
+An estimator is fitted on a few made-up rows and its trees are exchanged. What a
+version keeps beside its trees comes from that fit; nothing comes from the file.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.schema import Label
+
+__all__ = ["class_named", "fitted", "labels_of", "with_parameters"]
+
+_OLD_NAMES = {
+    "loss": {"deviance": "log_loss", "ls": "squared_error", "lad": "absolute_error"},
+    "criterion": {"mse": "squared_error", "mae": "absolute_error"},
+}
+
+
+def class_named(kind: str) -> Any:  # noqa: ANN401
+    """Return an estimator class by its public name.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it is none that is written.
+    """
+    import sklearn.ensemble
+    import sklearn.tree
+
+    if re.match("(Decision|Extra)Tree(Classifier|Regressor)$", kind):
+        return getattr(sklearn.tree, kind)
+    return getattr(sklearn.ensemble, kind)
+
+
+def labels_of(classes: tuple[Label, ...]) -> npt.NDArray[np.generic]:
+    """Return class labels as the array that scikit-learn keeps."""
+    array = np.array(classes)
+    if len({type(label) for label in classes}) > 1 and array.dtype.kind == "U":
+        return np.array(classes, dtype=object)
+    return array
+
+
+def fitted(
+    kind: str,
+    n_features: int,
+    classes: tuple[Label, ...] | None,
+    **options: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Return an estimator fitted on made-up rows, two for each class.
+
+    Parameters
+    ----------
+    kind
+        Its class.
+    n_features
+        How many columns it takes.
+    classes
+        The labels, in the order of the model; None for one that predicts a number.
+    options
+        Parameters of the fit.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the labels are not in the order that scikit-learn keeps them in.
+    """
+    made = class_named(kind)(**options)
+    n = 2 * len(classes or (0, 1))
+    rows = np.zeros((n, n_features), dtype=np.float32)
+    if classes is None:
+        made.fit(rows, np.zeros(n))
+        return made
+    # The rows tell the labels apart: boosting refuses a first tree that cannot.
+    rows[:, 0] = np.arange(n) // 2
+    labels = labels_of(classes)
+    try:
+        made.fit(rows, np.repeat(labels, 2))
+    except (TypeError, ValueError) as error:
+        raise UnsupportedModelError(
+            f"the installed scikit-learn takes no such labels ({error}): write the version-free "
+            "form instead (-o model.json)"
+        ) from None
+    if not np.array_equal(made.classes_, labels):
+        raise UnsupportedModelError(
+            "the labels of the model are not sorted, as scikit-learn has them: write the "
+            "version-free form instead (-o model.json)"
+        )
+    return made
+
+
+def with_parameters(estimator: Any, stated: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """Return the estimator with the parameters of the model, but without its seed."""
+    known = estimator.get_params(deep=False)
+    given = {name: value for name, value in stated.items() if name in known}
+    for name, renamed in _OLD_NAMES.items():
+        if isinstance(given.get(name), str):
+            given[name] = renamed.get(given[name], given[name])
+    if "random_state" in known:
+        given["random_state"] = None
+    return estimator.set_params(**given)
