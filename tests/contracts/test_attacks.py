@@ -68,6 +68,9 @@ class TestEveryAttack:
 
     def test_the_order_of_the_trees_does_not_matter(self, attack) -> None:
         one, other = (attack().run(case_of(forest_of(*s))) for s in ((1, 2, 3), (3, 1, 2)))
+        if isinstance(one, ta.Skipped):
+            assert one == other
+            return
         assert (one.leaves, one.people, one.severity) == (
             other.leaves,
             other.people,

@@ -10,6 +10,7 @@ from treeaudit.attacks.case import Attack, Case
 from treeaudit.attacks.homogeneity import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
 from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
+from treeaudit.attacks.membership import Membership
 from treeaudit.attacks.uniqueness import Uniqueness
 
 __all__ = ["ATTACKS", "Attack", "Case", "all_attacks"]
@@ -18,6 +19,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     Uniqueness,
     Homogeneity,
     Background,
+    Membership,
     Identifiers,
     TrainingData,
     ReproducibleDraws,

@@ -1,0 +1,176 @@
+"""TA105: what it says of models whose memory is known."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from tests.attacks.people import case_of, population, records_of
+from treeaudit.attacks import Case, Membership
+from treeaudit.attacks.membership import membership_scores
+from treeaudit.attacks.sides import sides
+from treeaudit.groups import measure
+
+KEYS = {
+    "auc",
+    "auc_low",
+    "auc_high",
+    "tpr_at_1_percent_fpr",
+    "tpr_at_0_1_percent_fpr",
+    "certain_non_members",
+    "references",
+}
+
+
+@pytest.fixture(scope="module")
+def forest_case():
+    """2,000 members of a default forest, 6,000 unseen people."""
+    x, y = population(2_000, 0)
+    model = RandomForestClassifier(30, random_state=0).fit(x, y)
+    return case_of(model, (x, y), population(6_000, 1))
+
+
+@pytest.fixture(scope="module")
+def forest_finding(forest_case):
+    return Membership().run(forest_case)
+
+
+def test_the_count_score_is_above_the_loss(forest_finding) -> None:
+    details = forest_finding.details
+    assert set(details) >= KEYS
+    assert details["auc_low"] > details["references"]["loss"]["auc_high"]
+    assert details["auc"] > details["references"]["lira"]["auc"]
+    assert forest_finding.severity != "none"
+    assert "forest" not in forest_finding.summary
+    assert json.loads(json.dumps(details, allow_nan=False)) == details
+
+
+def test_false_alarms_are_at_most_what_is_said(forest_finding) -> None:
+    (control,) = forest_finding.controls
+    assert control.control.value <= 0.01
+    assert control.verified.value == forest_finding.details["tpr_at_1_percent_fpr"]
+    assert control.verified.low < control.verified.value < control.verified.high
+
+
+def test_a_rate_without_ten_false_alarms_is_refused(forest_finding) -> None:
+    assert forest_finding.details["tpr_at_0_1_percent_fpr"] is None
+    assert forest_finding.details["refused"] == {
+        "tpr_at_0_1_percent_fpr": "needs 10,000 control people, there are 3,000"
+    }
+
+
+def test_the_seed_decides(forest_case) -> None:
+    one, same = (sides(forest_case, "TA105", 500) for _ in range(2))
+    assert np.array_equal(one.members, same.members)
+    assert np.array_equal(one.control, same.control)
+    assert not set(one.control) & set(one.reference)
+
+
+def test_scores_by_hand(figure_3) -> None:
+    """Everybody of Table 4 in their leaf; the references all in leaf 3, labelled yes."""
+    leaves = {3: [160, 50, 20], 4: [160, 70, 20], 5: [180, 50, 10], 6: [180, 50, 30]}
+    train = [(3, 0)] * 2 + [(3, 1), (4, 1), (4, 1), (5, 0), (6, 0), (6, 1), (6, 1)]
+    test = [(3, 0)] * 40 + [(5, 1)] * 40
+    case = Case(
+        forest=figure_3,
+        groups=measure(figure_3),
+        train=records_of(figure_3, [leaves[n] for n, _ in train], [y for _, y in train]),
+        test=records_of(figure_3, [leaves[n] for n, _ in test], [y for _, y in test]),
+    )
+    people = sides(case, "TA105", 100)
+    in_3 = int((case.test.node[people.reference, 0] == 3).sum())
+    members, control = membership_scores(case, people)
+    scale = 9 / 40
+    assert members[0] == pytest.approx(np.log(2 / ((in_3 + 0.5) * scale)))
+    assert members[5] == pytest.approx(np.log(1 / (0.5 * scale)))
+    assert members[7] == pytest.approx(np.log(2 / (0.5 * scale)))
+    # No boy under 15 and over 170 was healthy: those in the control are certainly no members.
+    certain = case.test.node[people.control, 0] == 5
+    assert np.isneginf(control[certain]).all()
+    assert Membership().run(case).details["certain_non_members"] == int(certain.sum())
+
+
+def test_an_unlimited_tree_is_never_called_safe() -> None:
+    """Every label differs from its neighbours': one leaf a person, which the loss cannot see."""
+    x = np.arange(4_000.0)[:, None]
+    model = DecisionTreeClassifier(random_state=0).fit(x, np.arange(4_000) % 2)
+    rng = np.random.default_rng(0)
+    test = (rng.uniform(0, 4_000, (80, 1)), rng.integers(0, 2, 80))
+    finding = Membership().run(case_of(model, (x, np.arange(4_000) % 2), test))
+    assert finding.details["blind"]
+    assert finding.details["people_alone"] == 4_000
+    assert finding.status == "found"
+    assert "is blind here" in finding.summary
+    assert "4,000 leaves hold one person alone" in finding.summary
+    assert "TA101" in finding.summary
+
+
+def test_people_alone_are_exposed_where_the_test_sees_nothing() -> None:
+    """Members and unseen people are the same: nothing can tell them apart."""
+    x, y = population(400, 9)
+    model = DecisionTreeClassifier(random_state=0).fit(x, y)
+    finding = Membership().run(case_of(model, (x, y), (x, y)))
+    assert finding.details["auc_low"] <= 0.5
+    assert finding.severity == "low"
+    assert "TA101" in finding.summary
+
+
+def test_a_stump_is_not_above_chance() -> None:
+    x, y = population(3_000, 3)
+    model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(x, y)
+    finding = Membership().run(case_of(model, (x, y), population(3_000, 4)))
+    assert finding.severity == "none"
+    assert finding.details["auc_low"] <= 0.5
+    assert "not above chance" in finding.summary
+
+
+def test_a_regressor_by_the_people_in_its_leaves() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(1_000, 4))
+    model = DecisionTreeRegressor(min_samples_leaf=2, random_state=0).fit(x, x[:, 0])
+    unseen = rng.normal(size=(2_400, 4))
+    finding = Membership().run(case_of(model, (x, x[:, 0]), (unseen, unseen[:, 0])))
+    assert finding.details["auc_low"] > 0.5
+    assert "auc" in finding.details["references"]["loss"]
+    assert "classify" in finding.details["references"]["lira"]["reason"]
+
+
+def test_boosting_says_why_the_references_are_left_out() -> None:
+    x, y = population(600, 6)
+    model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(x, y)
+    details = Membership().run(case_of(model, (x, y), population(600, 7))).details
+    assert "not the mean" in details["references"]["loss"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"train": None}, "needs --train to"),
+        ({"test": None}, "needs --test to"),
+        ({"train": None, "test": None}, "needs --train and --test to tell success from chance"),
+    ],
+)
+def test_without_people_it_is_skipped(forest_case, change, reason) -> None:
+    given = {"train": forest_case.train, "test": forest_case.test} | change
+    result = Membership().run(Case(forest=forest_case.forest, groups=forest_case.groups, **given))
+    assert isinstance(result, ta.Skipped)
+    assert reason in result.reason
+
+
+def test_too_few_people_and_no_labels_are_skipped() -> None:
+    x, y = population(100, 8)
+    model = DecisionTreeClassifier(max_depth=3).fit(x, y)
+    few = Membership().run(case_of(model, (x, y), (x[:39], y[:39])))
+    assert few.reason == "test has 39 people; at least 40 are needed"
+    blank = Membership().run(case_of(model, (x, y), x))
+    assert blank.reason == "test has no column of labels; name it with --target"
+
+
+def test_noise_is_not_taken_for_counts(figure_3) -> None:
+    noisy = ta.Forest(trees=figure_3.trees, schema=figure_3.schema, counts_are="noisy")
+    people = records_of(noisy, [[160, 50, 20]] * 50, [0] * 50)
+    result = Membership().run(Case(forest=noisy, groups=measure(noisy), train=people, test=people))
+    assert "noise" in result.reason

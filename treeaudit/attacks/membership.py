@@ -1,0 +1,206 @@
+"""Membership inference: was this person in the training data? (TA105).
+
+A person who was, is counted in the leaf that they fit; one who was not, is not.
+The score adds up, over the trees, how much more likely the counts are with one
+more person (`treeaudit.attacks.count_score`). It needs no shadow models. The
+usual tests stand beside it.
+
+References
+----------
+Carlini et al. (2022), Membership inference attacks from first principles:
+true positives at few false alarms, never accuracy alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case
+from treeaudit.attacks.count_score import leaf_scores
+from treeaudit.attacks.references import Reason, Scores, lira, loss
+from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
+from treeaudit.attacks.sides import Sides, refusal, sides
+from treeaudit.findings import Control, Estimate, Finding, Severity, Skipped, Words
+from treeaudit.stats import difference, wilson
+
+__all__ = ["Membership", "membership_scores"]
+
+Float = npt.NDArray[np.float64]
+
+_RATES = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_0_1_percent_fpr": 0.001}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """Tell members from unseen people by the counts of their leaves.
+
+    Attributes
+    ----------
+    most_people
+        The most members, and the most control people, that are looked at.
+    most_for_lira
+        The same for LiRA, whose shadow models have to answer for each.
+    """
+
+    id: ClassVar[str] = "TA105"
+    title: ClassVar[str] = "Membership inference"
+    words: ClassVar[Words] = Words(
+        attacker="The attacker asks whether a person was in the training data. In every tree they "
+        "compare how many people of that label are in the leaf with how many to expect.",
+        assumes="the attacker has the file, knows all features and the label of the target, and "
+        "has a sample of the population",
+        remedy="merge leaves until each holds at least k people, use fewer trees, or train with "
+        "differential privacy",
+        limit="a test that finds nothing proves nothing: people alone in a leaf stay exposed "
+        "(TA101); the rates are averages over people, not the risk of one person",
+        reference="likelihood ratio of leaf counts; Carlini et al. (2022) for how to report it",
+    )
+    most_people: int = 20_000
+    most_for_lira: int = 4_000
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return how well members are told from unseen people.
+
+        ``details``: ``auc``, ``auc_low``, ``auc_high`` (DeLong);
+        ``tpr_at_1_percent_fpr`` and ``tpr_at_0_1_percent_fpr``, each with
+        ``_low`` and ``_high`` (Clopper-Pearson), None below ten false alarms
+        with the reason in ``refused``; ``certain_non_members``, how many of the
+        ``control`` people the file alone excludes; ``references`` by name.
+
+        Skipped without training and unseen people with labels, and where the
+        counts are noisy or absent.
+        """
+        reason = refusal(case)
+        if reason:
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        people = sides(case, self.id, self.most_people)
+        members, control = membership_scores(case, people)
+        few = sides(case, self.id, self.most_for_lira)
+        usual = loss(case.forest, people)
+        shadow = lira(
+            case.forest, few, case.seed, lambda i, n: case.step("training shadow models", i, n)
+        )
+        found, rate = area(members, control), rate_at(members, control, 0.01)
+        blind = _blind(case, usual)
+        alone = 0 if case.groups.size is None else int((case.groups.size == 1).sum())
+        held = None if rate is None else _control(members, control, rate)
+        excess = 0.0 if rate is None else max(0.0, rate.value - 0.01) * (rate.low > 0.01)
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=_severity(found, rate, alone),
+            leaves=0,
+            people=round(excess * len(people.train)),
+            summary=_summary(found, rate, blind, alone, case.forest.n_trees),
+            details=_measured(members, control)
+            | {
+                "certain_non_members": int(np.isneginf(control).sum()),
+                "certain_non_members_share": float(np.isneginf(control).mean()),
+                "members": len(members),
+                "control": len(control),
+                "reference": len(people.reference),
+                "blind": blind,
+                "people_alone": alone,
+                "references": {
+                    name: {"reason": scores} if isinstance(scores, str) else _measured(*scores)
+                    for name, scores in (("loss", usual), ("lira", shadow))
+                },
+            },
+            controls=() if held is None else (held,),
+        )
+
+
+def membership_scores(case: Case, people: Sides) -> Scores:
+    """Return the score of members and of control people, summed over the trees.
+
+    Minus infinity: certainly not in the training data.
+    """
+    population = people.population(case)
+    train, test = people.train, people.test
+    scores = (np.zeros(len(people.members)), np.zeros(len(people.control)))
+    for i, tree in enumerate(case.forest.trees):
+        table = leaf_scores(case.forest, i, tree, population)
+        for score, records, rows in zip(
+            scores, (train, test), (people.members, people.control), strict=True
+        ):
+            if table is None:
+                continue
+            if table.shape[1] == 1 or records.labels is None:
+                score += table[records.node[rows, i], 0]
+            else:
+                score += table[records.node[rows, i], records.labels[rows]]
+        case.step("membership inference", i + 1, case.forest.n_trees)
+    return scores
+
+
+def _measured(members: Float, control: Float) -> dict[str, Any]:
+    found = area(members, control)
+    details: dict[str, Any] = {"auc": found.value, "auc_low": found.low, "auc_high": found.high}
+    refused = {}
+    for name, false_alarms in _RATES.items():
+        rate = rate_at(members, control, false_alarms)
+        details[name] = None if rate is None else rate.value
+        details[f"{name}_low"] = None if rate is None else rate.low
+        details[f"{name}_high"] = None if rate is None else rate.high
+        if rate is None:
+            refused[name] = (
+                f"needs {people_needed(false_alarms):,} control people, there are {len(control):,}"
+            )
+    return details | {"refused": refused}
+
+
+def _blind(case: Case, usual: Scores | Reason) -> bool:
+    """Tell whether the loss sees nothing but right and wrong."""
+    if isinstance(usual, str) or case.forest.schema.classes is None:
+        return False
+    return len(np.unique(np.concatenate(usual).round(12))) <= 2
+
+
+def _control(members: Float, control: Float, rate: Estimate) -> Control:
+    threshold = threshold_at(control, 0.01)
+    alarms = wilson(int((control > threshold).sum()), len(control))
+    excess = difference(rate, alarms)
+    return Control(
+        of="people taken for members at 1 % false alarms",
+        claim=rate,
+        verified=rate,
+        control=alarms,
+        excess=excess,
+        sentence=(
+            f"{rate.value:.1%} ({rate.low:.1%}–{rate.high:.1%}) of {rate.n:,} members are "
+            f"recognised, and {alarms.value:.1%} of {alarms.n:,} unseen people are taken for one."
+        ),
+    )
+
+
+def _severity(found: Estimate, rate: Estimate | None, alone: int) -> Severity:
+    """Grade what is certainly above chance; never none where somebody is alone in a leaf."""
+    hits = rate if rate is not None and rate.low > 0.01 else None
+    if found.low <= 0.5 and hits is None:
+        return "low" if alone else "none"
+    value, share = found.value, 0.0 if hits is None else hits.value
+    if value >= 0.8 or share >= 0.1:
+        return "high"
+    return "medium" if value >= 0.65 or share >= 0.03 else "low"
+
+
+def _summary(found: Estimate, rate: Estimate | None, blind: bool, alone: int, n_trees: int) -> str:
+    if rate is None:
+        text = "Members are told from unseen people with "
+    else:
+        text = f"{rate.value:.1%} of the members are recognised at 1 % false alarms, "
+    text += f"AUC {found.value:.2f} ({found.low:.2f}–{found.high:.2f})."
+    if found.low <= 0.5:
+        text += " That is not above chance."
+    if blind:
+        text += (
+            " The usual test, the loss, is blind here: every answer is certain, so it only "
+            "sees right and wrong."
+        )
+    if alone:
+        leaves = "1 leaf holds" if alone == 1 else f"{alone:,} leaves hold"
+        where = f" in the {n_trees:,} trees" if n_trees > 1 else ""
+        text += f" {leaves} one person alone{where}, whatever this test finds (TA101)."
+    return text
