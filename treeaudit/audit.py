@@ -113,8 +113,7 @@ def scan(
         return None if data is None else read_records(data, forest, target=target, origin=origin)
 
     trained, unseen = people(train, "train"), people(test, "test")
-    if trained is not None:
-        verify(forest, trained)
+    unverified = "" if trained is None else verify(forest, trained)
     case = Case(
         forest=forest,
         groups=measure(forest, step),
@@ -144,7 +143,7 @@ def scan(
         checks=checks,
         verdict=verdict,
         policy=resolved,
-        warnings=(*forest.warnings, *_warnings(results)),
+        warnings=(*forest.warnings, *([unverified] if unverified else []), *_warnings(results)),
         words={attack.id: attack.words for attack in chosen},
         seed=seed,
         people={
@@ -162,7 +161,7 @@ def _guess(
     classes = forest.schema.classes
     if test is None or test.labels is None or classes is None:
         return None
-    values, labels, n = test.values, test.labels, len(classes)
+    values, labels, n = test.values.astype(np.float64), test.labels, len(classes)
 
     def learn() -> npt.NDArray[np.float64]:
         from treeaudit.imputation import cross_guess

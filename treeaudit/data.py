@@ -1,6 +1,7 @@
 """A table of people, from a file, a DataFrame, an array or a pair of both."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,37 @@ from treeaudit.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_table"]
+__all__ = ["Sheet", "read_table"]
 
 
-def read_table(data: object, origin: str = "the data") -> tuple["pd.DataFrame", str]:
-    """Return data as a table, and what to call it.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sheet:
+    """Rows of data and what to call them.
+
+    Attributes
+    ----------
+    frame
+        The rows, numbered from 0.
+    origin
+        Such as ``train.csv``.
+    paired
+        Whether the last column holds labels that were given beside the rest.
+    """
+
+    frame: "pd.DataFrame"
+    origin: str
+    paired: bool = False
+
+
+def read_table(data: object, origin: str = "the data") -> Sheet:
+    """Return data as rows and columns, and what to call them.
 
     Parameters
     ----------
     data
         A path (CSV, TSV, either compressed, or Parquet), a pandas DataFrame, an
-        array, or a pair of features and labels.
+        array, a pair of features and labels, or a `Sheet`, which is returned as
+        it is.
     origin
         What to call it where it has no file name.
 
@@ -32,6 +53,9 @@ def read_table(data: object, origin: str = "the data") -> tuple["pd.DataFrame", 
     """
     import pandas as pd
 
+    if isinstance(data, Sheet):
+        return data
+    paired = isinstance(data, tuple) and len(data) == 2
     if isinstance(data, tuple) and len(data) == 2:
         features, labels = data
         frame = pd.DataFrame(features).reset_index(drop=True)
@@ -52,7 +76,7 @@ def read_table(data: object, origin: str = "the data") -> tuple["pd.DataFrame", 
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
         raise DataError(f"{origin} has two columns named {str(doubled[0])!r}")
-    return frame, origin
+    return Sheet(frame=frame, origin=origin, paired=paired)
 
 
 def _read_file(path: Path) -> "pd.DataFrame":

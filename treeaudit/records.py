@@ -101,10 +101,9 @@ def read_records(
     >>> people.node.tolist(), people.labels.tolist()
     ([[1], [2], [2]], [0, 1, 1])
     """
-    frame, origin = read_table(data, origin)
-    schema = forest.schema
-    paired = isinstance(data, tuple)
-    column = frame.columns[-1] if paired else target_of(frame, schema, target, origin)
+    sheet, schema = read_table(data, origin), forest.schema
+    frame, origin = sheet.frame, sheet.origin
+    column = frame.columns[-1] if sheet.paired else target_of(frame, schema, target, origin)
     columns = _columns([frame[c] for c in frame.columns if c != column], schema, origin)
     values = np.empty(
         (len(frame), len(schema.features)), np.float32 if forest.single_precision else np.float64

@@ -13,12 +13,16 @@ from treeaudit.rules import rules_of
 from treeaudit.tree import Forest, Tree
 from treeaudit.words import label_text, sentence
 
-__all__ = ["verify"]
+__all__ = ["MisfitError", "verify"]
 
 Wide = npt.NDArray[np.int64]
 
 
-def verify(forest: Forest, train: Records) -> None:
+class MisfitError(DataError):
+    """The table is not what the model was trained on."""
+
+
+def verify(forest: Forest, train: Records) -> str:
     """Hold the counts of a model against the people it is said to be trained on.
 
     Where every tree has seen all records, each leaf has to hold exactly as many
@@ -32,17 +36,22 @@ def verify(forest: Forest, train: Records) -> None:
     train
         The people, routed through it.
 
+    Returns
+    -------
+    str
+        Why nothing could be compared, in one sentence; empty where it fits.
+
     Raises
     ------
-    DataError
-        Names the first leaf that differs, and what the table as a whole has
-        too many or too few of. Also where the file holds no numbers to compare.
+    MisfitError
+        Names the first leaf that differs, or what the table as a whole has too
+        many or too few of.
     """
     if forest.counts_are == "noisy":
-        return
+        return f"{train.origin} could not be verified: the counts of the file are noisy"
     compared = False
     if forest.n_records is not None and forest.n_records != len(train):
-        raise DataError(_size(train, forest.n_records))
+        raise MisfitError(_size(train, forest.n_records))
     for i, tree in enumerate(forest.trees):
         if tree.n_records is None:
             continue
@@ -55,19 +64,20 @@ def verify(forest: Forest, train: Records) -> None:
         if len(wrong):
             in_file = int(tree.n_records[leaves].sum())
             if whole and in_file != len(train):
-                raise DataError(_size(train, in_file))
+                raise MisfitError(_size(train, in_file))
             leaf = int(leaves[wrong[0]])
-            raise DataError(
+            raise MisfitError(
                 f"{_not_fitting(train, forest, tree, i, leaf)} holds "
                 f"{_people(int(stated[wrong[0]]))} in the file and "
                 f"{int(real[wrong[0]]):,} in the table"
             )
         _verify_labels(forest, train, tree, i)
-    if not compared:
-        raise DataError(
-            f"{train.origin} cannot be verified: the file does not tell how many people are in "
-            "a leaf; leave out --train"
-        )
+    if compared:
+        return ""
+    return (
+        f"{train.origin} could not be verified: the file does not tell how many people are in "
+        "its leaves"
+    )
 
 
 def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
@@ -90,7 +100,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
     if wrong.any():
         row = int(np.flatnonzero(wrong.any(axis=1))[0])
         column = int(np.flatnonzero(wrong[row])[0])
-        raise DataError(
+        raise MisfitError(
             f"{_not_fitting(train, forest, tree, i, int(leaves[row]))} holds "
             f"{stated[row, column]:,.6g} × {label_text(classes[column])} in the file and "
             f"{int(real[row, column]):,} in the table; are these the labels it was trained with?"
