@@ -16,6 +16,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError
 from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
 from treeaudit.readers.unpack import Content
@@ -98,9 +99,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
     n_records = data.get("n_records")
     if n_records is not None and not (isinstance(n_records, int) and 0 <= n_records < _MOST_PEOPLE):
         raise ReadError("the JSON model has an impossible number of records")
-    privacy = data.get("privacy")
-    if privacy is not None and not isinstance(privacy, dict):
-        raise ReadError("the JSON model has a privacy ledger that is none")
+    privacy = _privacy(data.get("privacy"))
     version = stated.get("library_version")
     return Forest(
         trees=trees,
@@ -111,6 +110,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         n_records=n_records,
         single_precision=bool(data.get("single_precision", False)),
         privacy=privacy,
+        warnings=_not_private(privacy),
         class_weights=_class_weights(data.get("class_weights"), len(trees), schema),
         source=replace(
             source,
@@ -134,6 +134,22 @@ def _class_weights(
     if any(each is not None and (len(each) != width or np.any(each < 0)) for each in weights):
         raise ReadError("the JSON model has weights of classes that cannot be")
     return tuple(None if each is None else tuple(map(float, each)) for each in weights)
+
+
+def _privacy(stated: object) -> dict[str, Any] | None:
+    """Return the ledger of a private model, if its rows sum to its claim."""
+    if stated is None:
+        return None
+    if not isinstance(stated, dict):
+        raise ReadError("the JSON model has a privacy ledger that is none")
+    if "queries" in stated and float(Ledger.from_plain(stated).epsilon) != stated.get("epsilon"):
+        raise ReadError("the rows of the privacy ledger do not sum to the epsilon it claims")
+    return stated
+
+
+def _not_private(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
+    reasons = (privacy or {}).get("reasons", ())
+    return tuple(f"not private: {clean(reason)}" for reason in reasons)
 
 
 def _schema(data: Mapping[str, Any]) -> Schema:

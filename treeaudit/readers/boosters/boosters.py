@@ -1,9 +1,10 @@
-"""XGBoost and LightGBM models inside pickles: their own form, handed to their own readers."""
+"""Models of other libraries, and our own, inside pickles: handed to their own readers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.readers import trained
 from treeaudit.readers.boosters import lightgbm_model, xgboost_model
 from treeaudit.readers.estimators.ensembles import SEARCHES, steps_of
 from treeaudit.readers.estimators.preprocessing import plan_of
@@ -27,6 +28,7 @@ _FROM: dict[str, Callable[[Inert, Source], Forest | None]] = {
     "xgboost": xgboost_model.from_inert,
     "lightgbm": lightgbm_model.from_inert,
     "catboost": _catboost,
+    "treeaudit": trained.from_inert,
 }
 _MOST_LOOKS = 100_000
 
@@ -39,7 +41,7 @@ class _Place:
 
 
 def find_booster(root: object, select: str | None, source: Source) -> Forest | None:
-    """Return the one booster of another library that a pickle holds.
+    """Return the one model that a pickle holds and that is not scikit-learn's.
 
     Parameters
     ----------
@@ -75,11 +77,18 @@ def find_booster(root: object, select: str | None, source: Source) -> Forest | N
     if not isinstance(value, Inert):
         return None
     forest = _FROM[_library(value)](value, replace(source, inside=place.inside))
+    if forest is not None:
+        forest = trained.held_by(forest, place.inside, place.before)
     return None if forest is None else _undone(forest, place.before)
 
 
 def _library(value: Inert) -> str:
     return value.cls.module.partition(".")[0]
+
+
+def _is_model(value: Inert) -> bool:
+    library = _library(value)
+    return library in _FROM and (library != "treeaudit" or trained.is_trainer(value))
 
 
 def _places(root: object) -> Iterator[_Place]:
@@ -92,7 +101,7 @@ def _places(root: object) -> Iterator[_Place]:
         if not isinstance(value, Inert | dict | list | tuple) or id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, Inert) and _library(value) in _FROM:
+        if isinstance(value, Inert) and _is_model(value):
             yield _Place(value=value, inside=place.inside, before=place.before)
         else:
             todo.extend(reversed(list(_below(value, place))))

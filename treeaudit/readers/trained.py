@@ -1,0 +1,93 @@
+"""A pickled trainer of `treeaudit.trainers`, read as data like any other file.
+
+Its pickle holds the JSON form of the model with arrays in the place of lists,
+so nothing of the class that wrote it is needed, nor run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from treeaudit.errors import DataError, ReadError, UnsupportedModelError
+from treeaudit.readers.own_json import forest_of
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert, clean
+from treeaudit.tree import Forest, Source
+
+__all__ = ["from_inert", "held_by", "is_trainer"]
+
+_DEEPEST = 8
+
+
+def is_trainer(value: Inert) -> bool:
+    """Tell whether an object of the file was a trainer."""
+    return value.cls.module.startswith("treeaudit.trainers.") and value.kind.endswith("Classifier")
+
+
+def from_inert(value: Inert, source: Source) -> Forest | None:
+    """Return the model inside a trainer.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it was never fitted.
+    ReadError
+        If it is damaged.
+    """
+    stored = arrived(value.get("forest_"))
+    if stored is None:
+        raise UnsupportedModelError(f"the {value.kind} was never fitted: call fit before saving it")
+    try:
+        data: Any = _plain(stored, 0)
+        return forest_of(data, replace(source, format="treeaudit-pickle"))
+    except (
+        DataError,
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        AttributeError,
+    ) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise ReadError(f"the {value.kind} is damaged: {clean(str(reason))}") from None
+
+
+def held_by(forest: Forest, inside: str, before: Sequence[object]) -> Forest:
+    """Return a private model with what the objects around it in the file give away.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    inside
+        The way to it in the file.
+    before
+        The steps of the pipeline in front of it.
+    """
+    if forest.privacy is None:
+        return forest
+    reasons = []
+    if any(isinstance(step, Inert) for step in before):
+        reasons.append("the steps in front of it learned from the same data without privacy")
+    if "best_estimator_" in inside:
+        reasons.append("the file also holds the scores of a search on private data")
+    if not reasons:
+        return forest
+    stated = [*forest.privacy.get("reasons", ()), *reasons]
+    return replace(
+        forest,
+        privacy={**forest.privacy, "not_private": True, "reasons": stated},
+        warnings=(*forest.warnings, *(f"not private: {reason}" for reason in reasons)),
+    )
+
+
+def _plain(value: object, depth: int) -> object:
+    """Return containers with their arrays in them."""
+    value = arrived(value)
+    if depth > _DEEPEST:
+        raise ValueError("it is nested too deeply")
+    if isinstance(value, dict):
+        return {key: _plain(part, depth + 1) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part, depth + 1) for part in value]
+    return value
