@@ -21,6 +21,8 @@ _NUMBERS = ("threshold", "weighted_n_node_samples")
 _MOST_PEOPLE = 1 << 53
 _MOST_WEIGHT = 1e18
 _MOST_FEATURES = 1 << 20
+# Records that fit a fast cache: each is fetched once, whatever its columns.
+_BLOCK = 4096
 
 
 class NodeTable:
@@ -30,10 +32,11 @@ class NodeTable:
     """
 
     kept: Wide | None
-    __slots__ = ("_at_hand", "_nodes", "_values", "cut_off", "kept", "n_features")
+    __slots__ = ("_at_hand", "_links", "_nodes", "_values", "cut_off", "kept", "n_features")
 
     def __init__(self, nodes: Table, values: Float, n_features: int) -> None:
         self._at_hand: dict[str, npt.NDArray[np.generic]] = {}
+        self._links: Links | None = None
         self._nodes = nodes
         self._values = values
         self.n_features = n_features
@@ -42,11 +45,15 @@ class NodeTable:
         self._check_numbers()
 
     def _column(self, name: str) -> npt.NDArray[np.generic]:
-        """Gather a column out of the records once; `forget` lets it go."""
-        if name not in self._at_hand:
-            column: npt.NDArray[np.generic] = self._nodes[name]
-            kept = column if self.kept is None else column[self.kept]
-            self._at_hand[name] = np.ascontiguousarray(kept)
+        """Gather the columns out of the records once; `forget` lets them go."""
+        if not self._at_hand:
+            rows = self._nodes if self.kept is None else self._nodes[self.kept]
+            names = [n for n in (*_NEEDED, *_OPTIONAL) if n in (rows.dtype.names or ())]
+            self._at_hand = {n: np.empty(len(rows), rows.dtype[n]) for n in names}
+            for begin in range(0, len(rows), _BLOCK):
+                block = rows[begin : begin + _BLOCK]
+                for n, column in self._at_hand.items():
+                    column[begin : begin + _BLOCK] = block[n]
         return self._at_hand[name]
 
     def _whole(self, name: str) -> Wide:
@@ -54,7 +61,8 @@ class NodeTable:
 
     def forget(self) -> None:
         """Let the gathered columns go; they are read again when they are needed."""
-        self._at_hand.clear()
+        self._at_hand = {}
+        self._links = None
 
     def value_of(self, nodes: Wide) -> tuple[Float, Float]:
         """Return first output and weight of some nodes."""
@@ -110,26 +118,25 @@ class NodeTable:
     def _check_shape(self) -> Wide | None:
         """Return the nodes that hang on the root, or None where all do."""
         self.kept = None
-        left, right = self._whole("left_child"), self._whole("right_child")
-        n = len(self._nodes)
-        inner = np.flatnonzero(left >= 0)
-        if np.any((left < 0) != (right < 0)):
+        links = self.links()
+        n, inner = len(self._nodes), links.inner
+        has_right = self._whole("right_child") >= 0
+        if np.count_nonzero(has_right) != len(inner) or not has_right[inner].all():
             raise ReadError("the tree is damaged: a node has one child")
-        children = np.concatenate([left[inner], right[inner]]).astype(np.int64, copy=False)
-        above = np.concatenate([inner, inner])
-        if np.any(children >= n) or np.any(children <= above):
-            raise ReadError(
-                "the tree is damaged: a child is out of range or comes before its parent"
-            )
         once = np.zeros(n, dtype=np.bool_)
-        once[children] = True
-        if np.count_nonzero(once) != len(children):
+        for children in (links.left, links.right):
+            if len(inner) and (children.max() >= n or np.any(children <= inner)):
+                raise ReadError(
+                    "the tree is damaged: a child is out of range or comes before its parent"
+                )
+            once[children] = True
+        if np.count_nonzero(once) != 2 * len(inner):
             raise ReadError("the tree is damaged: a node has two parents")
-        return None if len(children) == n - 1 else self._drop_cut_off(children, above, n)
+        return None if 2 * len(inner) == n - 1 else self._drop_cut_off(links, n)
 
-    def _drop_cut_off(self, children: Wide, above: Wide, n: int) -> Wide:
+    def _drop_cut_off(self, links: "Links", n: int) -> Wide:
         top = np.arange(n)
-        top[children] = above
+        top[links.left] = top[links.right] = links.inner
         # Each pass doubles the way up, so that a deep chain costs no more than a bush.
         while np.any(top != (higher := top[top])):
             top = higher
@@ -148,22 +155,30 @@ class NodeTable:
         inner, left, right = links.inner, links.left, links.right
         if np.any(n[left] + n[right] != n[inner]):
             raise ReadError("the tree is inconsistent: children do not add up to their parent")
-        gap = np.abs(weight[left] + weight[right] - weight[inner])
-        if np.any(gap > 1e-6 * (1 + weight[inner])):
-            raise ReadError("the tree is inconsistent: weights do not add up to their parent")
-        feature = self._column("feature")[inner].astype(np.int64, copy=False)
-        if np.any(feature < 0) or np.any(feature >= self.n_features):
+        # Where every row weighs 1 the weights are the people, which add up.
+        if not np.array_equal(weight, n):
+            gap = np.abs(weight[left] + weight[right] - weight[inner])
+            if np.any(gap > 1e-6 * (1 + weight[inner])):
+                raise ReadError("the tree is inconsistent: weights do not add up to their parent")
+        # As unsigned numbers the negative ones are the largest.
+        feature = self._whole("feature")[inner].view(np.uint64)
+        if len(inner) and feature.max() >= self.n_features:
             raise ReadError("the tree is damaged: it tests a feature that does not exist")
         # An infinite threshold separates missing values from all others.
-        if np.any(np.isnan(self._column("threshold")[inner].astype(np.float64, copy=False))):
+        threshold = self._column("threshold").astype(np.float64, copy=False)[inner]
+        if len(inner) and np.isnan(threshold.min()):
             raise ReadError("the tree is damaged: a threshold is not a number")
-        if not np.all(np.isfinite(self._values)):
+        # A sum is finite only if all its terms are; a sum that overflows proves nothing.
+        with np.errstate(all="ignore"):
+            total = self._values.sum()
+        if not np.isfinite(total) and not np.all(np.isfinite(self._values)):
             raise ReadError("the tree is damaged: a value is not a number")
 
     def links(self) -> "Links":
         """Return the inner nodes and their children, numbered as kept."""
-        left = self._column("left_child").astype(np.int64, copy=False)
-        right = self._column("right_child").astype(np.int64, copy=False)
+        if self._links is not None:
+            return self._links
+        left, right = self._whole("left_child"), self._whole("right_child")
         inner = np.flatnonzero(left >= 0)
         left, right = left[inner], right[inner]
         if self.kept is not None:
@@ -171,7 +186,8 @@ class NodeTable:
                 np.searchsorted(self.kept, left),
                 np.searchsorted(self.kept, right),
             )
-        return Links(inner=inner, left=left, right=right)
+        self._links = Links(inner=inner, left=left, right=right)
+        return self._links
 
     def edges(self) -> "Edges":
         """Return the condition that leads into every node."""
