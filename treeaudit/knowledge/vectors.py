@@ -1,0 +1,125 @@
+"""The different counts that leaves hold: what a leaf risks depends on nothing else.
+
+A tree of 73,000 leaves has a few hundred different ones. Which label has how
+many people does not matter either, so the counts of a leaf are sorted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.groups import Groups, people_per_class
+from treeaudit.tree import Forest
+
+__all__ = ["Vectors", "distinct_vectors", "vectors_of"]
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Vectors:
+    """Different count vectors, and how often each occurs.
+
+    Attributes
+    ----------
+    counts
+        Shape ``(n_vectors, n_classes)``: people per class, largest first.
+    leaves
+        Shape ``(n_vectors,)``: leaves with these counts.
+    """
+
+    counts: Wide
+    leaves: Wide
+
+    def __len__(self) -> int:
+        """Return how many different vectors there are."""
+        return len(self.leaves)
+
+    @property
+    def size(self) -> Wide:
+        """People in one leaf of each vector."""
+        total: Wide = self.counts.sum(axis=1)
+        return total
+
+    @property
+    def mixed(self) -> "Vectors":
+        """The vectors with people of more than one class."""
+        chosen = self.counts[:, 0] < self.size
+        return Vectors(counts=self.counts[chosen], leaves=self.leaves[chosen])
+
+
+def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None) -> Vectors:
+    """Sort the counts of each leaf and join the leaves that have the same.
+
+    Parameters
+    ----------
+    counts
+        Shape ``(n_leaves, n_classes)``: whole numbers, none of them negative.
+    leaves
+        Shape ``(n_leaves,)``: how often each row occurs; once unless told.
+
+    Examples
+    --------
+    >>> found = distinct_vectors([[1, 2], [5, 0], [2, 1]])
+    >>> found.counts.tolist(), found.leaves.tolist()
+    ([[2, 1], [5, 0]], [2, 1])
+    """
+    table = -np.sort(-np.atleast_2d(np.asarray(counts)).astype(np.int64), axis=1)
+    times = np.ones(len(table), np.int64) if leaves is None else np.asarray(leaves, np.int64)
+    if not len(table):
+        return Vectors(counts=table, leaves=times)
+    order = np.lexsort(table.T[::-1])
+    table = table[order]
+    first = np.flatnonzero(np.r_[True, (table[1:] != table[:-1]).any(axis=1)])
+    return Vectors(counts=table[first], leaves=np.add.reduceat(times[order], first))
+
+
+def vectors_of(forest: Forest, groups: Groups) -> Vectors:
+    """Return the count vectors of all leaves whose counts are people.
+
+    The largest class tells the counts of a leaf of at most two labels; the
+    trees are only looked at again where a leaf holds three.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    groups
+        Its leaves, measured.
+
+    Examples
+    --------
+    >>> from treeaudit.groups import measure
+    >>> from treeaudit.schema import Schema
+    >>> from treeaudit.tree import Tree
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...              high=[inf, 1.5, inf], n_records=[5, 2, 3], counts=[[2, 3], [1, 1], [1, 2]])
+    >>> forest = Forest(trees=(stump,), schema=Schema.numeric(1, ["no", "yes"]))
+    >>> vectors_of(forest, measure(forest)).counts.tolist()
+    [[1, 1], [2, 1]]
+    """
+    size, labels = groups.size, groups.labels
+    if size is None or labels is None:
+        return distinct_vectors(np.empty((0, 1)))
+    known = ~np.isnan(labels.majority)
+    few = known & (labels.distinct <= 2)
+    largest = labels.majority[few].astype(np.int64)
+    parts = [distinct_vectors(np.column_stack([largest, size[few] - largest]))]
+    many = np.flatnonzero(known & (labels.distinct > 2))
+    for index in np.unique(groups.tree_of(many)).tolist():
+        tree = forest.trees[index]
+        here = many[(many >= groups.start[index]) & (many < groups.start[index + 1])]
+        if tree.counts is not None:
+            counts = tree.counts[groups.leaf[here]]
+            people = people_per_class(counts, size[here], forest.counts_are)
+            parts.append(distinct_vectors(people[~np.isnan(people).any(axis=1)]))
+    return _joined(parts)
+
+
+def _joined(parts: list[Vectors]) -> Vectors:
+    width = max(part.counts.shape[1] for part in parts)
+    padded = [np.pad(p.counts, ((0, 0), (0, width - p.counts.shape[1]))) for p in parts]
+    return distinct_vectors(np.concatenate(padded), np.concatenate([p.leaves for p in parts]))
