@@ -81,7 +81,7 @@ def headline(model, policy="default", **options) -> str:
 
 def pill(model, policy="default") -> str:
     text = to_html(scan(model, policy=policy))
-    return re.search(r'<span class="pill">(.*?)</span>\n<p class="headline"', text).group(1)
+    return re.search(r'<p class="answer"><span class="pill">(.*?)</span>', text).group(1)
 
 
 # --- the verdict ------------------------------------------------------------------------------

@@ -8,9 +8,11 @@ from markupsafe import Markup
 
 from treeaudit.findings import Finding, Report, Skipped, Words
 from treeaudit.reports.charts import curve
+from treeaudit.reports.controls import control_plots, control_text
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.summary import worst
 from treeaudit.reports.terminal import plain
+from treeaudit.reports.whiskers import Plot
 
 __all__ = ["Card", "Proof", "cards"]
 
@@ -44,6 +46,10 @@ class Card:
         The number that matters, what it counts, and the sentence about it.
     facts
         Further measures, name and text.
+    control
+        What the claims were held against, or what is needed to do so.
+    plots
+        The claims beside the same claims on people.
     proofs
         The worst leaves.
     chart
@@ -61,6 +67,8 @@ class Card:
     unit: str = ""
     summary: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    control: str = ""
+    plots: tuple[Plot, ...] = ()
     proofs: tuple[Proof, ...] = ()
     chart: Markup = Markup("")  # noqa: RUF009  # Markup is as immutable as text
     clear: bool = False
@@ -100,6 +108,8 @@ def _card(
         unit=unit,
         summary=_summary(result, numbers),
         facts=() if numbers.safe else _facts(result.id, result.details),
+        control=control_text(report, result, numbers),
+        plots=control_plots(result, numbers),
         proofs=_proofs(report, result, numbers, rows),
         chart=_chart(result, numbers),
         clear=result.status == "clear",

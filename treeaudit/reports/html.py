@@ -7,9 +7,7 @@ made.
 
 import datetime
 import re
-import shlex
 from collections.abc import Mapping
-from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
@@ -18,38 +16,24 @@ from treeaudit.findings import Check, Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
+from treeaudit.reports.controls import held_against
+from treeaudit.reports.ladder import ladder
 from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
 from treeaudit.reports.masking import Numbers
+from treeaudit.reports.provenance import argument, command, facts, model_name, not_checked
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import (
     certain_share,
     headline,
-    ladder,
     pill,
     reasons,
+    release,
     total_people,
 )
 from treeaudit.reports.terminal import plain
-from treeaudit.tree import Forest
 from treeaudit.version import __version__
 
-__all__ = ["to_html"]
-
-_COUNTS = {
-    "exact": "people",
-    "likely": "very likely people",
-    "weighted": "sums of weights, not people",
-    "noisy": "people with noise added on purpose",
-    "label-only": "not in the file, only the predicted label of each leaf is",
-    "absent": "not in the file",
-}
-_RECORDS = {
-    "all": "every tree holds all the people of the training data",
-    "bootstrap": "every tree holds the people of one random draw; a leaf counts different people, "
-    "whoever was drawn twice counts once",
-    "disjoint": "every tree holds its own part of the people",
-    "unknown": "the file does not tell which people a tree holds",
-}
+__all__ = ["environment", "to_html"]
 
 
 def to_html(
@@ -84,17 +68,19 @@ def to_html(
     rows = published_rows(report, numbers)
     word, tone = pill(report)
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             numbers=numbers,
             report=report,
-            name=_name(report.forest),
+            name=model_name(report.forest),
             meta=_meta(report, numbers),
             date=f"{created.day} {created:%B %Y}" if created is not None else "",
             pill=word,
             tone=tone,
+            release=release(report),
             headline=headline(report, numbers),
+            held=held_against(report, numbers),
             reasons=reasons(report, numbers),
             verdict_line=_sentence(verdict_line(report)),
             checks=[_check(check, report, numbers) for check in report.checks],
@@ -110,16 +96,18 @@ def to_html(
             table=rows,
             small_groups=_small_groups(report),
             one_label_groups=_one_label_groups(report),
-            method=_method(report, numbers),
-            command=_command(report),
-            reconstruct=f"treeaudit reconstruct {_argument(report.forest)} -o table.csv",
+            method=facts(report, numbers),
+            not_checked=not_checked(report, numbers),
+            command=command(report, release_safe=release_safe),
+            reconstruct=f"treeaudit reconstruct {argument(report.forest)} -o table.csv",
             version=__version__,
         )
     )
 
 
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """Return where templates come from: everything in them is escaped."""
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("treeaudit.reports", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -127,8 +115,8 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters["breakable"] = _breakable
-    return environment
+    made.filters["breakable"] = _breakable
+    return made
 
 
 def _breakable(text: str) -> Markup:
@@ -146,15 +134,6 @@ def _finalize(value: object) -> object:
 def _sentence(text: str) -> str:
     text = text.strip()
     return f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.!?' else '.'}"
-
-
-def _name(forest: Forest) -> str:
-    path = forest.source.path
-    return plain(Path(path).name, 120) if path else "model in memory"
-
-
-def _argument(forest: Forest) -> str:
-    return "MODEL" if forest.source.path is None else shlex.quote(_name(forest))
 
 
 def _meta(report: Report, numbers: Numbers) -> list[str]:
@@ -231,35 +210,3 @@ def _small_groups(report: Report) -> int:
 def _one_label_groups(report: Report) -> int:
     labels = report.groups.labels
     return 0 if labels is None else int((labels.distinct == 1).sum())
-
-
-def _command(report: Report) -> str:
-    name = _argument(report.forest)
-    policy = shlex.quote(plain(report.policy.name, 80))
-    seed = f" --seed {report.seed}" if report.seed else ""
-    return f"treeaudit scan {name} --policy {policy}{seed} -o report.html"
-
-
-def _method(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
-    """Return what is needed to repeat the audit, name and text."""
-    forest, policy, source = report.forest, report.policy, report.forest.source
-    values = ", ".join(f"{name} = {value:g}" for name, value in policy.values.items())
-    reason = numbers.text(forest.counts_reason)
-    draws = forest.records_are == "bootstrap" and forest.counts_are in ("exact", "likely")
-    counts = "draws, people only where nobody was drawn twice" if draws else ""
-    facts = [
-        ("Counts per label", (counts or _COUNTS[forest.counts_are]) + (reason and f": {reason}")),
-        ("People per leaf", _RECORDS[forest.records_are]),
-        ("Policy", f"{policy.name}: {values or 'no checks'}"),
-        ("Hash of the policy", policy.sha256),
-        ("File", f"{_name(forest)}, {source.format}"),
-    ]
-    if source.inside:
-        facts.append(("Found in the file at", source.inside))
-    if source.sha256:
-        facts.append(("SHA-256 of the file", source.sha256))
-    if source.n_bytes is not None:
-        facts.append(("Size of the file", f"{source.n_bytes:,} bytes"))
-    facts.append(("Version", f"treeaudit {__version__}"))
-    facts.append(("Seed", str(report.seed)))
-    return facts

@@ -6,12 +6,16 @@ people and rounds every other one to a multiple of k: a single hidden number
 could otherwise be had back by subtracting the shown ones from their total.
 """
 
+import math
 import re
 from dataclasses import dataclass
+
+from treeaudit.findings import Estimate
 
 __all__ = ["Level", "Numbers", "percent"]
 
 _BINS = (1, 2, 5, 10, 50)
+_STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
 _WHOLE = re.compile(r"(?<![\w.,])\d+(?![\w%]|[.,]\d)")
 
 
@@ -123,6 +127,67 @@ class Numbers:
         if self.hides(part):
             return f"under {percent(min(1.0, self.k / whole))}"
         return percent(min(1.0, self.rounded(part) / whole))
+
+    def estimate(self, found: Estimate) -> Estimate | None:
+        """Return a share of people as it may be told.
+
+        A safe copy rounds it so that no step stands for fewer than k people, the
+        interval outwards: an exact interval would tell how many people it rests on.
+
+        Returns
+        -------
+        Estimate or None
+            None where the share rests on too few people.
+
+        Examples
+        --------
+        >>> exact = Estimate(value=0.61, low=0.42, high=0.76, n=28)
+        >>> share = Numbers(k=5, safe=True).estimate(exact)
+        >>> round(share.value, 2), round(share.low, 2), round(share.high, 2), share.n
+        (0.6, 0.4, 0.8, 30)
+        """
+        if not self.safe:
+            return found
+        step = next((step for step in _STEPS if step * found.n >= self.k), None)
+        if step is None:
+            return None
+        fact = found.low == found.high
+        value = round(found.value / step) * step
+        return Estimate(
+            value=value,
+            low=value if fact else max(0.0, math.floor(found.low / step) * step),
+            high=value if fact else min(1.0, math.ceil(found.high / step) * step),
+            n=self.rounded(found.n),
+        )
+
+    def rate(self, shown: Estimate) -> str:
+        """Return a share that may be told, in percent.
+
+        Examples
+        --------
+        >>> Numbers(k=5).rate(Estimate(value=0.9951, low=0.9951, high=0.9951, n=900))
+        '99.5%'
+        """
+        text = f"{shown.value:.0%}"
+        if self.safe:
+            return f"about {text}"
+        edge = text in ("0%", "100%") or shown.value < 0.1 or shown.value > 0.9
+        return percent(shown.value) if edge or shown.n >= 1_000 else text
+
+    def interval(self, shown: Estimate) -> str:
+        """Return the 95 % interval of a share that may be told; nothing where it is counted.
+
+        Examples
+        --------
+        >>> Numbers(k=5).interval(Estimate(value=0.61, low=0.42, high=0.76, n=28))
+        '42–76%'
+        """
+        if shown.low == shown.high:
+            return ""
+        low, high = f"{shown.low:.0%}", f"{shown.high:.0%}"
+        if shown.high - shown.low < 0.05:
+            low, high = f"{shown.low:.1%}", f"{shown.high:.1%}"
+        return f"{low[:-1]}–{high}"
 
     def levels(self) -> tuple[Level, ...]:
         """Return the colour scale of group sizes, the most exposed first.

@@ -1,8 +1,5 @@
 """What an audit found, in people: the sentences at the top of a report."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from markupsafe import Markup
 
 from treeaudit.findings import Finding, Report, Skipped
@@ -11,12 +8,13 @@ from treeaudit.reports.terminal import plain
 from treeaudit.tree import Forest
 
 __all__ = [
-    "Rung",
     "certain_share",
+    "finding_of",
     "headline",
-    "ladder",
     "pill",
     "reasons",
+    "release",
+    "result_of",
     "total_people",
     "worst",
 ]
@@ -24,15 +22,6 @@ __all__ = [
 _MARK = {"fail": "✕", "pass": "✓", "review": "–"}
 _TONE = {"fail": "bad", "pass": "ok", "review": "warn"}
 _SEVERITIES = ("none", "low", "medium", "high")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
-    """What follows from one more thing that an attacker knows."""
-
-    knows: str
-    number: str
-    follows: str
 
 
 def pill(report: Report) -> tuple[str, str]:
@@ -43,6 +32,17 @@ def pill(report: Report) -> tuple[str, str]:
     risk = "no finding" if highest == "none" else f"{highest.upper()} RISK"
     word = f"{_MARK[report.verdict]} {report.verdict.upper()}"
     return f"{word} · {risk}", _TONE[report.verdict]
+
+
+def release(report: Report) -> str:
+    """Answer whether the file may go out."""
+    if not report.checks:
+        return "Nothing was decided: this policy makes no checks."
+    return {
+        "fail": "This file should not go out as it is.",
+        "pass": "This file may go out under this policy.",
+        "review": "Nothing failed, but not everything could be checked: somebody has to decide.",
+    }[report.verdict]
 
 
 def total_people(forest: Forest, report: Report) -> int | None:
@@ -58,7 +58,7 @@ def worst(report: Report, attack: str, key: str) -> int:
     Summed over trees a person would count once in every tree. 0 where the
     attack did not run.
     """
-    finding = _finding(report, attack)
+    finding = finding_of(report, attack)
     if finding is None:
         return 0
     if finding.per_tree is None:
@@ -95,7 +95,7 @@ def headline(report: Report, numbers: Numbers) -> Markup:
 
 
 def _nothing(report: Report, numbers: Numbers) -> Markup:
-    sizes, labels = _finding(report, "TA101"), _finding(report, "TA102")
+    sizes, labels = finding_of(report, "TA101"), finding_of(report, "TA102")
     if sizes is None:
         ran = any(result.id == "TA101" for result in report.results)
         if not ran:
@@ -124,7 +124,7 @@ def reasons(report: Report, numbers: Numbers) -> list[str]:
 
 
 def _sizes(report: Report, numbers: Numbers) -> str:
-    finding = _result(report, "TA101")
+    finding = result_of(report, "TA101")
     if not isinstance(finding, Finding):
         return "" if finding is None else f"Group sizes: {numbers.text(finding.reason)}."
     leaves = f"{len(report.groups.leaf):,}"
@@ -144,7 +144,7 @@ def _sizes(report: Report, numbers: Numbers) -> str:
 
 
 def _labels(report: Report, numbers: Numbers) -> str:
-    finding = _result(report, "TA102")
+    finding = result_of(report, "TA102")
     if not isinstance(finding, Finding):
         return "" if finding is None else f"Labels: {numbers.text(finding.reason)}."
     if not finding.leaves:
@@ -161,7 +161,7 @@ def _labels(report: Report, numbers: Numbers) -> str:
 
 def certain_share(report: Report, numbers: Numbers) -> str:
     """Return the share of people whose label is certain, in the worst tree."""
-    finding = _finding(report, "TA102")
+    finding = finding_of(report, "TA102")
     share = 0.0 if finding is None else float(finding.details["certain_share"])
     size = report.groups.size
     if report.forest.n_trees == 1 and size is not None and finding is not None:
@@ -169,77 +169,12 @@ def certain_share(report: Report, numbers: Numbers) -> str:
     return f"about {share:.0%}" if numbers.safe else percent(share)
 
 
-def ladder(report: Report, numbers: Numbers) -> list[Rung]:
-    """Return what follows from the file, with more and more known beside it."""
-    forest = report.forest
-    over = f", over {forest.n_trees:,} trees" if forest.n_trees > 1 else ""
-    total = report.groups.n_leaves if report.groups.size is None else len(report.groups.leaf)
-    rungs = [
-        Rung(
-            knows="nothing but the file",
-            number=f"{total:,}",
-            follows=f"{'group' if total == 1 else 'groups'} rebuilt, with their rules{over}",
-        )
-    ]
-    finding = _finding(report, "TA101")
-    if finding is not None:
-        few = numbers.count(finding.people)
-        one = few == "1"
-        rungs.append(
-            Rung(
-                knows="a person's features on the path",
-                number=few,
-                follows=f"{'person' if one else 'people'} found in a group of fewer than "
-                f"{numbers.k:,}{over}",
-            )
-        )
-    rungs.append(_certain_rung(report, numbers, over))
-    rungs += _known_rungs(report, numbers, over)
-    return rungs
-
-
-def _certain_rung(report: Report, numbers: Numbers, over: str) -> Rung:
-    result = _result(report, "TA102")
-    knows = "the same, and asks for the label"
-    if not isinstance(result, Finding):
-        reason = "not run" if result is None else numbers.text(result.reason)
-        return Rung(knows=knows, number="–", follows=reason)
-    who = "person" if numbers.count(result.people) == "1" else "people"
-    return Rung(
-        knows=knows,
-        number=numbers.count(result.people),
-        follows=f"{who} whose label is certain{over}",
-    )
-
-
-def _known_rungs(report: Report, numbers: Numbers, over: str) -> list[Rung]:
-    result = _result(report, "TA103")
-    if not isinstance(result, Finding):
-        if result is None or _finding(report, "TA102") is None:
-            return []
-        reason = numbers.text(result.reason)
-        return [Rung(knows="other people in the leaf", number="–", follows=reason)]
-    curve: Sequence[int] = result.details["people_disclosed_by_known"]
-    last = len(curve) - 1
-    words = {1: "one other person in the leaf", 10: "ten others in the leaf"}
-    return [
-        Rung(
-            knows=words.get(r, f"{r} others in the leaf"),
-            number=numbers.count(curve[r] - curve[0]) if curve[r] > curve[0] else "nobody",
-            follows=f"more {_who(numbers.count(curve[r] - curve[0]))}disclosed{over}",
-        )
-        for r in dict.fromkeys((1, last))
-    ]
-
-
-def _who(number: str) -> str:
-    return {"0": "", "1": "person "}.get(number, "people ")
-
-
-def _result(report: Report, attack: str) -> Finding | Skipped | None:
+def result_of(report: Report, attack: str) -> Finding | Skipped | None:
+    """Return what an attack found or why it was skipped; None where it was not asked for."""
     return next((result for result in report.results if result.id == attack), None)
 
 
-def _finding(report: Report, attack: str) -> Finding | None:
-    result = _result(report, attack)
+def finding_of(report: Report, attack: str) -> Finding | None:
+    """Return what an attack found; None where it did not run."""
+    result = result_of(report, attack)
     return result if isinstance(result, Finding) else None

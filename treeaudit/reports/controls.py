@@ -1,0 +1,169 @@
+"""Claim, verification and control: what was memorised, and what holds for everybody."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from treeaudit.attacks.control import explained
+from treeaudit.findings import Control, Estimate, Finding, Report
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.whiskers import Kind, Line, Mark, Plot, whiskers
+
+__all__ = ["Held", "control_plots", "control_text", "held_against", "reading", "share_line"]
+
+_VERDICTS = {
+    "memory": "Memory",
+    "fact": "Fact of the population",
+    "open": "Not decided",
+}
+_LEAVES = ("TA101", "TA102")
+"""The attacks whose claims are about the labels of the people in some leaves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """One claim, and whether unseen people fit it as well."""
+
+    verdict: str
+    tone: str
+    text: str
+
+
+def control_plots(finding: Finding, numbers: Numbers) -> tuple[Plot, ...]:
+    """Return a plot per control of a finding.
+
+    Parameters
+    ----------
+    finding
+        The finding.
+    numbers
+        How numbers are written; a safe copy rounds shares and keeps the
+        sentences, which hold exact ones, to itself.
+    """
+    return tuple(
+        Plot(
+            title=f"{control.of[:1].upper()}{control.of[1:]}",
+            lines=tuple(_lines(control, numbers)),
+            sentence=_conclusion(control) if numbers.safe else control.sentence,
+        )
+        for control in finding.controls
+    )
+
+
+def _lines(control: Control, numbers: Numbers) -> Iterator[Line]:
+    yield share_line("File claims", "claim", control.claim, numbers)
+    if control.verified is not None:
+        yield share_line("Training people", "seen", control.verified, numbers)
+    if control.control is not None:
+        yield share_line("Unseen people", "unseen", control.control, numbers)
+    for name, guess in control.baselines.items():
+        plain = name if name.startswith("guess") else f"guess: {name}"
+        yield share_line(f"{plain[:1].upper()}{plain[1:]}", "guess", guess, numbers)
+
+
+def share_line(
+    name: str, kind: Kind, found: Estimate, numbers: Numbers, reference: float | None = None
+) -> Line:
+    """Return a row for a share, as it may be told.
+
+    Parameters
+    ----------
+    name, kind
+        What the share is of, and how it is drawn.
+    found
+        The share.
+    numbers
+        How numbers are written.
+    reference
+        What chance would give.
+    """
+    shown = numbers.estimate(found)
+    if shown is None:
+        return Line(name=name, graph=Markup(""), value=f"rests on {numbers.people(found.n)}")
+    mark = Mark(kind=kind, value=shown.value, low=shown.low, high=shown.high)
+    return Line(
+        name=name,
+        graph=whiskers([mark], reference),
+        value=numbers.rate(shown),
+        interval=numbers.interval(shown),
+        people=f"of {numbers.count(found.n)}",
+    )
+
+
+def reading(control: Control) -> str:
+    """Return ``memory``, ``fact`` or ``open``: what the control says of a claim."""
+    if control.excess is None:
+        return "open"
+    if explained(control):
+        return "fact"
+    return "memory" if control.excess.low > 0 else "open"
+
+
+def _conclusion(control: Control) -> str:
+    if control.control is None:
+        return ""
+    return {
+        "memory": "Unseen people fit less often: the difference was memorised.",
+        "fact": "Unseen people fit as well: mostly a fact of the population, not memory.",
+        "open": "Too few unseen people fit to tell memory from fact.",
+    }[reading(control)]
+
+
+def held_against(report: Report, numbers: Numbers) -> list[Held]:
+    """Return what the verdict card says of memory and fact, claim by claim.
+
+    Empty where no unseen people were given.
+    """
+    held = []
+    for finding in report.findings:
+        if finding.id not in _LEAVES or finding.status == "clear":
+            continue
+        for control in finding.controls:
+            if "test" not in report.people:
+                continue
+            kind = reading(control)
+            held.append(
+                Held(
+                    verdict=_VERDICTS[kind],
+                    tone={"memory": "bad", "fact": "info", "open": "skip"}[kind],
+                    text=_claim_text(report, control, numbers),
+                )
+            )
+    return held
+
+
+def _claim_text(report: Report, control: Control, numbers: Numbers) -> str:
+    where = control.of
+    people = numbers.people(control.claim.n)
+    over = ", counted in every tree" if report.forest.n_trees > 1 else ""
+    seen = numbers.estimate(control.verified or control.claim)
+    unseen = None if control.control is None else numbers.estimate(control.control)
+    if unseen is None or seen is None:
+        missing = "no unseen person fits" if control.control is None else "too few to tell"
+        return f"{where} ({people}{over}): {missing}"
+    too = "as well" if reading(control) == "fact" else f"against {numbers.rate(seen)} in training"
+    return f"{where} ({people}{over}): the label fits {numbers.rate(unseen)} of unseen people {too}"
+
+
+def control_text(report: Report, finding: Finding, numbers: Numbers) -> str:
+    """Return what the row "Control" of a card says: what was given, or what to give."""
+    if not finding.id.startswith("TA1"):
+        return "none needed: this is read off the file, not inferred"
+    given = [
+        f"{numbers.count(rows)} {what} people of {name}"
+        for role, what in (("test", "unseen"), ("train", "training"))
+        if role in report.people
+        for name, rows in (report.people[role],)
+    ]
+    if not given:
+        return (
+            "not measured: this is the claim of the file alone; give people who were not in the "
+            "training data with --test"
+        )
+    text = " and ".join(given)
+    if "test" not in report.people:
+        return f"{text} verify the claim; only unseen people (--test) tell memory from fact"
+    if not finding.controls:
+        return f"{text} were given, but this claim is not about labels that could be compared"
+    return text

@@ -1,0 +1,114 @@
+"""What is needed to repeat an audit, and what it did not look at."""
+
+import shlex
+from pathlib import Path
+
+from treeaudit.findings import Report, Skipped
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.terminal import plain
+from treeaudit.tree import Forest
+from treeaudit.version import __version__
+
+__all__ = ["argument", "command", "facts", "model_name", "not_checked"]
+
+_COUNTS = {
+    "exact": "people",
+    "likely": "very likely people",
+    "weighted": "sums of weights, not people",
+    "noisy": "people with noise added on purpose",
+    "label-only": "not in the file, only the predicted label of each leaf is",
+    "absent": "not in the file",
+}
+_RECORDS = {
+    "all": "every tree holds all the people of the training data",
+    "bootstrap": "every tree holds the people of one random draw; a leaf counts different people, "
+    "whoever was drawn twice counts once",
+    "disjoint": "every tree holds its own part of the people",
+    "unknown": "the file does not tell which people a tree holds",
+}
+_ROLES = {
+    "train": "Training people",
+    "test": "Unseen people",
+    "known": "People the attacker knows",
+}
+_NO_PEOPLE = (
+    "Whether claims are memory or a fact of the population: no unseen people were given (--test)."
+)
+_NO_TRAIN = "Whether claims are true of the training people: they were not given (--train)."
+
+
+def model_name(forest: Forest) -> str:
+    """Return the file name of a model, as it may be shown."""
+    path = forest.source.path
+    return plain(Path(path).name, 120) if path else "model in memory"
+
+
+def argument(forest: Forest) -> str:
+    """Return the model as an argument of a command."""
+    return "MODEL" if forest.source.path is None else shlex.quote(model_name(forest))
+
+
+def command(report: Report, *, release_safe: bool = False) -> str:
+    """Return the command that repeats the audit."""
+    words = ["treeaudit scan", argument(report.forest)]
+    for role, (name, _) in report.people.items():
+        # Tables that were given from Python have no file to name.
+        told = shlex.quote(plain(name, 120)) if Path(name).suffix else role.upper()
+        words.append(f"--{role} {told}")
+    target = report.forest.schema.target
+    if report.people and target != "label":
+        words.append(f"--target {shlex.quote(plain(target, 80))}")
+    words.append(f"--policy {shlex.quote(plain(report.policy.name, 80))}")
+    if report.seed:
+        words.append(f"--seed {report.seed}")
+    if release_safe:
+        words.append("--release-safe")
+    return " ".join([*words, "-o report.html"])
+
+
+def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
+    """Return what was read, held against what and with which choices, name and text."""
+    forest, policy, source = report.forest, report.policy, report.forest.source
+    reason = numbers.text(forest.counts_reason)
+    draws = forest.records_are == "bootstrap" and forest.counts_are in ("exact", "likely")
+    counts = "draws, people only where nobody was drawn twice" if draws else ""
+    values = ", ".join(f"{name} = {value:g}" for name, value in policy.values.items())
+    found = [("File", f"{model_name(forest)}, {source.format}")]
+    if source.inside:
+        found.append(("Found in the file at", source.inside))
+    if source.sha256:
+        found.append(("SHA-256 of the file", source.sha256))
+    if source.n_bytes is not None:
+        found.append(("Size of the file", f"{source.n_bytes:,} bytes"))
+    found += [
+        ("Counts per label", (counts or _COUNTS[forest.counts_are]) + (reason and f": {reason}")),
+        ("People per leaf", _RECORDS[forest.records_are]),
+    ]
+    for role, (name, rows) in report.people.items():
+        found.append((_ROLES.get(role, role), f"{plain(name, 120)}, {_rows(rows, numbers)}"))
+    return [
+        *found,
+        ("Policy", f"{policy.name}: {values or 'no checks'}"),
+        ("Hash of the policy", policy.sha256),
+        ("Version", f"treeaudit {__version__}"),
+        ("Seed", str(report.seed)),
+    ]
+
+
+def _rows(rows: int, numbers: Numbers) -> str:
+    return numbers.noun(rows, "row", "rows")
+
+
+def not_checked(report: Report, numbers: Numbers) -> list[str]:
+    """Return what this audit did not look at, a sentence each, and why."""
+    missing = []
+    if "test" not in report.people:
+        missing.append(_NO_PEOPLE)
+    if "train" not in report.people:
+        missing.append(_NO_TRAIN)
+    missing += [
+        f"{result.title} ({result.id}): {numbers.text(result.reason)}."
+        for result in report.results
+        if isinstance(result, Skipped)
+    ]
+    return [line.replace("..", ".") for line in missing]

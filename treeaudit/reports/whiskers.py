@@ -1,0 +1,116 @@
+"""Shares on a common scale from 0 to 1: a dot for the value, a line for its interval.
+
+The drawing only repeats the text beside it. Kinds of shares differ in shape
+before they differ in colour: what the file claims is a square, people who were
+looked at are a dot, a guess without the model is a ring.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from markupsafe import Markup
+
+__all__ = ["Kind", "Line", "Mark", "Plot", "whiskers"]
+
+Kind = Literal["claim", "seen", "unseen", "guess"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One share: its value between 0 and 1, and its interval where it has one."""
+
+    kind: Kind
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of a plot.
+
+    Attributes
+    ----------
+    name
+        What the share is of.
+    graph
+        The drawing; nothing where the share is not told.
+    value, interval, people
+        The same in words: the share, its 95 % interval and how many people it
+        rests on. ``value`` says why where there is none.
+    """
+
+    name: str
+    graph: Markup
+    value: str
+    interval: str = ""
+    people: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """Rows on one scale.
+
+    Attributes
+    ----------
+    title
+        What all of them are about.
+    lines
+        The rows.
+    sentence
+        What follows from them.
+    """
+
+    title: str
+    lines: tuple[Line, ...]
+    sentence: str = ""
+
+
+def whiskers(marks: Sequence[Mark], reference: float | None = None) -> Markup:
+    """Draw shares on a line from 0 to 1.
+
+    Strokes keep their width while the drawing is stretched, so that dots stay
+    round at any size of the page.
+
+    Parameters
+    ----------
+    marks
+        The shares; later ones are drawn over earlier ones.
+    reference
+        What chance would give, between 0 and 1.
+
+    Examples
+    --------
+    >>> svg = whiskers([Mark(kind="unseen", value=0.61, low=0.42, high=0.76)])
+    >>> 'd="M42.0 10H76.0"' in svg, 'd="M61.0 10h0"' in svg
+    (True, True)
+    """
+    grid = Markup("").join(
+        Markup('<path class="gr" d="M{} 0V20"/>').format(x) for x in (0, 25, 50, 75, 100)
+    )
+    chance = Markup("")
+    if reference is not None:
+        chance = Markup('<path class="pol" d="M{:.1f} 0V20"/>').format(_percent(reference))
+    return Markup(
+        '<svg class="whiskers" viewBox="0 0 100 20" preserveAspectRatio="none" '
+        'aria-hidden="true">{}{}{}</svg>'
+    ).format(grid, chance, Markup("").join(_mark(mark) for mark in marks))
+
+
+def _mark(mark: Mark) -> Markup:
+    x, low, high = (_percent(share) for share in (mark.value, mark.low, mark.high))
+    line = Markup("")
+    if high - low >= 0.1:
+        line = Markup(
+            '<path class="wh {k}" d="M{low:.1f} 10H{high:.1f}"/>'
+            '<path class="wh {k}" d="M{low:.1f} 6V14M{high:.1f} 6V14"/>'
+        ).format(k=mark.kind, low=low, high=high)
+    dot = Markup('<path class="wd {k}" d="M{x:.1f} 10h0"/>').format(k=mark.kind, x=x)
+    if mark.kind == "guess":
+        dot += Markup('<path class="wi" d="M{x:.1f} 10h0"/>').format(x=x)
+    return line + dot
+
+
+def _percent(share: float) -> float:
+    return 100 * min(1.0, max(0.0, share))
