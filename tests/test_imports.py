@@ -34,6 +34,8 @@ LAYERS = [
     ["imputation", "predictions", "prior", "verification"],
     ["attacks", "defenses"],
     ["audit"],
+    ["repairs"],
+    ["defending"],
     ["reports"],
     ["cli"],
 ]

@@ -11,6 +11,7 @@ from treeaudit.version import __version__
 
 if TYPE_CHECKING:
     from treeaudit.audit import scan
+    from treeaudit.defending import defend
     from treeaudit.errors import (
         DataError,
         ModelTooLargeError,
@@ -63,6 +64,7 @@ __all__ = [
     "UnsafeModelError",
     "UnsupportedModelError",
     "__version__",
+    "defend",
     "load",
     "reconstruct",
     "save",
@@ -71,6 +73,7 @@ __all__ = [
 
 _HOME = {
     "audit": "scan",
+    "defending": "defend",
     "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
     "TreeauditError UnsafeModelError UnsupportedModelError",
     "findings": "Check Control Estimate Evidence Finding Report Skipped",

@@ -11,7 +11,7 @@ information in data privacy.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ class IntersectK:
         reference="Ganta, Kasiviswanathan and Smith (2008), composition attacks",
     )
     min_leaf: int = 5
-    values: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    values: npt.NDArray[np.floating[Any]] | None = field(default=None, repr=False)
 
     @property
     def step(self) -> str:

@@ -54,8 +54,9 @@ class MergeDiverse:
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        rest = f", except for {self.allowed:.2g} of the people" if self.allowed else ""
-        return f"leaves of fewer than {self.distinct} labels merged{rest}"
+        what = "one label" if self.distinct == 2 else f"fewer than {self.distinct} labels"
+        rest = f", but for at most {self.allowed:.2%} of the people" if self.allowed else ""
+        return f"leaves of {what} merged{rest}"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with its uniform leaves merged.

@@ -1,0 +1,159 @@
+"""A model before and after a repair, both audited."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from treeaudit.audit import scan
+from treeaudit.defenses import Defense, without_leftovers
+from treeaudit.defenses.cost import n_leaves, training_accuracy
+from treeaudit.errors import DataError
+from treeaudit.findings import Report
+from treeaudit.policy import Policy
+from treeaudit.tree import Forest
+
+__all__ = ["Attempt", "Repair", "asked", "attempt", "continued", "nearest_miss", "rank"]
+
+_KEPT_KINDS = frozenset({"column-values", "extremes", "first-round-counts"})
+"""What a writer needs for predictions, and so cannot leave out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Attempt:
+    """One way to repair a model.
+
+    Attributes
+    ----------
+    steps
+        What was done, in words.
+    forest
+        The repaired model.
+    report
+        Its audit.
+    accuracy
+        Of the people in its leaves, by its class counts; None without.
+    leaves
+        Of all trees.
+    """
+
+    steps: tuple[str, ...]
+    forest: Forest
+    report: Report
+    accuracy: float | None
+    leaves: int
+
+    @property
+    def misses(self) -> list[str]:
+        """The checks that it did not pass, in words."""
+        return [
+            f"{check.title.lower()}: {check.shown or check.reason}, asked for {check.bound}"
+            for check in self.report.checks
+            if check.status != "pass"
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Repair:
+    """A model before and after, and what was tried.
+
+    Attributes
+    ----------
+    before, after
+        The model as it was and as it is. Where nothing passed the policy,
+        ``after`` is the nearest miss.
+    tried
+        Every attempt of a search, in the order of the tries.
+    searched
+        Whether a policy was searched for, or the steps were asked for.
+    """
+
+    before: Attempt
+    after: Attempt
+    tried: tuple[Attempt, ...] = ()
+    searched: bool = False
+
+    @property
+    def forest(self) -> Forest:
+        """The repaired model."""
+        return self.after.forest
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What was done, in words."""
+        return self.after.steps
+
+    @property
+    def passed(self) -> bool:
+        """Whether the repaired model passes every check of the policy."""
+        return self.after.report.verdict == "pass"
+
+
+def nearest_miss(done: Repair) -> str:
+    """Say in one sentence that nothing passed, and what came nearest."""
+    nearest = " and ".join(done.after.steps) or "the model as it is"
+    policy, misses = done.after.report.policy.name, "; ".join(done.after.misses)
+    n = len(done.tried)
+    return f"none of {n} repairs passes policy {policy}; nearest: {nearest} ({misses})"
+
+
+def asked(forest: Forest, defenses: Sequence[Defense], policy: Policy) -> Attempt:
+    """Return the model repaired and audited.
+
+    Raises
+    ------
+    DataError
+        If a defense cannot be applied, or leaves nothing but roots.
+    """
+    made = _applied(forest, defenses)
+    done = attempt(made, tuple(defense.step for defense in defenses), policy)
+    if done.leaves == done.forest.n_trees and n_leaves(forest) > forest.n_trees:
+        raise DataError(
+            f"{' and '.join(done.steps)}: a single leaf would be left, which answers everybody "
+            "alike; ask for less (a smaller --min-leaf)"
+        )
+    return done
+
+
+def continued(best: Attempt, extra: Sequence[Defense], policy: Policy) -> Attempt:
+    """Return an attempt with further defenses applied to it."""
+    made = _applied(best.forest, extra)
+    return attempt(made, (*best.steps, *(defense.step for defense in extra)), policy)
+
+
+def _applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
+    """Apply one after the other, and hold the trees that come out of it."""
+    made = forest
+    for defense in defenses:
+        made = defense.apply(made)
+    kept = tuple(one for one in made.leftovers if one.kind in _KEPT_KINDS)
+    made = without_leftovers(made)
+    if not defenses:
+        return replace(made, leftovers=kept)
+    note = f"repaired, not the file as it is: {'; '.join(defense.step for defense in defenses)}"
+    return replace(
+        made,
+        leftovers=kept,
+        trees=tuple(made.trees),
+        source=replace(made.source, digest=None, n_bytes=None),
+        warnings=(*made.warnings, note),
+    )
+
+
+def attempt(forest: Forest, steps: tuple[str, ...], policy: Policy) -> Attempt:
+    """Return a model that is what it is, audited."""
+    return Attempt(
+        steps=steps,
+        forest=forest,
+        report=scan(forest, policy=policy),
+        accuracy=training_accuracy(forest),
+        leaves=n_leaves(forest),
+    )
+
+
+def rank(one: Attempt, before: Attempt) -> tuple[int, int, float, int]:
+    """Order attempts: those that pass first, then those that lose the least."""
+    verdict = {"pass": 0, "review": 1, "fail": 2}[one.report.verdict]
+    misses = len(one.misses) if verdict else 0
+    lost = 0.0
+    if one.accuracy is not None and before.accuracy is not None:
+        lost = before.accuracy - one.accuracy
+    return verdict, misses, lost, -one.leaves
