@@ -240,19 +240,25 @@ class Tree:
             into = np.full(len(moving), -1, dtype=np.int32)
             for i in range(int(fan[here].max())):
                 candidate = child[start[here] + np.minimum(i, fan[here] - 1)]
-                into = np.where(
-                    (into < 0) & self._passes(candidate, table, moving), candidate, into
-                )
+                x = table[moving, self.feature[candidate]]
+                into = np.where((into < 0) & self.passes(candidate, x), candidate, into)
             on = into >= 0
             moving = moving[on]
             at[moving] = into[on]
             moving = moving[fan[at[moving]] > 0]
         return at
 
-    def _passes(
-        self, node: Int, table: npt.NDArray[np.floating[Any]], rows: npt.NDArray[np.intp]
-    ) -> Flag:
-        x = table[rows, self.feature[node]].astype(np.float64)
+    def passes(self, node: Int, x: npt.ArrayLike) -> Flag:
+        """Return whether values pass the edges into some nodes.
+
+        Parameters
+        ----------
+        node
+            Shape ``(n,)``: nodes below the root.
+        x
+            Shape ``(n,)``: the value of each node's own feature.
+        """
+        x = np.asarray(x, dtype=np.float64)
         passes = (self.low[node] < x) & (x <= self.high[node])
         if self.categories is not None:
             sets = np.diff(self.categories.start)[node] > 0
