@@ -24,6 +24,7 @@ LAYERS = [
     ["trainers"],
     ["rules", "diversity"],
     ["words"],
+    ["disclosure"],
     ["data"],
     ["records"],
     ["groups"],
