@@ -87,3 +87,46 @@ def test_a_dominated_leaf_is_seen() -> None:
 
 def test_one_label_has_no_bound_for_c() -> None:
     assert diversity.recursive_c(np.array([[5.0, 0.0]])).tolist() == [math.inf]
+
+
+# pyCANON 1.3.6 on the people of these three groups, where it is right.
+TABLE = np.array([[4.0, 2.0, 2.0], [1.0, 3.0, 1.0], [3.0, 3.0, 3.0]])
+
+
+def test_as_pycanon_measures_it() -> None:
+    overall = TABLE.sum(axis=0)
+    assert TABLE.sum(axis=1).min() == 5
+    assert diversity.dominance(TABLE).max() == 0.6
+    assert diversity.distinct(TABLE).min() == 3
+    assert math.floor(diversity.entropy_l(TABLE).min()) == 2
+    assert diversity.closeness(TABLE, overall).max() == pytest.approx(0.23636363636363633)
+    assert diversity.ordered_closeness(TABLE, overall).max() == pytest.approx(0.11818181818181817)
+    assert diversity.beta_likeness(TABLE, overall).max() == pytest.approx(0.65)
+    assert diversity.delta_disclosure(TABLE, overall).max() == pytest.approx(0.5978370007556204)
+
+
+def test_where_pycanon_is_wrong() -> None:
+    """A group of one class has no bounded delta; four equal classes have entropy 4."""
+    one = np.array([[5.0, 0.0], [3.0, 2.0]])
+    assert diversity.delta_disclosure(one, one.sum(axis=0))[0] == math.inf
+    assert diversity.entropy_l(np.full((1, 4), 3.0))[0] == 4
+
+
+@given(count_tables())
+def test_ordered_labels_are_never_further_apart_than_nominal_ones(counts) -> None:
+    overall = counts.sum(axis=0)
+    ordered = diversity.ordered_closeness(counts, overall)
+    assert (ordered <= diversity.closeness(counts, overall) + 1e-12).all()
+
+
+@given(count_tables())
+def test_relabelling_the_groups_changes_nothing(counts) -> None:
+    overall = counts.sum(axis=0)
+    for measure in (
+        diversity.closeness,
+        diversity.ordered_closeness,
+        diversity.delta_disclosure,
+        diversity.beta_likeness,
+    ):
+        turned = measure(counts[::-1], overall)[::-1]
+        assert turned == pytest.approx(measure(counts, overall))

@@ -1,0 +1,250 @@
+"""Whether people who are alone in the data are alone in the population as well.
+
+Only the sizes of the groups and the sampling fraction are known. Every number
+here is an estimate of a model of the population, and the models disagree:
+Pitman's is the best of them where groups are small (Dankar et al., 2012). All
+assume that the groups were fixed before the sample was drawn, and that the
+population has groups that the data has not.
+
+References
+----------
+Benedetti and Franconi (1998), for the risk of one record; Rinott (2003).
+Hoshino (2001), Applying Pitman's sampling formula to microdata disclosure risk
+assessment. Zayatz (1991), Estimation of the percent of unique population
+elements. Chen and Keller-McNulty (1998), Estimation of identification
+disclosure risk in microdata (slide negative binomial). Haas and Stokes (1998),
+Estimating the number of classes in a finite population.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Uniques", "expected_chance", "pitman", "population_uniques", "slide", "zayatz"]
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uniques:
+    """How many people are alone in the population, by three estimators.
+
+    Attributes
+    ----------
+    population
+        How many people there are.
+    pitman, zayatz, slide
+        Estimated people who are alone in their group; None where the model
+        cannot be fitted.
+    """
+
+    population: int
+    pitman: float | None
+    zayatz: float | None
+    slide: float | None
+
+
+def expected_chance(size: Wide, fraction: float) -> Float:
+    """Return the expectation of 1/F given the people of the data in the group.
+
+    The model is F | f negative binomial with parameters f and the sampling
+    fraction.
+
+    Parameters
+    ----------
+    size
+        People of the data per group, at least one.
+    fraction
+        Share of the population that is in the data, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> expected_chance(np.array([1, 2]), 0.1).round(5).tolist()
+    [0.25584, 0.08268]
+    """
+    distinct, back = np.unique(size, return_inverse=True)
+    # Euler's transformation keeps the power of a small fraction out of the formula.
+    value = fraction / distinct * _hypergeometric(distinct, 1 - fraction)
+    return np.asarray(value[back.reshape(-1)], dtype=np.float64)
+
+
+def _hypergeometric(size: Wide, z: float) -> Float:
+    """Return 2F1(1, 1; size + 1; z); scipy's overflows from sizes of about 100 on."""
+    from scipy.special import hyp2f1
+
+    series, term = np.ones(len(size)), np.ones(len(size))
+    for m in range(60):
+        term = term * z * (m + 1) / (size + 1 + m)
+        series += term
+    return np.where(size < 30, hyp2f1(1.0, 1.0, np.minimum(size, 30) + 1.0, z), series)
+
+
+def population_uniques(size: Wide, fraction: float) -> Uniques:
+    """Estimate how many people of the population are alone in their group.
+
+    Parameters
+    ----------
+    size
+        People of the data per group, at least one.
+    fraction
+        Share of the population that is in the data, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> population_uniques(np.array([1, 1, 5]), 1.0)
+    Uniques(population=7, pitman=2.0, zayatz=2.0, slide=2.0)
+    """
+    return Uniques(
+        population=max(round(int(size.sum()) / fraction), int(size.sum())),
+        pitman=pitman(size, fraction),
+        zayatz=zayatz(size, fraction),
+        slide=slide(size, fraction),
+    )
+
+
+def _frequencies(size: Wide) -> tuple[Float, Float]:
+    """Return the sizes that occur and how many groups have each."""
+    sizes, groups = np.unique(size, return_counts=True)
+    return sizes.astype(np.float64), groups.astype(np.float64)
+
+
+def pitman(size: Wide, fraction: float) -> float | None:
+    """Estimate population uniques by Pitman's sampling formula.
+
+    Maximum likelihood of (theta, alpha), Hoshino (2001), equation 8.
+
+    Examples
+    --------
+    >>> round(pitman(np.repeat([1, 2, 3, 4], [80, 20, 10, 5]), 0.1))
+    142
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit, gammaln
+
+    sizes, groups = _frequencies(size)
+    n, u = float(size.sum()), float(len(size))
+    if fraction == 1 or u in (1, n):
+        # The likelihood has no maximum where all groups are alike in this way.
+        return None if fraction < 1 else float((size == 1).sum())
+
+    def loss(point: Float) -> float:
+        alpha, theta = _parameters(point)
+        grown = (u - 1) * math.log(alpha) + gammaln(theta / alpha + u) - gammaln(theta / alpha + 1)
+        drawn = gammaln(theta + n) - gammaln(theta + 1)
+        inside = (groups * (gammaln(sizes - alpha) - gammaln(1 - alpha))).sum()
+        return float(-(grown - drawn + inside) / n)
+
+    def _parameters(point: Float) -> tuple[float, float]:
+        alpha = float(np.clip(expit(point[0]), 1e-9, 1 - 1e-9))
+        return alpha, math.exp(min(float(point[1]), 40.0)) - alpha + 1e-12
+
+    starts = [(a, math.log(t)) for a in (-3.0, 0.0, 2.0) for t in (1.0, u, 10 * n)]
+    fits = [minimize(loss, start, method="Nelder-Mead", tol=1e-10) for start in starts]
+    best = min(fits, key=lambda fit: float(fit.fun))
+    if not math.isfinite(float(best.fun)):
+        return None
+    alpha, theta = _parameters(best.x)
+    whole = n / fraction
+    share = gammaln(theta + alpha + whole - 1) - gammaln(theta + alpha)
+    share += gammaln(theta + 1) - gammaln(theta + whole)
+    return float(min(whole * math.exp(min(float(share), 0.0)), whole))
+
+
+def zayatz(size: Wide, fraction: float) -> float | None:
+    """Estimate population uniques by Zayatz's equivalence class method.
+
+    The groups of the population are taken to have the sizes of those of the
+    data.
+
+    Examples
+    --------
+    >>> round(zayatz(np.array([1, 1, 1, 2, 2, 5]), 0.5), 2)
+    3.35
+    """
+    from scipy.special import gammaln
+
+    sizes, groups = _frequencies(size)
+    n, alone = float(size.sum()), float((size == 1).sum())
+    if fraction == 1 or not alone:
+        return alone
+    whole = float(round(n / fraction))
+    # Hypergeometric: exactly one of i people of the population is drawn.
+    rest = whole - sizes
+    possible = rest >= n - 1
+    rest, sizes, groups = rest[possible], sizes[possible], groups[possible]
+    log_one = (
+        np.log(sizes)
+        + (gammaln(rest + 1) - gammaln(n) - gammaln(rest - n + 2))
+        - (gammaln(whole + 1) - gammaln(n + 1) - gammaln(whole - n + 1))
+    )
+    one = groups * np.exp(log_one)
+    unique = float(one[sizes == 1].sum() / one.sum())
+    return min(unique * alone / fraction, whole)
+
+
+def slide(size: Wide, fraction: float, groups: float | None = None) -> float | None:
+    """Estimate population uniques by the slide negative binomial model.
+
+    A group of the population has 1 + NB(alpha, beta) people; the two are solved
+    from the expected groups of one and of two people in the data. None where
+    that has no solution.
+
+    Parameters
+    ----------
+    size, fraction
+        As in `population_uniques`.
+    groups
+        How many groups the population has, where that is known; otherwise it is
+        estimated (Haas and Stokes, third estimator), which is the weak point of
+        the method at small fractions.
+
+    Examples
+    --------
+    >>> slide(np.array([3, 3, 3]), 0.5) is None
+    True
+    """
+    from scipy.optimize import least_squares
+    from scipy.special import expit
+
+    alone, pairs = float((size == 1).sum()), float((size == 2).sum())
+    if fraction == 1:
+        return alone
+    if not alone or not pairs:
+        return None
+    whole = _all_groups(size, fraction) if groups is None else groups
+
+    def miss(point: Float) -> list[float]:
+        one, two = _drawn(whole, fraction, math.exp(point[0]), float(expit(point[1])))
+        return [math.log(max(one, 1e-300) / alone), math.log(max(two, 1e-300) / pairs)]
+
+    starts = [(a, b) for a in (-3.0, -1.0, 0.5, 3.0) for b in (-6.0, -3.0, 0.0, 3.0)]
+    fits = [least_squares(miss, start, bounds=([-30, -30], [30, 30])) for start in starts]
+    best = min(fits, key=lambda fit: float(fit.cost))
+    if best.cost > 1e-6:
+        return None
+    log_alpha, logit_beta = (float(x) for x in best.x)
+    return float(whole * math.exp(math.exp(log_alpha) * math.log(expit(logit_beta))))
+
+
+def _drawn(groups: float, fraction: float, alpha: float, beta: float) -> tuple[float, float]:
+    """Return the expected groups of one and of two people in the data."""
+    stay = (1 - fraction) * (1 - beta)
+    d = 1 - stay
+    power = math.exp(alpha * math.log(beta / d))
+    one = groups * fraction * power * (1 + alpha * stay / d)
+    two = groups * fraction**2 / 2 * alpha * (1 - beta) * power * (2 - (1 - alpha) * stay) / d**2
+    return one, two
+
+
+def _all_groups(size: Wide, fraction: float) -> float:
+    """Estimate how many groups the population has: the third estimator of Haas and Stokes."""
+    sizes, groups = _frequencies(size)
+    q = fraction
+    alone = float((size == 1).sum())
+    first = (sizes * q**2 * (1 - q**2) ** (sizes - 1) * groups).sum()
+    second = (((1 - q) * (1 + q)) ** sizes * groups - (1 - q) ** sizes * groups).sum()
+    third = ((1 - q) ** sizes * groups).sum() / (sizes * q * (1 - q) ** (sizes - 1) * groups).sum()
+    return float(len(size) + alone * first / second * third**2)
