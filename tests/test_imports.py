@@ -32,9 +32,10 @@ LAYERS = [
     ["findings"],
     ["stats"],
     ["policy"],
-    ["imputation", "predictions", "prior", "verification"],
+    ["claims", "imputation", "knowledge", "predictions", "prior", "verification"],
     ["attacks", "defenses"],
     ["audit"],
+    ["comparison"],
     ["repairs"],
     ["defending"],
     ["reports"],
@@ -42,8 +43,8 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-# `Report` offers its own renderers: the one call upwards, made when it is used.
-UPWARDS = {("findings", "reports"), ("findings", "policy")}
+# `Report` and `Comparison` offer their own renderers: the calls upwards, made when they are used.
+UPWARDS = {("findings", "reports"), ("findings", "policy"), ("comparison", "reports")}
 
 
 def part_of(path: Path) -> str:

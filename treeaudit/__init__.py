@@ -11,6 +11,7 @@ from treeaudit.version import __version__
 
 if TYPE_CHECKING:
     from treeaudit.audit import scan
+    from treeaudit.comparison import Comparison, compare
     from treeaudit.defending import defend
     from treeaudit.errors import (
         DataError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
+    "Comparison",
     "Control",
     "DataError",
     "Estimate",
@@ -64,6 +66,7 @@ __all__ = [
     "UnsafeModelError",
     "UnsupportedModelError",
     "__version__",
+    "compare",
     "defend",
     "load",
     "reconstruct",
@@ -73,6 +76,7 @@ __all__ = [
 
 _HOME = {
     "audit": "scan",
+    "comparison": "Comparison compare",
     "defending": "defend",
     "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
     "TreeauditError UnsafeModelError UnsupportedModelError",

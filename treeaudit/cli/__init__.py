@@ -10,6 +10,7 @@ import sys
 import typer
 
 from treeaudit.cli.attacks import attacks
+from treeaudit.cli.compare import compare
 from treeaudit.cli.demo import demo
 from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
@@ -31,7 +32,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (scan, reconstruct, inspect, explain, attacks, demo):
+for command in (scan, reconstruct, inspect, compare, explain, attacks, demo):
     app.command()(command)
 
 

@@ -1,0 +1,62 @@
+"""``treeaudit compare``: exit codes, files, one sentence for what is wrong."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from tests.cli.run import run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compare")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(500, 2)), columns=["age", "height"])
+    frame["sick"] = np.where(frame["age"] + rng.normal(0, 0.5, 500) > 0, "yes", "no")
+    frame.to_csv(folder / "people.csv", index=False)
+    columns = frame[["age", "height"]]
+    for name, options in (("large", {}), ("small", {"min_samples_leaf": 120})):
+        model = DecisionTreeClassifier(random_state=0, **options).fit(columns, frame["sick"])
+        ta.save(ta.load(model), folder / f"{name}.json")
+    return folder
+
+
+def test_one_that_passes_is_enough(folder) -> None:
+    done = run("compare", folder / "large.json", folder / "small.json")
+    assert done.returncode == 0
+    assert "Passing policy default: small.json." in done.stdout
+    assert run("compare", folder / "large.json").returncode == 1
+    assert run("compare", folder / "large.json", "--exit-zero").returncode == 0
+
+
+def test_files_and_formats(folder, tmp_path) -> None:
+    page = tmp_path / "c.html"
+    both = ("compare", folder / "large.json", folder / "small.json")
+    done = run(*both, "--test", folder / "people.csv", "--format", "json", "-o", page)
+    data = json.loads(done.stdout)
+    assert data["models"][0]["utility"]["accuracy"]["value"] > 0.9
+    assert data["people"] == {"test": {"name": "people.csv", "records": 500}}
+    assert page.exists()
+    again = run(*both, "-o", page)
+    assert (again.returncode, "use --force" in again.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["none.json"], "there is no file"),
+        (["large.json", "--test", "none.csv"], "there is no file"),
+        (["large.json", "--test", "people.csv", "--target", "well"], "no column 'well'"),
+        (["large.json", "-o", "c.pdf"], "can be written as"),
+    ],
+)
+def test_one_sentence(folder, arguments, says) -> None:
+    arguments = [folder / a if a.endswith(("json", "csv")) else a for a in arguments]
+    done = run("compare", *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1

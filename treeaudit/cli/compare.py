@@ -1,0 +1,99 @@
+"""``treeaudit compare A B …``."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from treeaudit.cli.options import Force, Output, Target, Test, Train
+
+__all__ = ["compare"]
+
+
+def compare(
+    models: Annotated[
+        list[Path], typer.Argument(help="Model files.", show_default=False, metavar="MODEL…")
+    ],
+    train: Train = None,
+    test: Test = None,
+    target: Target = None,
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="default, strict, observe, a name in pyproject.toml, or a TOML file.",
+            metavar="NAME",
+            rich_help_panel="Policy",
+        ),
+    ] = "default",
+    attack: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
+            metavar="ID",
+            rich_help_panel="Attacks",
+            show_default=False,
+        ),
+    ] = None,
+    output: Output = None,
+    form: Annotated[
+        Literal["text", "json"],
+        typer.Option("--format", help="What to print.", rich_help_panel="Output"),
+    ] = "text",
+    seed: Annotated[
+        int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")
+    ] = 0,
+    exit_zero: Annotated[
+        bool,
+        typer.Option(
+            "--exit-zero",
+            help="Exit with 0 whatever the verdicts, for jobs that only report.",
+            rich_help_panel="Policy",
+        ),
+    ] = False,
+    force: Force = False,
+) -> None:
+    """Set models side by side: what each gives away, and what it is good for.
+
+    Exits with 0 if one of them passes the policy, with 1 if none does.
+
+    treeaudit compare plain.pkl safe.pkl --test others.csv
+
+    treeaudit compare plain.pkl private.json --train people.csv --test others.csv -o compare.html
+    """
+    from rich.console import Console
+
+    import treeaudit as ta
+    from treeaudit.cli.progress import progress_bar
+    from treeaudit.errors import DataError
+    from treeaudit.reports import suffix_of
+    from treeaudit.reports.comparison import dumps, print_comparison, to_text
+
+    for path in output or []:
+        suffix_of(path)
+        if path.exists() and not force:
+            raise DataError(f"{path} exists already; use --force to replace it")
+    with progress_bar(models[0], quiet=False) as progress:
+        found = ta.compare(
+            *models,
+            train=train,
+            test=test,
+            target=target,
+            policy=policy,
+            attacks=attack,
+            seed=seed,
+            progress=progress,
+        )
+    written = [found.save(path, force=force) for path in output or []]
+    console = Console(highlight=False, emoji=False, markup=False)
+    if form == "json":
+        typer.echo(dumps(found), nl=False)
+    elif console.is_terminal:
+        print_comparison(found, console)
+    else:
+        typer.echo(to_text(found, console.width), nl=False)
+    if form == "text":
+        for path in written:
+            console.print(f"report  {path}", soft_wrap=True)
+    verdicts = {model.report.verdict for model in found.models}
+    code = 0 if "pass" in verdicts else 3 if "review" in verdicts else 1
+    raise typer.Exit(0 if exit_zero else code)

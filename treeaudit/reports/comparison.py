@@ -1,0 +1,186 @@
+"""Models side by side: as JSON, and as a table for the terminal."""
+
+import io
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treeaudit.comparison import Compared, Comparison
+from treeaudit.output import write_file
+from treeaudit.reports import suffix_of
+from treeaudit.reports.terminal import plain
+from treeaudit.reports.to_json import SCHEMA_VERSION
+from treeaudit.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["advice", "cells", "dumps", "print_comparison", "save", "to_dict", "to_text"]
+
+_STYLE = {"pass": "bold green", "fail": "bold red", "review": "bold yellow"}
+
+
+def to_dict(comparison: Comparison) -> dict[str, Any]:
+    """Return the comparison as plain data, one entry per model."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "treeaudit", "version": __version__},
+        "policy": {
+            "name": comparison.policy.name,
+            "sha256": comparison.policy.sha256,
+            "values": dict(comparison.policy.values),
+        },
+        "people": {
+            role: {"name": name, "records": n} for role, (name, n) in comparison.people.items()
+        },
+        "models": [_model(model) for model in comparison.models],
+    }
+
+
+def _model(model: Compared) -> dict[str, Any]:
+    forest, claims = model.report.forest, model.claims
+    return {
+        "name": model.name,
+        "path": forest.source.path,
+        "sha256": forest.source.sha256,
+        "estimator": forest.source.estimator,
+        "n_trees": forest.n_trees,
+        "n_leaves": model.report.groups.n_leaves,
+        "epsilon": model.epsilon,
+        "claims": {
+            "told": claims.told,
+            "smallest_leaf": claims.smallest,
+            "alone": claims.alone,
+            "alone_true": claims.alone_true,
+            "certain": claims.certain,
+            "certain_true": claims.certain_true,
+        },
+        "membership_auc": model.detail("TA105", "auc"),
+        "utility": None if model.utility is None else asdict(model.utility),
+        "verdict": model.report.verdict,
+        "checks": [
+            {"name": check.name, "status": check.status, "measured": check.measured}
+            for check in model.report.checks
+        ],
+        "notes": list(model.notes),
+    }
+
+
+def dumps(comparison: Comparison) -> str:
+    """Return the comparison as JSON text."""
+    return json.dumps(to_dict(comparison), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def to_text(comparison: Comparison, width: int = 80) -> str:
+    """Return the comparison for the terminal, without colours."""
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False)
+    print_comparison(comparison, console)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+
+
+def print_comparison(comparison: Comparison, console: "Console") -> None:
+    """Print one line per model, what could not be done, and which one to take."""
+    from rich.text import Text
+
+    console.print(_table(comparison))
+    console.print()
+    for model in comparison.models:
+        for note in model.notes:
+            console.print(Text(f"{plain(model.name, 40)}: {plain(note, 300)}", style="dim"))
+    console.print(Text(advice(comparison)))
+
+
+def _table(comparison: Comparison) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = [(name, cells(comparison, name)) for name in _COLUMNS]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("model", overflow="fold", ratio=1)
+    shown = [(name, values) for name, values in columns if any(v != "–" for v in values)]
+    for name, _ in shown:
+        table.add_column(name, justify="right", no_wrap=name != "labels certain")
+    table.add_column("verdict", no_wrap=True)
+    for i, model in enumerate(comparison.models):
+        verdict = model.report.verdict if model.report.checks else "observed"
+        table.add_row(
+            Text(plain(model.name, 60)),
+            *(values[i] for _, values in shown),
+            Text(verdict.upper(), style=_STYLE.get(verdict, "dim")),
+        )
+    return table
+
+
+_COLUMNS = ("leaves", "smallest", "alone", "labels certain", "member AUC", "accuracy", "epsilon")
+
+
+def cells(comparison: Comparison, column: str) -> list[str]:
+    """Return one column of the comparison as texts; a dash where nothing is known."""
+    return [_cell(model, column) for model in comparison.models]
+
+
+def _cell(model: Compared, column: str) -> str:
+    claims, useful = model.claims, model.utility
+    auc = model.detail("TA105", "auc")
+    values: dict[str, str | None] = {
+        "leaves": f"{model.report.groups.n_leaves:,}",
+        "smallest": None if claims.smallest is None else f"{claims.smallest:,}",
+        "alone": _of_those_true(claims.told, claims.alone, claims.alone_true),
+        "labels certain": _of_those_true(claims.told, claims.certain, claims.certain_true),
+        "member AUC": None if auc is None else f"{auc:.3f}",
+        "accuracy": None if useful is None else f"{useful.right_of_all.value:.2%}",
+        "epsilon": None if model.epsilon is None else f"{model.epsilon:g}",
+    }
+    return values[column] or "–"
+
+
+def _of_those_true(told: bool, claimed: int, true: int | None) -> str | None:
+    """Say how many are claimed, and how many of those are true where that differs."""
+    if not told:
+        return None
+    return f"{claimed:,}" if true is None or true == claimed else f"{claimed:,} ({true:,} true)"
+
+
+def advice(comparison: Comparison) -> str:
+    """Return which model to take, in one sentence."""
+    best, name = comparison.best, comparison.policy.name
+    if not comparison.policy.values:
+        return f"Policy {name} makes no checks: choose by what the columns say."
+    if best is None:
+        return (
+            f"None of the {len(comparison.models)} models passes policy {name}: "
+            "repair one with treeaudit defend, or train with differential privacy."
+        )
+    if best.utility is None:
+        passing = [m.name for m in comparison.models if m.report.verdict == "pass"]
+        return f"Passing policy {name}: {', '.join(plain(one, 60) for one in passing)}."
+    others = [m for m in comparison.models if m.utility is not None]
+    top = max(others, key=lambda m: m.utility.right_of_all.value if m.utility else 0.0)
+    text = f"Take {plain(best.name, 60)}: the most accurate of those that pass policy {name}"
+    if top is best or top.utility is None:
+        return f"{text}."
+    cost = 100 * (top.utility.right_of_all.value - best.utility.right_of_all.value)
+    return f"{text}; it costs {cost:.2f} points of accuracy against {plain(top.name, 60)}."
+
+
+def save(comparison: Comparison, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write the comparison in the format that the suffix of the path tells.
+
+    Raises
+    ------
+    DataError
+        If the suffix is unknown or the file exists already.
+    """
+    form = suffix_of(path)
+    if form == "html":
+        from treeaudit.reports.comparison_html import to_html
+
+        return write_file(path, to_html(comparison), force=force)
+    text = dumps(comparison) if form == "json" else to_text(comparison)
+    return write_file(path, text, force=force)
