@@ -20,7 +20,7 @@ from treeaudit.records import read_records
 from treeaudit.repairs import Attempt, Repair, asked, attempt, continued, nearest_miss, rank
 from treeaudit.tree import Forest
 
-__all__ = ["Method", "Unanswered", "defend", "repair", "sweep", "utility_on"]
+__all__ = ["Method", "Unanswered", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
 Method = Literal["merge-siblings", "prune-leaves", "intersect-k"]
 Unanswered = Literal["reject", "parent"]

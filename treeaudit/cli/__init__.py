@@ -11,6 +11,7 @@ import typer
 
 from treeaudit.cli.attacks import attacks
 from treeaudit.cli.compare import compare
+from treeaudit.cli.defend import defend
 from treeaudit.cli.demo import demo
 from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
@@ -32,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (scan, reconstruct, inspect, compare, explain, attacks, demo):
+for command in (scan, reconstruct, inspect, compare, defend, explain, attacks, demo):
     app.command()(command)
 
 

@@ -1,6 +1,7 @@
 """What a repair costs, as far as the model itself tells."""
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.tree import Forest, Tree
 
@@ -8,8 +9,8 @@ __all__ = ["n_leaves", "training_accuracy"]
 
 
 def n_leaves(forest: Forest) -> int:
-    """Return the leaves of all trees."""
-    return sum(len(tree.leaves) for tree in forest.trees)
+    """Return the leaves of all trees, without those that nobody is known to be in."""
+    return sum(int(_held(tree).sum()) for tree in forest.trees)
 
 
 def training_accuracy(forest: Forest) -> float | None:
@@ -36,12 +37,17 @@ def training_accuracy(forest: Forest) -> float | None:
 def _right(tree: Tree, forest: Forest, index: int) -> float | None:
     if tree.counts is None:
         return None
-    leaf = tree.is_leaf
-    if tree.n_records is not None:
-        # A leaf that nobody is in only stands in for one that was taken out.
-        leaf &= tree.n_records > 0
+    leaf = _held(tree)
     counts = np.maximum(tree.counts[leaf], 0)
     weights = None if forest.class_weights is None else forest.class_weights[index]
     answer = (counts if weights is None else counts * np.array(weights)).argmax(axis=1)
     total = float(counts.sum())
     return float(counts[np.arange(len(counts)), answer].sum()) / total if total else None
+
+
+def _held(tree: Tree) -> npt.NDArray[np.bool_]:
+    leaf = tree.is_leaf
+    # A leaf that nobody is in only stands in for one that was taken out.
+    if tree.n_records is not None and tree.n_records[0] > 0:
+        leaf &= tree.n_records > 0
+    return leaf

@@ -1,0 +1,245 @@
+"""``treeaudit defend MODEL``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from treeaudit.cli.options import Force, MaxBytes, Model, Output, Quiet, Select, Target, Test, Train
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from treeaudit.repairs import Attempt, Repair
+    from treeaudit.tree import Forest
+
+__all__ = ["defend"]
+
+_HOW = "How"
+
+
+def defend(
+    model: Model,
+    min_leaf: Annotated[
+        int | None,
+        typer.Option(
+            help="Repair until every leaf holds K people. Unless given, the mildest repair that "
+            "passes the policy is searched for.",
+            metavar="K",
+            min=2,
+            rich_help_panel=_HOW,
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        Literal["merge-siblings", "prune-leaves", "intersect-k"],
+        typer.Option(
+            help="Merge small leaves into their parents, take them out, or (with --train) merge "
+            "and leave trees out until the trees together single nobody out.",
+            rich_help_panel=_HOW,
+        ),
+    ] = "merge-siblings",
+    unanswered: Annotated[
+        Literal["parent", "reject"],
+        typer.Option(
+            help="With prune-leaves: records of removed leaves get the answer of the node above, "
+            "or none (JSON only).",
+            rich_help_panel=_HOW,
+        ),
+    ] = "parent",
+    strip: Annotated[
+        bool,
+        typer.Option(
+            "--strip",
+            help="Take out every count, and all else that no prediction needs.",
+            rich_help_panel=_HOW,
+        ),
+    ] = False,
+    round_counts: Annotated[
+        int | None,
+        typer.Option(
+            help="Round counts to multiples of B; totals stay consistent.",
+            metavar="B",
+            min=2,
+            rich_help_panel=_HOW,
+            show_default=False,
+        ),
+    ] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            help="Only show what each of these K costs, such as 2,5,10,20,50.",
+            metavar="K,K,…",
+            rich_help_panel=_HOW,
+            show_default=False,
+        ),
+    ] = None,
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="default, strict, a name in pyproject.toml, or a TOML file.",
+            metavar="NAME",
+            rich_help_panel="Policy",
+        ),
+    ] = "default",
+    train: Train = None,
+    test: Test = None,
+    target: Target = None,
+    select: Select = None,
+    max_bytes: MaxBytes = None,
+    output: Output = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Repair a model before release, and audit it before and after.
+
+    Writes a working model: .pkl, .joblib or .skops for scikit-learn, .json for
+    the version-free form. The model given is left as it is.
+
+    treeaudit defend model.pkl -o safe.pkl
+
+    treeaudit defend model.pkl --min-leaf 10 --test others.csv -o safe.pkl
+    """
+    from rich.console import Console
+
+    import treeaudit as ta
+    from treeaudit.cli.progress import progress_bar
+    from treeaudit.defending import repair
+    from treeaudit.writers import check_target
+
+    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    forest = ta.load(model, select=select, max_bytes=max_bytes)
+    for path in output or []:
+        check_target(forest, path, force=force)
+    if sweep is not None:
+        _print_sweep(console, forest, sweep, method, unanswered, policy, test, target)
+        return
+    with progress_bar(model, quiet=quiet) as progress:
+        done = repair(
+            forest,
+            min_leaf=min_leaf,
+            method=method,
+            policy=policy,
+            unanswered=unanswered,
+            strip=strip,
+            round_counts=round_counts,
+            train=train,
+            target=target,
+            progress=progress,
+        )
+    failed = done.searched and done.after.report.verdict == "fail"
+    written = [] if failed else [_written(done, path, policy, force) for path in output or []]
+    _print(console, done, written, quiet=quiet)
+    if not quiet and test is not None:
+        _print_use(console, done, test, target, pruned=method == "prune-leaves")
+    _print_end(console, done, output or [], failed=failed, quiet=quiet)
+    raise typer.Exit(max(one.report.exit_code for one in written or [done.after]))
+
+
+def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
+    """Write the model, read the file again, and audit what it says."""
+    import treeaudit as ta
+    from treeaudit.policy import read_policy
+    from treeaudit.repairs import attempt
+
+    ta.save(done.forest, path, force=force)
+    return attempt(ta.load(path), done.steps, read_policy(policy))
+
+
+def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quiet: bool) -> None:
+    from treeaudit.reports.advice import verdict_line
+    from treeaudit.reports.repair_rows import before_and_after
+
+    after = written[0] if written else done.after
+    if quiet:
+        console.print(f"{after.report.verdict.upper()}  {verdict_line(after.report)}")
+        return
+    for step in done.steps:
+        console.print(step)
+    if not done.steps:
+        what = "it passes as it is" if done.passed else "nothing was changed"
+        console.print(f"{what}; a file that is written is put together anew, without leftovers")
+    console.print(_grid(["", "before", "after"], before_and_after(done.before, after)))
+
+
+def _print_use(
+    console: "Console", done: "Repair", test: Path, target: str | None, *, pruned: bool
+) -> None:
+    """Print how useful the model is to people who were not in its training data."""
+    from treeaudit.defending import utility_on
+    from treeaudit.reports.repair_rows import utility_rows
+
+    before = utility_on(done.before.forest, test, target)
+    after = utility_on(done.forest, test, target)
+    if before is None or after is None:
+        console.print("what it answers cannot be told from its trees alone: no accuracy")
+        return
+    rows = utility_rows(before, after)
+    if pruned:
+        from treeaudit.defenses.unanswered import rejecting
+
+        others = utility_on(rejecting(done.forest), test, target)
+        rows += [] if others is None else utility_rows(before, others, ", of those answered")
+    console.print(_grid(["", "before", "after"], rows))
+
+
+def _print_end(
+    console: "Console", done: "Repair", output: list[Path], *, failed: bool, quiet: bool
+) -> None:
+    from treeaudit.defending import nearest_miss
+
+    if failed:
+        console.print(f"nothing written: {nearest_miss(done)}", soft_wrap=True)
+        return
+    for path in output:
+        console.print(f"model  {path}", soft_wrap=True)
+    if quiet:
+        return
+    if not output:
+        console.print("nothing written: add -o safe.pkl (or .joblib, .skops, .json)")
+    if done.forest.n_trees > 1 and not any("share all leaves" in step for step in done.steps):
+        console.print(
+            "this holds for each tree alone: people who share their leaves in all trees can be "
+            "fewer (--method intersect-k --train DATA)",
+        )
+
+
+def _print_sweep(
+    console: "Console",
+    forest: "Forest",
+    text: str,
+    method: Literal["merge-siblings", "prune-leaves", "intersect-k"],
+    unanswered: Literal["parent", "reject"],
+    policy: str,
+    test: Path | None,
+    target: str | None,
+) -> None:
+    """Print what each k costs."""
+    from treeaudit.defending import sweep, utility_on
+    from treeaudit.errors import DataError
+    from treeaudit.reports.repair_rows import curve
+
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise DataError(f"--sweep takes numbers of people such as 2,5,10,20,50, not {text!r}")
+    sizes = [int(part) for part in parts]
+    attempts = sweep(forest, sizes, method=method, unanswered=unanswered, policy=policy)
+    uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
+    head, rows = curve(sizes, attempts, uses)
+    console.print(_grid(head, rows))
+    if len(attempts) < len(sizes):
+        console.print(
+            f"no tree of at least two leaves is left at {sizes[len(attempts)]:,} and above"
+        )
+
+
+def _grid(head: list[str], rows: "list[list[str]] | list[tuple[str, str, str]]") -> object:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for i, name in enumerate(head):
+        grid.add_column(Text(name), justify="right" if i else "left", no_wrap=not head[0])
+    for row in rows:
+        grid.add_row(*(Text(part) for part in row))
+    return grid

@@ -1,0 +1,75 @@
+"""A repair in rows: what it was before, what it is after."""
+
+from collections.abc import Sequence
+
+from treeaudit.predictions import Utility
+from treeaudit.repairs import Attempt
+
+__all__ = ["before_and_after", "curve", "utility_rows"]
+
+Row = tuple[str, str, str]
+VERDICTS = {"pass": "PASS", "fail": "FAIL", "review": "REVIEW"}
+
+
+def before_and_after(before: Attempt, after: Attempt) -> list[Row]:
+    """Return a row per check of the policy, and what the repair cost."""
+    rows = [("verdict", _verdict(before), _verdict(after))]
+    for old, new in zip(before.report.checks, after.report.checks, strict=True):
+        rows.append((old.title.lower(), old.shown or "not told", new.shown or "not told"))
+    rows.append(("leaves", f"{before.leaves:,}", f"{after.leaves:,}"))
+    if before.forest.n_trees != after.forest.n_trees:
+        rows.append(("trees", f"{before.forest.n_trees:,}", f"{after.forest.n_trees:,}"))
+    rows.append(
+        ("right by its own counts", _share(before.accuracy), _share(after.accuracy)),
+    )
+    return rows
+
+
+def utility_rows(before: Utility, after: Utility, note: str = "") -> list[Row]:
+    """Return how useful the model is to unseen people."""
+    name = f"accuracy on unseen people{note}"
+    rows = [(name, _share(before.accuracy.value), _share(after.accuracy.value))]
+    if before.auc is not None and after.auc is not None:
+        rows.append((f"AUC{note}", f"{before.auc:.3f}", f"{after.auc:.3f}"))
+    if after.coverage.value < 1:
+        rows.append(
+            (
+                "  share of them answered",
+                _share(before.coverage.value),
+                _share(after.coverage.value),
+            )
+        )
+        rows.append(
+            (
+                "  unanswered counted wrong",
+                _share(before.right_of_all.value),
+                _share(after.right_of_all.value),
+            )
+        )
+    return rows
+
+
+def curve(
+    sizes: Sequence[int], attempts: Sequence[Attempt], uses: Sequence[Utility | None]
+) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of the trade-off between k and use."""
+    checks = [check.title.lower() for check in attempts[0].report.checks]
+    told = any(use is not None for use in uses)
+    head = ["k", "leaves", *checks, "right by its counts"]
+    head += ["accuracy, unseen"] if told else []
+    rows = []
+    for k, one, use in zip(sizes, attempts, uses, strict=False):
+        row = [f"{k:,}", f"{one.leaves:,}"]
+        row += [check.shown or "not told" for check in one.report.checks]
+        row.append(_share(one.accuracy))
+        row += [_share(None if use is None else use.accuracy.value)] if told else []
+        rows.append([*row, _verdict(one)])
+    return [*head, "verdict"], rows
+
+
+def _verdict(one: Attempt) -> str:
+    return VERDICTS[one.report.verdict] if one.report.checks else "no checks"
+
+
+def _share(value: float | None) -> str:
+    return "not told" if value is None else f"{value:.2%}"
