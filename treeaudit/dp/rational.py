@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from numbers import Real
 
 from treeaudit.errors import PrivacyError
 
@@ -47,8 +48,9 @@ def rational(epsilon: Epsilon) -> Fraction:
 
 
 def _is_positive(epsilon: object) -> bool:
-    try:
-        value = float(epsilon)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+    if not isinstance(epsilon, Real):
         return False
-    return math.isfinite(value) and value > 0
+    try:
+        return math.isfinite(epsilon) and epsilon > 0
+    except OverflowError:
+        return False

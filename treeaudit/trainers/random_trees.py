@@ -24,7 +24,7 @@ Wide = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 Flag = npt.NDArray[np.bool_]
 
-_MOST_NODES = 40_000_000
+_MOST_NODES = 10_000_000
 
 
 def theorem_depth(n_numeric: int, n_categorical: int) -> int:

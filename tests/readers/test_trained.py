@@ -1,0 +1,90 @@
+"""Pickled trainers: read as data, and what stands around them is told."""
+
+import json
+import pickle
+
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import treeaudit as ta
+from tests.trainers.people import people
+from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.schema import Feature, Schema
+from treeaudit.trainers import SmoothSensitivityForestClassifier
+
+SCHEMA = Schema(
+    features=(Feature(name="age", low=-3.0, high=3.0),), classes=("no", "yes"), named=False
+)
+
+
+def small(**parameters) -> SmoothSensitivityForestClassifier:
+    return SmoothSensitivityForestClassifier(schema=SCHEMA, n_estimators=2, **parameters)
+
+
+@pytest.fixture(scope="module")
+def ages():
+    frame, y = people(80)
+    return frame[["age"]].to_numpy() / 20 - 2.5, y
+
+
+def test_a_bundle(ages, tmp_path) -> None:
+    path = tmp_path / "bundle.pkl"
+    bundle = {"model": small().fit(*ages), "schema": SCHEMA, "about": "x"}
+    path.write_bytes(pickle.dumps(bundle))
+    forest = ta.load(path)
+    assert forest.source.inside == "['model']"
+    assert not forest.privacy["not_private"]
+    assert forest.warnings == ()
+
+
+def test_steps_in_front_learned_without_privacy(ages) -> None:
+    forest = ta.load(make_pipeline(StandardScaler(), small(outside="clip")).fit(*ages))
+    assert forest.privacy["not_private"]
+    assert "learned from the same data" in forest.warnings[0]
+
+
+def test_the_scores_of_a_search_are_not_private(ages) -> None:
+    forest = ta.load(GridSearchCV(small(), {"max_depth": [1, 2]}, cv=2).fit(*ages))
+    assert forest.source.inside == "best_estimator_"
+    assert forest.privacy["not_private"]
+    assert "scores of a search" in forest.warnings[0]
+
+
+def test_one_that_was_never_fitted() -> None:
+    with pytest.raises(UnsupportedModelError, match="was never fitted"):
+        ta.load(small())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("trees", None, "damaged"),
+        ("trees", [], "no trees"),
+        ("trees", [[[[[[[[[[1]]]]]]]]]], "nested too deeply"),
+        ("schema", {}, "'features' is missing"),
+        ("counts_are", "wrong", "what its counts are"),
+        ("privacy", 3, "a privacy ledger that is none"),
+    ],
+)
+def test_a_damaged_one(ages, monkeypatch, name, value, says) -> None:
+    model = small().fit(*ages)
+    state = model.__getstate__()
+    state["forest_"][name] = value
+    monkeypatch.setattr(SmoothSensitivityForestClassifier, "__getstate__", lambda _: state)
+    with pytest.raises(ReadError, match=says):
+        ta.load(model)
+
+
+def test_a_ledger_that_does_not_sum_to_its_claim(ages, tmp_path) -> None:
+    path = ta.save(small().fit(*ages).forest_, tmp_path / "model.json")
+    data = json.loads(path.read_text())
+    data["privacy"]["epsilon"] = 0.01
+    path.write_text(json.dumps(data))
+    with pytest.raises(ReadError, match="do not sum to the epsilon"):
+        ta.load(path)
+    del data["privacy"]["queries"][0]["epsilon"]
+    path.write_text(json.dumps(data))
+    with pytest.raises(ReadError, match="ledger is damaged"):
+        ta.load(path)

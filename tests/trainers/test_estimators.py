@@ -1,0 +1,250 @@
+"""The contract of scikit-learn, for every trainer."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.trainers.people import SCHEMA, people
+from treeaudit.dp import Budget
+from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
+from treeaudit.schema import Feature, Schema
+from treeaudit.trainers import ALGORITHMS
+
+EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+FEW = {"n_estimators": 5}
+
+
+def make(trainer, **parameters):
+    """A trainer with few trees, where it has trees to choose."""
+    few = {k: v for k, v in FEW.items() if k in trainer().get_params()}
+    return trainer(**({"schema": SCHEMA} | few | parameters))
+
+
+# With the noise of a small epsilon, 30 records may well never be given one of two labels.
+@parametrize_with_checks([make(t, schema="from-data", epsilon=100.0) for t in ALGORITHMS])
+def test_estimator_checks(estimator, check) -> None:
+    check(estimator)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "labels", [("no", "yes"), (1, 2), (-1, 1), (False, True), (0.0, 1.0), ("c", "b", "a")]
+)
+def test_labels_of_any_kind(trainer, labels) -> None:
+    X, y = people()
+    schema = Schema(features=SCHEMA.features, classes=labels)
+    y = np.array(labels[:2])[(y == "yes").astype(int)]
+    model = make(trainer, schema=schema, epsilon=50.0, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == sorted(labels)
+    assert model.predict(X).dtype.kind == np.asarray(labels).dtype.kind
+    assert set(model.predict(X).tolist()) <= set(labels)
+    assert model.score(X, y) > 0.6
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert model.predict_proba(X).shape == (len(X), len(labels))
+
+
+@EVERY
+def test_frames_arrays_lists_and_missing_values_agree(trainer) -> None:
+    X, y = people(200)
+    X.loc[::7, "age"] = np.nan
+    X.loc[::5, "sex"] = None
+    model = make(trainer, random_state=1).fit(X, y)
+    shuffled = make(trainer, random_state=1).fit(X[["dose", "sex", "age"]], y)
+    as_array = make(trainer, random_state=1).fit(X.to_numpy(dtype=object), y.tolist())
+    expected = model.predict_proba(X)
+    assert np.array_equal(shuffled.predict_proba(X[["dose", "sex", "age"]]), expected)
+    assert np.array_equal(as_array.predict_proba(X.to_numpy(dtype=object)), expected)
+    assert model.feature_names_in_.tolist() == ["age", "sex", "dose"]
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        assert np.array_equal(model.predict_proba(X.to_numpy(dtype=object)), expected)
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(X[["dose", "sex", "age"]])
+
+
+@EVERY
+def test_columns_that_are_not_those_of_the_schema(trainer) -> None:
+    X, y = people(50)
+    with pytest.raises(DataError, match="X has no column 'dose'"):
+        make(trainer).fit(X[["age", "sex"]], y)
+    with pytest.raises(DataError, match="the schema describes no column 'zip'"):
+        make(trainer).fit(X.assign(zip=1), y)
+    with pytest.raises(DataError, match="X has 2 columns"):
+        make(trainer).fit(X.to_numpy(dtype=object)[:, :2], y)
+
+
+@EVERY
+def test_clone_pipeline_and_pickle(trainer) -> None:
+    X, y = people(300)
+    model = make(trainer, epsilon=2.0)
+    assert clone(model).get_params() == model.get_params()
+    piped = make_pipeline(FunctionTransformer(), model).fit(X, y)
+    again = pickle.loads(pickle.dumps(piped))
+    assert np.array_equal(again.predict_proba(X), piped.predict_proba(X))
+    copied = copy.deepcopy(piped)
+    assert np.array_equal(copied.predict(X), piped.predict(X))
+    assert copied[-1].privacy_ == piped[-1].privacy_
+    with pytest.raises(NotFittedError):
+        make(trainer).predict(X)
+    with pytest.raises(NotFittedError):
+        _ = make(trainer).privacy_
+
+
+@EVERY
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
+    X, y = people(120)
+    budget = Budget(6)
+    model = make(trainer, budget=budget, epsilon=0.5)
+    cross_val_score(model, X, y, cv=3, n_jobs=n_jobs)
+    assert budget.spent == 1.5
+    search = GridSearchCV(model, {"max_depth": [1, 2]}, cv=2, n_jobs=n_jobs).fit(X, y)
+    assert budget.spent == 4.0
+    assert search.best_estimator_.privacy_.epsilon == 0.5
+    with pytest.raises(ValueError, match="the budget is spent"):
+        cross_val_score(model, X, y, cv=5, n_jobs=n_jobs, error_score="raise")
+    assert budget.spent == 6.0
+
+
+@EVERY
+def test_a_budget_takes_private_fits_only(trainer) -> None:
+    X, y = people(50)
+    for parameters in ({"random_state": 0}, {"schema": "from-data"}, {"variant": "published"}):
+        budget = Budget(5)
+        with pytest.raises(PrivacyError, match="a budget counts fits that are private"):
+            make(trainer, budget=budget, **parameters).fit(X, y)
+        assert budget.spent == 0
+
+
+@EVERY
+def test_a_fit_that_would_leak_is_refused(trainer) -> None:
+    X, y = people(50)
+    with pytest.raises(PrivacyError, match="needs a public schema"):
+        make(trainer, schema=None).fit(X, y)
+    for epsilon in (0, -1, np.inf, np.nan, "1"):
+        with pytest.raises(PrivacyError, match="epsilon is"):
+            make(trainer, epsilon=epsilon).fit(X, y)
+    with pytest.raises(PrivacyError, match="lists no classes"):
+        make(trainer, schema=Schema(features=SCHEMA.features)).fit(X, y)
+    with pytest.raises(PrivacyError, match="column 'x0' has no public bounds"):
+        make(trainer, schema=Schema.numeric(1, [0, 1])).fit([[1]], [0])
+    with pytest.raises(PrivacyError, match="sample_weight is refused"):
+        make(trainer).fit(X, y, sample_weight=np.ones(50))
+    make(trainer).fit(X, y, sample_weight=None)
+    with pytest.raises(TypeError, match="no 'check_input'"):
+        make(trainer).fit(X, y, check_input=True)
+    with pytest.raises(TypeError, match="must be a treeaudit"):
+        make(trainer, schema="public").fit(X, y)
+    with pytest.raises(TypeError, match=r"must be a treeaudit\.dp\.Budget"):
+        make(trainer, budget=3.0).fit(X, y)
+    for name in ("neighbours", "variant", "outside"):
+        with pytest.raises(ValueError, match=f"{name} is 'other'"):
+            make(trainer, **{name: "other"}).fit(X, y)
+    with pytest.raises(ValueError, match=r"0 sample|minimum of 1"):
+        make(trainer).fit(X[:0], y[:0])
+
+
+OUTSIDE = [
+    ({"age": 130.0}, "column 'age': 130.0 is not between 0 and 100"),
+    ({"age": -np.inf}, r"infinity|-inf is not between"),
+    ({"sex": "d"}, "column 'sex': 'd' is none of the categories"),
+    ({"dose": "much"}, "column 'dose': 'much' is no number"),
+]
+
+
+@EVERY
+@pytest.mark.parametrize(("values", "says"), OUTSIDE)
+def test_values_outside_the_schema(trainer, values, says) -> None:
+    X, y = people(40)
+    X = X.astype({"dose": object}) if "dose" in values else X
+    for name, value in values.items():
+        X.loc[3, name] = value
+    with pytest.raises(ValueError, match=says) as caught:
+        make(trainer).fit(X, y)
+    if "infinity" not in str(caught.value):
+        assert "for the eyes of its curator only" in str(caught.value)
+    model = make(trainer, outside="clip").fit(X, y)
+    assert model.forest_.schema.features == SCHEMA.features
+    model.predict(X)
+
+
+@EVERY
+def test_labels_outside_the_schema(trainer) -> None:
+    X, y = people(40)
+    y = y.astype(object)
+    y[3] = "perhaps"
+    with pytest.raises(DataError, match=r"label 'perhaps' is none .* curator only"):
+        make(trainer).fit(X, y)
+    for strange in (None, np.nan, 3):
+        y[3] = strange
+        assert make(trainer, outside="clip").fit(X, y).classes_.tolist() == ["no", "yes"]
+    assert make(trainer, outside="clip").fit(X, ["none of them"] * 40).predict(X).shape == (40,)
+
+
+@EVERY
+def test_data_without_a_class_or_a_category_fits_like_any_other(trainer) -> None:
+    X, _ = people(40)
+    model = make(trainer).fit(X, ["no"] * 40)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.predict_proba(X).shape == (40, 2)
+    make(trainer).fit(X[:1], ["yes"])
+    bare = Schema(features=(Feature(name="x", low=1, high=1),), classes=("no", "yes"))
+    assert make(trainer, schema=bare).fit([[1.0]] * 40, ["no", "yes"] * 20).predict([[1.0]]).size
+
+
+@EVERY
+def test_marks(trainer) -> None:
+    X, y = people(60)
+    assert not make(trainer).fit(X, y).privacy_.not_private
+    for parameters, reason in (
+        ({"random_state": 3}, "random_state was set"),
+        ({"random_state": np.random.RandomState(3)}, "random_state was set"),
+        ({"schema": "from-data"}, "taken from the private data"),
+    ):
+        ledger = make(trainer, **parameters).fit(X, y).privacy_
+        assert ledger.not_private
+        assert reason in ledger.reasons[0]
+
+
+@EVERY
+@pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
+@pytest.mark.parametrize("variant", ["sound", "published"])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_the_ledger_sums_to_the_claim(trainer, variant, neighbours) -> None:
+    X, y = people(60)
+    model = make(trainer, epsilon=0.7, variant=variant, neighbours=neighbours).fit(X, y)
+    ledger = model.privacy_
+    assert ledger.epsilon == sum(query.cost for query in ledger.queries)
+    assert model.forest_.privacy["epsilon"] == float(ledger.epsilon)
+    assert (ledger.variant, ledger.neighbours) == (variant, neighbours)
+    if variant == "sound":
+        assert 0 < ledger.epsilon <= ledger.budget
+        assert not ledger.not_private
+    if ledger.not_private:
+        with pytest.warns(PrivacyWarning, match="as published"):
+            make(trainer, variant=variant).fit(X, y)
+
+
+@EVERY
+def test_private_fits_differ_and_seeded_fits_do_not(trainer) -> None:
+    X, y = people(200)
+    make_one = lambda **p: make(trainer, epsilon=0.1, **p).fit(X, y).predict_proba(X)  # noqa: E731
+    assert not all(np.array_equal(make_one(), make_one()) for _ in range(3))
+    assert np.array_equal(make_one(random_state=5), make_one(random_state=5))
+
+
+@EVERY
+def test_threads_change_nothing(trainer) -> None:
+    X, y = people(200)
+    X, y = pd.concat([X] * 200, ignore_index=True), np.tile(y, 200)
+    one = make(trainer, random_state=0).fit(X, y)
+    two = make(trainer, random_state=0, n_jobs=2).fit(X, y)
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
