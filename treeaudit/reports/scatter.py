@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 __all__ = ["Point", "scatter"]
 
-WIDTH, HEIGHT = 520, 270
+WIDTH, HEIGHT = 440, 250
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 46
 
 
