@@ -27,6 +27,9 @@ class TreeLabels:
     entropy_l: float
     recursive_c: float
     t_closeness: float
+    ordered_t_closeness: float
+    delta_disclosure: float
+    beta_likeness: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,6 +46,8 @@ class Labels:
         Share of the largest class.
     majority
         People in the largest class; NaN where counts are not people.
+    fewest
+        People in the smallest class that occurs; NaN where counts are not people.
     top
         The largest class, as a column of `Tree.counts`.
     trees
@@ -53,6 +58,7 @@ class Labels:
     absent: npt.NDArray[np.int32]
     share: Float
     majority: Float
+    fewest: Float
     top: npt.NDArray[np.int32]
     trees: tuple[TreeLabels | None, ...]
 
@@ -186,6 +192,7 @@ def _join(parts: "list[_Part]") -> Labels | None:
         absent=np.concatenate([labels.absent for labels in each]),
         share=np.concatenate([labels.share for labels in each]),
         majority=np.concatenate([labels.majority for labels in each]),
+        fewest=np.concatenate([labels.fewest for labels in each]),
         top=np.concatenate([labels.top for labels in each]),
         trees=tuple(worst for labels in each for worst in labels.trees),
     )
@@ -197,6 +204,7 @@ def _no_labels(n: int) -> Labels:
         absent=np.zeros(n, dtype=np.int32),
         share=np.zeros(n),
         majority=np.full(n, np.nan),
+        fewest=np.full(n, np.nan),
         top=np.zeros(n, dtype=np.int32),
         trees=(None,),
     )
@@ -230,11 +238,13 @@ def _labels(counts: Float, size: Wide, counts_are: CountsAre) -> Labels:
     overall = counts.sum(axis=0)
     counts, overall = counts[:, overall > 0], overall[overall > 0]
     distinct = diversity.distinct(counts)
+    people = people_per_class(counts, size, counts_are)
     return Labels(
         distinct=distinct.astype(np.int32),
         absent=(len(overall) - distinct).astype(np.int32),
         share=diversity.dominance(counts),
-        majority=people_per_class(counts, size, counts_are).max(axis=1),
+        majority=people.max(axis=1),
+        fewest=np.where(people == 0, np.inf, people).min(axis=1),
         top=top,
         trees=(
             TreeLabels(
@@ -242,6 +252,11 @@ def _labels(counts: Float, size: Wide, counts_are: CountsAre) -> Labels:
                 entropy_l=float(diversity.entropy_l(counts).min()),
                 recursive_c=float(diversity.recursive_c(counts).max()),
                 t_closeness=round(float(diversity.closeness(counts, overall).max()), 12),
+                ordered_t_closeness=round(
+                    float(diversity.ordered_closeness(counts, overall).max()), 12
+                ),
+                delta_disclosure=float(diversity.delta_disclosure(counts, overall).max()),
+                beta_likeness=round(float(diversity.beta_likeness(counts, overall).max()), 12),
             ),
         ),
     )

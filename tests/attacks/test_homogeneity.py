@@ -132,3 +132,14 @@ def test_a_regressor_is_skipped_with_the_reason(figure_3) -> None:
     )
     assert isinstance(result, ta.Skipped)
     assert result.reason == "the model predicts a number, not a class"
+
+
+def test_the_further_measures_by_hand(figure_3) -> None:
+    """Leaves (yes, no): 2/1, 0/2, 1/0, 1/2; everybody 4/5."""
+    details = run(figure_3).details
+    assert details["largest_share"] == 1.0
+    assert details["delta_disclosure"] is None
+    assert details["beta_likeness"] == pytest.approx(9 / 4 - 1)
+    assert details["ordered_t_closeness"] is None
+    assert details["smallest_cell"] == 1
+    assert (details["small_cell_leaves"], details["small_cell_people"]) == (4, 9)

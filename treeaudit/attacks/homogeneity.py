@@ -53,6 +53,18 @@ class Homogeneity:
     def run(self, case: Case) -> Finding | Skipped:
         """Return how far the labels of each group differ.
 
+        ``details``: ``homogeneous_leaves``, ``homogeneous_people``;
+        ``certain_share``, of people, in the worst tree; the worst of any leaf:
+        ``distinct_l``, ``entropy_l``, ``recursive_c_for_l_2`` (None: unbounded),
+        ``t_closeness`` (labels without order), ``ordered_t_closeness`` (None
+        where labels are not numbers), ``delta_disclosure`` (None: unbounded),
+        ``beta_likeness``, ``largest_share`` (the alpha of (alpha, k)-anonymity);
+        ``dominant_share`` with ``dominant_leaves`` and ``dominant_people``;
+        ``absent_class_leaves`` and ``absent_class_people``; ``smallest_cell``,
+        the fewest people of any class that occurs in a leaf (None: not people),
+        ``small_cell_leaves`` and ``small_cell_people`` where that is below k;
+        ``measured_on``.
+
         Skipped where the model holds no class counts.
         """
         groups, forest = case.groups, case.forest
@@ -75,12 +87,13 @@ class Homogeneity:
             "homogeneous_leaves": int(pure.sum()),
             "homogeneous_people": people,
             "certain_share": share,
-            **_worst(labels),
+            **_worst(labels, case),
             "dominant_share": self.dominant,
             "dominant_leaves": int(dominated.sum()),
             "dominant_people": int(size[dominated].sum()),
             "absent_class_leaves": int(ruled_out.sum()),
             "absent_class_people": int(size[ruled_out].sum()),
+            **_cells(labels, case),
             "measured_on": _measured_on(case),
         }
         largest = np.flatnonzero(pure)
@@ -118,14 +131,36 @@ def _severity(
     return "low" if left == "none" and found != "none" else left
 
 
-def _worst(labels: Labels) -> dict[str, Any]:
+def _worst(labels: Labels, case: Case) -> dict[str, Any]:
     trees = [tree for tree in labels.trees if tree is not None]
     recursive = max(tree.recursive_c for tree in trees)
+    delta = max(tree.delta_disclosure for tree in trees)
+    classes = case.forest.schema.classes or ()
+    numbers = all(isinstance(c, int | float) and not isinstance(c, bool) for c in classes)
+    in_order = numbers and list(classes) == sorted(classes)
     return {
         "distinct_l": min(tree.distinct_l for tree in trees),
         "entropy_l": min(tree.entropy_l for tree in trees),
         "recursive_c_for_l_2": recursive if math.isfinite(recursive) else None,
         "t_closeness": max(tree.t_closeness for tree in trees),
+        "ordered_t_closeness": (
+            max(tree.ordered_t_closeness for tree in trees) if in_order else None
+        ),
+        "delta_disclosure": delta if math.isfinite(delta) else None,
+        "beta_likeness": max(tree.beta_likeness for tree in trees),
+        "largest_share": float(labels.share.max()),
+    }
+
+
+def _cells(labels: Labels, case: Case) -> dict[str, Any]:
+    """Look at the people of each label in each leaf: the cells of the table."""
+    counted = ~np.isnan(labels.fewest)
+    small = counted & (labels.fewest < case.k)
+    size = case.groups.size if case.groups.size is not None else np.empty(0, np.int64)
+    return {
+        "smallest_cell": int(labels.fewest[counted].min()) if counted.all() else None,
+        "small_cell_leaves": int(small.sum()),
+        "small_cell_people": int(size[small].sum()),
     }
 
 

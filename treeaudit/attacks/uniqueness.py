@@ -18,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, evidence, silent_trees
+from treeaudit.attacks.contribution import contribution
 from treeaudit.attacks.control import leaf_control, lowered
+from treeaudit.attacks.population import degrees_of_freedom, population, risks
 from treeaudit.findings import Finding, Severity, Skipped, Words
 
 __all__ = ["Uniqueness", "group_sizes"]
@@ -46,6 +48,15 @@ class Uniqueness:
     def run(self, case: Case) -> Finding | Skipped:
         """Return what the leaf sizes alone reveal.
 
+        ``details``: ``unique_leaves``, ``unique_people``, ``below_k_leaves``,
+        ``below_k_people``; ``below_k_share``, of people, in the worst tree;
+        ``k``, ``min_leaf``, ``group_sizes``; ``prosecutor_risk`` (highest),
+        ``marketer_risk`` (leaves by people, all trees);
+        ``trees_that_do_not_tell``; ``residual_degrees_of_freedom`` (None where
+        the people are not told); ``risks`` and ``population`` as in
+        `treeaudit.attacks.population`; ``contribution`` as in
+        `treeaudit.attacks.contribution`.
+
         Skipped where the model does not tell how many people are in a leaf.
         """
         size = case.groups.size
@@ -72,6 +83,11 @@ class Uniqueness:
             "prosecutor_risk": 1 / smallest,
             "marketer_risk": len(size) / total,
             "trees_that_do_not_tell": case.groups.n_silent,
+            "below_k_share": _share(case, small),
+            "residual_degrees_of_freedom": degrees_of_freedom(case.forest, case.groups),
+            "risks": risks(case),
+            "population": population(case),
+            "contribution": contribution(case, small),
         }
         many = case.forest.n_trees > 1
         control = leaf_control(case, small, f"leaves of fewer than {k} people")
@@ -112,6 +128,13 @@ def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:
         return f"{unique:,} leaves hold one record alone; {leaves:,} hold fewer than {k}."
     alone = {0: "Nobody is", 1: "1 person is"}.get(unique, f"{unique:,} people are")
     return f"{alone} alone in a leaf; {people:,} are in leaves of fewer than {k}."
+
+
+def _share(case: Case, small: npt.NDArray[np.bool_]) -> float:
+    """Return the share of people in small leaves, in the worst tree."""
+    size = case.groups.size if case.groups.size is not None else np.empty(0, np.int64)
+    people = case.groups.per_tree(np.where(small, size, 0))
+    return float((people / np.maximum(case.groups.per_tree(size), 1)).max())
 
 
 def _per_tree(

@@ -23,6 +23,8 @@ Wide = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 Flag = npt.NDArray[np.bool_]
 
+_SAMPLE = 500
+
 
 def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_features: int) -> Wide:
     """Return how many of the people in some leaves have a condition on each feature.
@@ -123,20 +125,24 @@ def hidden_without(rules: Rules, n_leaves: int, values: Float, k: int) -> Flag:
     """
     hidden = np.zeros((n_leaves, values.shape[1]), dtype=np.bool_)
     first = np.searchsorted(rules.row, np.arange(n_leaves + 1))
+    columns = np.asfortranarray(values)
+    sample = values[:: max(len(values) // _SAMPLE, 1)]
     for leaf in range(n_leaves):
-        conditions = range(int(first[leaf]), int(first[leaf + 1]))
-        broken = np.full(len(values), -1, dtype=np.int64)
+        conditions = np.arange(int(first[leaf]), int(first[leaf + 1]))
+        # The conditions that few people meet come first, so that most are gone early.
+        passing = [_fits(rules, i, sample[:, rules.feature[i]]).mean() for i in conditions.tolist()]
         left = np.arange(len(values))
-        for i in conditions:
-            fits = _fits(rules, i, values[left, rules.feature[i]])
+        broken = np.full(len(values), -1, dtype=np.int32)
+        for i in conditions[np.argsort(passing, kind="stable")].tolist():
+            column = columns[:, rules.feature[i]]
+            fits = _fits(rules, i, column if len(left) == len(column) else column[left])
             # Who breaks a second condition is in no group that one feature less would make.
-            keep = fits | (broken[left] < 0)
-            broken[left[~fits & keep]] = rules.feature[i]
+            keep = fits | (broken < 0)
+            broken = np.where(fits, broken, rules.feature[i])[keep]
             left = left[keep]
-        inside = broken[left]
-        own = int((inside < 0).sum())
-        more = np.bincount(inside[inside >= 0], minlength=values.shape[1])
-        asked = rules.feature[conditions.start : conditions.stop]
+        own = int((broken < 0).sum())
+        more = np.bincount(broken[broken >= 0], minlength=values.shape[1])
+        asked = rules.feature[conditions]
         hidden[leaf, asked] = own + more[asked] >= k
     return hidden
 

@@ -1,0 +1,84 @@
+"""TA101's risks: by hand, against simulated populations, laws."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import treeaudit as ta
+from tests.strategies import forests
+from treeaudit.attacks import Case
+from treeaudit.attacks.population import degrees_of_freedom, population, risks
+from treeaudit.groups import measure
+from treeaudit.records import read_records
+
+
+def case_of(forest, **options) -> Case:
+    return Case(forest=forest, groups=measure(forest), **options)
+
+
+def test_the_papers_tree_by_hand(figure_3) -> None:
+    """Leaves of 3, 2, 1 and 3 people, nine in all."""
+    found = risks(case_of(figure_3, k=3))
+    assert found["prosecutor"] == pytest.approx(
+        {"highest": 1.0, "average": 4 / 9, "above_threshold": 3 / 9}
+    )
+    assert found["journalist"] is None
+    assert found["marketer"] == pytest.approx(4 / 9)
+    assert not found["estimated"]
+    assert population(case_of(figure_3)) is None
+
+
+def test_a_sample_of_a_tenth(figure_3) -> None:
+    case = case_of(figure_3, fraction=0.1)
+    found, uniques = risks(case), population(case)
+    assert found["journalist"]["highest"] == pytest.approx(0.25584, abs=5e-6)
+    assert found["marketer"] < found["prosecutor"]["average"]
+    assert uniques["people"] == 90
+    assert uniques["alone_in_data"] == 1
+    assert all(0 <= v <= 1 for v in uniques["alone_in_both"].values() if v is not None)
+    assert uniques["others_per_unique_leaf"] is None
+
+
+def test_degrees_of_freedom_by_hand(figure_3) -> None:
+    """Nine people, three splits, four leaves of two classes: 9 - 6 - 4."""
+    assert degrees_of_freedom(figure_3, measure(figure_3)) == -1
+
+
+def test_a_bootstrap_tree_saw_a_smaller_part(figure_3) -> None:
+    drawn = dataclasses.replace(figure_3, records_are="bootstrap", n_records=18)
+    assert risks(case_of(drawn, fraction=0.1))["fraction"] == pytest.approx(0.05)
+
+
+@given(forests())
+def test_the_worst_tree_is_told(forest) -> None:
+    case = case_of(forest, fraction=0.3)
+    found, groups = risks(case), case.groups
+    shares = [
+        int((groups.tree_of(np.arange(len(groups.size))) == t).sum())
+        / int(forest.trees[t].n_records[forest.trees[t].leaves].sum())
+        for t in range(forest.n_trees)
+    ]
+    assert found["prosecutor"]["average"] == pytest.approx(max(shares))
+    assert found["journalist"]["average"] <= found["prosecutor"]["average"]
+
+
+def test_others_are_counted_on_unseen_people() -> None:
+    """In a simulated population the true number of others per leaf of one is inside."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(3)
+    whole = rng.integers(0, 12, (20_000, 3)).astype(float)
+    labels = (whole.sum(axis=1) + rng.normal(0, 6, 20_000) > 16).astype(int)
+    train, test = slice(0, 2_000), slice(2_000, 8_000)
+    tree = DecisionTreeClassifier(random_state=0).fit(whole[train], labels[train])
+    forest = ta.load(tree)
+    unseen = read_records((whole[test], labels[test]), forest)
+    found = population(case_of(forest, fraction=0.1, test=unseen))
+    sizes = np.bincount(tree.apply(whole), minlength=tree.tree_.node_count)
+    alone = np.flatnonzero((tree.tree_.n_node_samples == 1) & (tree.tree_.children_left == -1))
+    assert found["alone_in_data"] == len(alone)
+    others = found["others_per_unique_leaf"]
+    assert others["low"] < (sizes[alone] - 1).mean() < others["high"]
+    assert others["n"] == 6_000

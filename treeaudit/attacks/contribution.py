@@ -1,0 +1,88 @@
+"""What each feature contributes to singling people out, for TA101.
+
+References
+----------
+Elliot et al. (2002), SUDA; sdcMicro reports the contribution per variable.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case
+from treeaudit.disclosure.features import hidden_without, people_by_feature, people_by_last_split
+from treeaudit.rules import rules_of
+
+__all__ = ["contribution"]
+
+Flag = npt.NDArray[np.bool_]
+
+_MOST_LEAVES = 200
+_MOST_COMPARED = 60_000_000
+
+
+def contribution(case: Case, small: Flag) -> list[dict[str, Any]]:
+    """Return the features on the way to small leaves, the one that matters most first.
+
+    Of the tree with the most people in small leaves. Each entry: ``feature``;
+    ``people`` in small leaves whose rule has a condition on it, and their
+    ``share``; ``last_split_people``, whom its last condition alone puts below
+    k, and ``last_split_share``; with training data ``hidden_share``: the share
+    of people in small leaves who would be among k people if the feature were
+    left out, and ``hidden_n``, on how many people that rests (a draw where
+    there are many leaves); None without.
+
+    Parameters
+    ----------
+    case
+        The model, with ``train`` or without.
+    small
+        Shape ``(n,)``: which leaves of ``case.groups`` are below k.
+    """
+    groups = case.groups
+    if groups.size is None or not small.any():
+        return []
+    index = int(groups.per_tree(np.where(small, groups.size, 0)).argmax())
+    mine = slice(int(groups.start[index]), int(groups.start[index + 1]))
+    leaves = groups.leaf[mine][small[mine]]
+    size = groups.size[mine][small[mine]]
+    tree, features = case.forest.trees[index], case.forest.schema.features
+    asked = people_by_feature(tree, leaves, size, len(features))
+    last = people_by_last_split(tree, leaves, size, len(features), case.k)
+    hidden = _hidden(case, index, leaves, size)
+    total = int(size.sum())
+    order = last if hidden is None else hidden[0]
+    found = np.flatnonzero(asked)
+    return [
+        {
+            "feature": features[i].name,
+            "people": int(asked[i]),
+            "share": int(asked[i]) / total,
+            "last_split_people": int(last[i]),
+            "last_split_share": int(last[i]) / total,
+            "hidden_share": None if hidden is None else float(hidden[0][i]),
+            "hidden_n": None if hidden is None else hidden[1],
+        }
+        for i in sorted(found.tolist(), key=lambda i: (-order[i], -last[i], -asked[i], i))
+    ]
+
+
+def _hidden(
+    case: Case, index: int, leaves: npt.NDArray[np.int32], size: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], int] | None:
+    """Leave each feature out in turn, for some of the small leaves."""
+    # A draw of the rows is in a bootstrap tree; who would join is not known from all of them.
+    if case.train is None or case.forest.records_are != "all":
+        return None
+    most = min(_MOST_LEAVES, max(1, _MOST_COMPARED // len(case.train)))
+    if len(leaves) > most:
+        rng = np.random.default_rng([case.seed, 0x50DA])
+        chosen = np.sort(rng.choice(len(leaves), most, replace=False))
+        leaves, size = leaves[chosen], size[chosen]
+    values: npt.NDArray[np.float64] = case.train.values
+    if case.forest.single_precision:
+        values = values.astype(np.float32).astype(np.float64)
+    rules = rules_of(case.forest.trees[index], leaves)
+    hidden = hidden_without(rules, len(leaves), values, case.k)
+    return (size[:, None] * hidden).sum(axis=0) / size.sum(), int(size.sum())
