@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 from treeaudit.findings import Estimate
 
-__all__ = ["difference", "exact", "fact", "wilson"]
+__all__ = ["difference", "exact", "fact", "paired", "wilson"]
 
 
 def fact(value: float, n: int) -> Estimate:
@@ -97,6 +97,36 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
         high=min(1.0, value + high),
         n=min(first.n, second.n),
     )
+
+
+def paired(only_first: int, only_second: int, n: int, confidence: float = 0.95) -> Estimate:
+    """Return the share that the first got right minus that of the second, on the same people.
+
+    Who got both right or both wrong says nothing; of the others the share of
+    the first is exact (Clopper-Pearson), given how many they are.
+
+    Parameters
+    ----------
+    only_first, only_second
+        People whom only one of the two got right.
+    n
+        People in all, at least one.
+    confidence
+        Coverage of the interval.
+
+    Examples
+    --------
+    >>> gain = paired(30, 10, 200)
+    >>> round(gain.value, 3), round(gain.low, 3), round(gain.high, 3)
+    (0.1, 0.035, 0.149)
+    """
+    differ = only_first + only_second
+    _check(differ, n)
+    if not differ:
+        return Estimate(value=0.0, low=0.0, high=0.0, n=n)
+    share = exact(only_first, differ, confidence)
+    low, value, high = ((2 * p - 1) * differ / n for p in (share.low, share.value, share.high))
+    return Estimate(value=value, low=low, high=high, n=n)
 
 
 def _check(successes: float, n: int) -> None:
