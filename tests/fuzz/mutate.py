@@ -57,6 +57,10 @@ VALUES = (
     b"cnumpy\nndarray\n",
     b"c__main__\nThing\n)\x81",
     b"csklearn.pipeline\nPipeline\n)\x81",
+    b"cbuiltins\ngetattr\n",
+    b"cbuiltins\ngetattr\nczoneinfo\nZoneInfo\n\x8c\x09_unpickle\x86R",
+    b"cbuiltins\ntype\nN\x85R",
+    b"\x8c\x06pandas\x8c\x0eDataFrame.eval\x93",
     b"h\x00",
     b"h\x05",
 )

@@ -196,6 +196,62 @@ UNSAFE: dict[str, bytes] = {
     "subimport-called": stored(
         call(call(named("cloudpickle.cloudpickle", "subimport"), "numpy"), TOUCH)
     ),
+    "REDUCE-constructor-handed-a-function": stored(
+        call(named("numpy.random._pickle", "__randomstate_ctor"), "x", named("joblib", "load"))
+    ),
+    "REDUCE-constructor-handed-a-foreign-class": stored(
+        call(named("numpy.random._pickle", "__bit_generator_ctor"), named("my_package", "Thing"))
+    ),
+    "REDUCE-constructor-handed-a-partial": stored(
+        call(
+            named("numpy.random._pickle", "__generator_ctor"),
+            "x",
+            call(named("functools", "partial"), named("joblib", "load"), "x"),
+        )
+    ),
+    "REDUCE-constructor-handed-a-method": stored(
+        call(
+            named("numpy.random._pickle", "__randomstate_ctor"),
+            "@x",
+            call(named("builtins", "getattr"), new(named("pandas", "DataFrame")), "eval"),
+        )
+    ),
+    "REDUCE-constructor-handed-a-method-by-name": stored(
+        call(
+            named("numpy.random._pickle", "__randomstate_ctor"),
+            "@x",
+            stack_named("pandas", "DataFrame.eval"),
+        )
+    ),
+    "REDUCE-jax-array-of-a-function": stored(
+        call(named("jax._src.array", "_reconstruct_array"), UNKNOWN, (TOUCH,), (), ())
+    ),
+    "REDUCE-ufunc-of-a-module": stored(
+        call(named("numpy._core", "_ufunc_reconstruct"), "os", "system")
+    ),
+    "REDUCE-ufunc-of-a-foreign-module": stored(
+        call(named("numpy.core", "_ufunc_reconstruct"), "my_package", "run")
+    ),
+    "REDUCE-expression-of-pandas": stored(
+        call(named("pandas.core.computation.expr", "Expr"), "@x.system('id')")
+    ),
+    "REDUCE-reader-of-pandas": stored(
+        call(named("pandas._libs.parsers", "TextReader"), "/etc/passwd")
+    ),
+    "REDUCE-memory-of-scikit-learn": stored(
+        call(named("sklearn.externals.joblib", "Memory"), "/tmp/folder")
+    ),
+    "REDUCE-path-borrowed": stored(call(named("sklearn.datasets._base", "Path"), "/etc/passwd")),
+    "REDUCE-folder-borrowed": stored(
+        call(named("sklearn.utils.parallel", "TemporaryDirectory"), TOUCH)
+    ),
+    "REDUCE-booster-from-a-file": stored(
+        call(named("xgboost.core", "Booster"), None, None, "/etc/passwd")
+    ),
+    "REDUCE-matrix-from-a-file": stored(call(named("xgboost.core", "DMatrix"), "/etc/passwd")),
+    "REDUCE-lightgbm-from-a-file": stored(
+        call(named("lightgbm.basic", "Booster"), None, None, "/etc/passwd")
+    ),
     "REDUCE-print": stored(call(named("builtins", "print"), "x")),
     "REDUCE-iter": stored(call(named("builtins", "iter"), named("my_package", "run"), 1)),
     "REDUCE-attrgetter": stored(call(named("operator", "attrgetter"), "system")),

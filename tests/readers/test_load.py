@@ -166,7 +166,9 @@ def test_a_tree_alone_lacks_its_columns() -> None:
         load(Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf]))
 
 
-@pytest.mark.parametrize("value", [lambda: 1, 5, None, [1, 2]], ids=["a function", "5", "None", "a list"])
+@pytest.mark.parametrize(
+    "value", [lambda: 1, 5, None, [1, 2]], ids=["a function", "5", "None", "a list"]
+)
 def test_other_objects_are_no_models(value: object) -> None:
     with pytest.raises(UnsupportedModelError):
         load(value)

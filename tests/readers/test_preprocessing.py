@@ -170,7 +170,10 @@ def test_the_same_people_as_the_bare_tree() -> None:
     model = make_pipeline(prepare, DecisionTreeClassifier(random_state=0)).fit(frame, labels(frame))
     whole, bare = ta.scan(model), ta.scan(model[-1])
     for attack in ("TA101", "TA102", "TA103"):
-        assert whole[attack].details == bare[attack].details
+        first, second = dict(whole[attack].details), dict(bare[attack].details)
+        # Which columns single people out is told by name.
+        first.pop("contribution", None), second.pop("contribution", None)
+        assert first == second
 
 
 def test_too_many_categories_stay_numbers_with_names(monkeypatch) -> None:

@@ -239,6 +239,10 @@ STRANGE = {
     "prophet": (thing("prophet.forecaster", "Prophet", growth="linear"), "Prophet"),
     "surprise": (thing("surprise.prediction_algorithms.matrix_factorization", "SVD", n=1), "SVD"),
     "spacy": (thing("spacy.lang.en", "English", vocab=1), "English"),
+    "old-ufunc": (
+        made("numpy.core", "_ufunc_reconstruct", "scipy.special._ufuncs", "expit"),
+        "scipy.special._ufuncs.expit",
+    ),
     "own-class": (thing("__main__", "MyModel", model=1), "MyModel"),
 }
 

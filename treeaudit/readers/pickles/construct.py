@@ -13,7 +13,7 @@ from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, arrived, scalar_from
 from treeaudit.readers.pickles.inert import Global, Inert, show
 from treeaudit.readers.pickles.members import FETCHES, fetched
-from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create
+from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
 
 __all__ = ["ADVICE", "call", "create", "hashable"]
 
@@ -40,6 +40,8 @@ _MADE_TYPES = {
     "cloudpickle.cloudpickle._make_skeleton_enum",
     "cloudpickle.cloudpickle._rehydrate_skeleton_class",
 }
+# Functions that make something that can be called.
+_CALLABLE = frozenset("partial itemgetter _make_function _make_skel_func _builtin_type".split())
 _EMPTY: dict[str, Callable[[], object]] = {
     "bytes": bytes,
     "bytearray": bytes,
@@ -112,8 +114,21 @@ def _make(
             raise ReadError(f"the arguments of {target} at byte {at:,} are damaged") from None
     if not target.allowed or not allowed(target.module, target.name):
         raise _unsafe(target, args, at)
+    if allowed is may_call and not all(may_hand(str(target), *_name(arg)) for arg in args):
+        raise _unsafe(target, args, at)
     spend(240)
     return Inert(target, args)
+
+
+def _name(value: object) -> tuple[str, str]:
+    """Name what an argument would be if it were called; nothing to fear where it is data."""
+    match value:
+        case Global() as named:
+            return named.module, named.name
+        case Inert(cls=named) if named.name in _CALLABLE or "." in named.name:
+            return named.module, named.name
+        case _:
+            return "builtins", "object"
 
 
 def _made_class(recipe: Inert) -> Global:

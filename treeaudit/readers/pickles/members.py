@@ -1,25 +1,27 @@
-"""`getattr` and `type` in a file: names of members, never a look-up.
+"""`getattr` and its like in a file: names, never a look-up.
 
 Everyday libraries store a method as ``getattr(Class, "method")`` (scipy's
 `interp1d`, the time zones of `zoneinfo`, a bound method of a generator) and the
-type of None as ``type(None)``. Both stay what they are in the file: text. What
-they name passes `names.may_fetch` first, and calling it passes `names.may_call`
-as every call does, with the name in full.
+type of None as ``type(None)``; a few functions are handed a module to import or
+a function to call. All of it stays text here. What it names passes `names`
+first, and calling that is a call of the whole name.
 """
 
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.names import may_fetch, may_import
+from treeaudit.readers.pickles.names import may_fetch, may_import, may_mention
 
 __all__ = ["FETCHES", "fetched"]
 
 FETCHES = frozenset(
     (
         "builtins.getattr __builtin__.getattr builtins.type __builtin__.type "
-        "cloudpickle.cloudpickle.subimport"
+        "cloudpickle.cloudpickle.subimport jax._src.array._reconstruct_array "
+        "numpy.core._ufunc_reconstruct numpy._core._ufunc_reconstruct"
     ).split()
 )
 """What a file may call in the few forms that `fetched` knows, and in no other."""
 
+_RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
 _TYPES = {"Ellipsis": "ellipsis", "NotImplemented": "NotImplementedType"}
 
 
@@ -47,6 +49,11 @@ def fetched(target: Global, args: tuple[object, ...]) -> Global | Inert | None:
         case "type", (Global(module="builtins" | "__builtin__", name=name),) if name in _TYPES:
             return Global("builtins", _TYPES[name], target.offset, True)
         case "subimport", (str(module),) if may_import(module):
+            return Inert(target, args)
+        case "_ufunc_reconstruct", (str(module), str(name)):
+            if may_import(module) and may_mention(module, name):
+                return Global(module, name, target.offset, True)
+        case "_reconstruct_array", (Global() as function, *_) if str(function) in _RECONSTRUCT:
             return Inert(target, args)
         case "getattr", (Global(allowed=True) as owner, str(member)):
             if may_fetch(owner.module, owner.name, member):
