@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.reports.charts import Column, curve, fit, icicle, strip
+from treeaudit.reports.charts import Column, fit, icicle, strip
+from treeaudit.reports.lines import Series, lines
 from treeaudit.reports.icicle import lay_out
 from treeaudit.tree import Tree
 
@@ -80,11 +81,23 @@ def test_a_strip_is_as_wide_as_its_shares():
     assert [(float(r.attrib["x"]), float(r.attrib["width"])) for r in rects] == [(0, 25), (25, 50)]
 
 
-@given(st.lists(st.integers(0, 10**9), min_size=2, max_size=20))
-def test_a_curve_has_a_point_per_value(values):
-    values = sorted(values)
-    root = parse(str(curve(values, [str(v) for v in values], name="n", axis="a")))
+@given(st.lists(st.lists(st.integers(0, 10**9), min_size=2, max_size=20), min_size=1, max_size=4))
+def test_a_line_has_a_point_per_value(every):
+    every = [sorted(values) for values in every]
+    drawn = [Series(name="n", values=v, texts=[str(n) for n in v]) for v in every]
+    root = parse(str(lines(drawn, name="n", axis="a")))
     dots = list(root.iter("circle"))
-    assert len(dots) == len(values)
-    heights = [float(dot.attrib["cy"]) for dot in dots]
-    assert heights == sorted(heights, reverse=True)
+    assert len(dots) == sum(len(values) for values in every)
+    height = float(root.attrib["viewBox"].split()[3])
+    for values in every:
+        mine, dots = dots[: len(values)], dots[len(values) :]
+        heights = [float(dot.attrib["cy"]) for dot in mine]
+        assert heights == sorted(heights, reverse=True)
+        assert all(0 <= y <= height for y in heights)
+
+
+def test_a_line_is_told_in_words():
+    drawn = [Series(name=HOSTILE, values=[1, 4], texts=["1", "4"])]
+    root = parse(str(lines(drawn, name=HOSTILE, axis=HOSTILE)))
+    assert root.find("desc").text == f"{HOSTILE}: from 1 to 4"
+    assert not [e for e in root.iter() if e.tag.endswith("script")]

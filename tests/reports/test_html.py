@@ -310,7 +310,7 @@ def test_a_forest_is_capped_and_says_so():
     model = Forest(trees=(tree,) * 103, schema=Schema.numeric(1, ["no", "yes"]))
     page = page_of(model)
     assert "3 more trees are not listed" in page.text
-    assert sum(a.get("class") == "strip" for a in page.named("svg")) == 100 + 5
+    assert sum(a.get("class") == "strip" for a in page.named("svg")) == 100 + 5 + 1  # sizes, feature
     assert sum("data-icicle" in attrs for attrs in page.named("div")) == 3
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from treeaudit.findings import Finding, Report, Skipped, Words
-from treeaudit.reports.charts import curve
+from treeaudit.reports.blocks import Blocks, blocks
 from treeaudit.reports.controls import control_plots, control_text
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.summary import worst
@@ -48,12 +48,14 @@ class Card:
         Further measures, name and text.
     control
         What the claims were held against, or what is needed to do so.
-    plots
+    held
         The claims beside the same claims on people.
+    plots
+        Further shares on a common scale.
     proofs
         The worst leaves.
-    chart
-        A drawing, or nothing.
+    charts
+        Drawings.
     clear, skipped
         Whether nothing was found, and why it was not run.
     """
@@ -68,9 +70,10 @@ class Card:
     summary: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     control: str = ""
+    held: tuple[Plot, ...] = ()
     plots: tuple[Plot, ...] = ()
     proofs: tuple[Proof, ...] = ()
-    chart: Markup = Markup("")  # noqa: RUF009  # Markup is as immutable as text
+    charts: tuple[Markup, ...] = ()
     clear: bool = False
     skipped: str = ""
 
@@ -98,6 +101,7 @@ def _card(
         reason = numbers.text(result.reason)
         return Card(id=result.id, title=result.title, words=words, skipped=reason)
     number, unit = _figure(report, result, numbers)
+    drawn = blocks(result, numbers) if result.status == "found" else Blocks()
     return Card(
         id=result.id,
         title=result.title,
@@ -107,11 +111,12 @@ def _card(
         number=number,
         unit=unit,
         summary=_summary(result, numbers),
-        facts=() if numbers.safe else _facts(result.id, result.details),
+        facts=(*(() if numbers.safe else _facts(result.id, result.details)), *drawn.facts),
         control=control_text(report, result, numbers),
-        plots=control_plots(result, numbers),
+        held=() if result.id == "TA105" else control_plots(result, numbers),
+        plots=drawn.plots,
         proofs=_proofs(report, result, numbers, rows),
-        chart=_chart(result, numbers),
+        charts=drawn.charts,
         clear=result.status == "clear",
     )
 
@@ -119,15 +124,17 @@ def _card(
 def _summary(finding: Finding, numbers: Numbers) -> str:
     """Return the sentence of a finding.
 
-    A safe copy drops those whose numbers it shows rounded: the exact ones
-    beside them would undo the rounding.
+    A safe copy drops those about people, whose numbers it shows rounded: the
+    exact ones beside them would undo the rounding.
     """
     if not numbers.safe or finding.status == "clear":
         return numbers.text(finding.summary)
-    return "" if finding.id in _FIGURES else numbers.text(finding.summary)
+    return numbers.text(finding.summary) if finding.id.startswith("TA2") else ""
 
 
 def _figure(report: Report, finding: Finding, numbers: Numbers) -> tuple[str, str]:
+    if finding.id == "TA105" and "auc" in finding.details:
+        return _area(finding, numbers)
     if finding.id == "TA201":
         n = len(finding.details["features"])
         return f"{n:,}", "feature that identifies" if n == 1 else "features that identify people"
@@ -147,6 +154,14 @@ def _figure(report: Report, finding: Finding, numbers: Numbers) -> tuple[str, st
     return text, unit.format(people=person, k=numbers.k) + where
 
 
+def _area(finding: Finding, numbers: Numbers) -> tuple[str, str]:
+    details = finding.details
+    if numbers.safe:
+        return f"{details['auc']:.1f}", "AUC, rounded; a coin has 0.5"
+    interval = f"{details['auc_low']:.3f}–{details['auc_high']:.3f}"
+    return f"{details['auc']:.3f}", f"AUC, 95 % interval {interval}; a coin has 0.5"
+
+
 _FIGURES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "TA101": (
         ("unique_people", "{people} alone in a leaf"),
@@ -159,7 +174,7 @@ _FIGURES: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def _facts(attack: str, details: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    if attack == "TA101":
+    if attack == "TA101" and "risks" not in details:
         text = (
             f"{percent(details['prosecutor_risk'])} for the most exposed person, "
             f"{percent(details['marketer_risk'])} on average"
@@ -194,15 +209,3 @@ def _proofs(
             )
         )
     return tuple(proofs)
-
-
-def _chart(finding: Finding, numbers: Numbers) -> Markup:
-    values = finding.details.get("people_disclosed_by_known")
-    if finding.id != "TA103" or not values or finding.status == "clear":
-        return Markup("")
-    return curve(
-        [numbers.rounded(n) for n in values],
-        [numbers.people(n) for n in values],
-        name="People disclosed by the number of others that the attacker knows",
-        axis="other people in the leaf whom the attacker knows",
-    )

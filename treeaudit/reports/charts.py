@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from treeaudit.reports.icicle import Cell, Layout
 
-__all__ = ["Column", "curve", "fit", "icicle", "strip"]
+__all__ = ["Column", "fit", "icicle", "strip"]
 
 WIDTH = 1056
 GUTTER = 46
@@ -262,48 +262,3 @@ def strip(shares: Sequence[tuple[str, float]]) -> Markup:
         '<svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
         "{}</svg>"
     ).format(Markup("").join(parts))
-
-
-def curve(values: Sequence[int], texts: Sequence[str], *, name: str, axis: str) -> Markup:
-    """Draw a growing number against 0, 1, 2, … as a line.
-
-    Parameters
-    ----------
-    values
-        The numbers, at least two.
-    texts
-        The same in words, as they may be told.
-    name, axis
-        What is drawn, and against what.
-    """
-    width, height, left, top = 460, 150, 12, 26
-    most = max(max(values), 1)
-    step = (width - 2 * left) / (len(values) - 1)
-    at = [
-        (left + i * step, top + (height - top) * (1 - value / most))
-        for i, value in enumerate(values)
-    ]
-    first = min(y for _, y in at[:3]) - 10
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
-    dots = Markup("").join(
-        Markup('<circle class="pt" cx="{:.1f}" cy="{:.1f}" r="3.5"><title>{}</title></circle>')
-        .format(x, y, text)
-        for (x, y), text in zip(at, texts, strict=True)
-    )  # fmt: skip
-    ticks = Markup("").join(
-        Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(x, height + 18, i)
-        for i, (x, _) in enumerate(at)
-    )
-    return Markup(
-        '<svg class="chart line" viewBox="0 0 {w} {h}" role="img" aria-label="{name}">'
-        '<path class="gr" d="M{l} {b}H{r}"/>'
-        '<polygon class="band" points="{l},{b} {line} {r},{b}"/>'
-        '<polyline class="ln" points="{line}"/>{dots}{ticks}'
-        '<text class="ptl" x="{l}" y="{y0:.1f}">{first}</text>'
-        '<text class="ptl" x="{r}" y="{y1:.1f}" text-anchor="end">{last}</text>'
-        '<text x="{m}" y="{axis_y}" text-anchor="middle">{axis}</text></svg>'
-    ).format(
-        w=width, h=height + 40, l=left, r=width - left, b=height, m=width / 2, axis_y=height + 36,
-        line=line, dots=dots, ticks=ticks, name=name, axis=axis,
-        first=texts[0], last=texts[-1], y0=first, y1=at[-1][1] - 10,
-    )  # fmt: skip

@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from treeaudit.attacks.control import explained
-from treeaudit.findings import Control, Estimate, Finding, Report
+from treeaudit.findings import Control, Finding, Report
 from treeaudit.reports.masking import Numbers
-from treeaudit.reports.whiskers import Kind, Line, Mark, Plot, whiskers
+from treeaudit.reports.whiskers import Line, Plot, share_line
 
-__all__ = ["Held", "control_plots", "control_text", "held_against", "reading", "share_line"]
+__all__ = ["Held", "control_plots", "control_text", "held_against", "reading"]
 
 _VERDICTS = {
     "memory": "Memory",
@@ -60,35 +58,6 @@ def _lines(control: Control, numbers: Numbers) -> Iterator[Line]:
     for name, guess in control.baselines.items():
         plain = name if name.startswith("guess") else f"guess: {name}"
         yield share_line(f"{plain[:1].upper()}{plain[1:]}", "guess", guess, numbers)
-
-
-def share_line(
-    name: str, kind: Kind, found: Estimate, numbers: Numbers, reference: float | None = None
-) -> Line:
-    """Return a row for a share, as it may be told.
-
-    Parameters
-    ----------
-    name, kind
-        What the share is of, and how it is drawn.
-    found
-        The share.
-    numbers
-        How numbers are written.
-    reference
-        What chance would give.
-    """
-    shown = numbers.estimate(found)
-    if shown is None:
-        return Line(name=name, graph=Markup(""), value=f"rests on {numbers.people(found.n)}")
-    mark = Mark(kind=kind, value=shown.value, low=shown.low, high=shown.high)
-    return Line(
-        name=name,
-        graph=whiskers([mark], reference),
-        value=numbers.rate(shown),
-        interval=numbers.interval(shown),
-        people=f"of {numbers.count(found.n)}",
-    )
 
 
 def reading(control: Control) -> str:

@@ -8,8 +8,9 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Report
 from treeaudit.reports.advice import next_steps, verdict_line
+from treeaudit.reports.attack_lines import attack_lines, has_control
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -26,13 +27,6 @@ _STYLE = {
     "none": "green",
     "skipped": "dim",
 }
-_WORD = {
-    "high": "HIGH",
-    "medium": "MEDIUM",
-    "low": "LOW",
-    "none": "CLEAR",
-    "skipped": "SKIP",
-}
 _VERDICT = {
     "pass": "bold white on green",
     "fail": "bold white on red",
@@ -40,6 +34,8 @@ _VERDICT = {
 }
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
+_WIDE = 76
+"""Columns that a table with unseen people and policy needs."""
 
 
 def plain(text: str, length: int = 400) -> str:
@@ -70,7 +66,9 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
 
     console.print(_heading(report))
     console.print()
-    console.print(_attacks(report))
+    console.print(_attacks(report, console.width))
+    if has_control(report):
+        console.print(Text("fit: unseen people who have the label that their leaf states", "dim"))
     console.print()
     sizes = _group_sizes(report, console.width)
     if sizes is not None:
@@ -114,43 +112,37 @@ def _heading(report: Report) -> "Text":
     name = Path(source.path).name if source.path else "model in memory"
     text = Text.assemble((f"treeaudit {__version__}", "bold"), "  ", (plain(name, 120), "bold"))
     text.append("\n" + plain(" · ".join(parts)), style="dim")
+    roles = {"train": "verified on", "test": "held against", "known": "attacker knows"}
+    given = [
+        f"{roles.get(role, role)} {_count(rows, 'person', 'people')} of {plain(name, 80)}"
+        for role, (name, rows) in report.people.items()
+    ]
+    if given:
+        text.append("\n" + " · ".join(given), style="dim")
     return text
 
 
-def _attacks(report: Report) -> "Table":
+def _attacks(report: Report, width: int) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
+    held = has_control(report)
+    wide = held and width >= _WIDE
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("", no_wrap=True)
     table.add_column("attack", no_wrap=True)
-    table.add_column("what the file alone claims")
-    clear = [r.title.lower() for r in report.results if _is_quiet(r)]
-    for result in report.results:
-        if _is_quiet(result):
-            continue
-        if isinstance(result, Skipped):
-            table.add_row(
-                Text("SKIP", style=_STYLE["skipped"]),
-                Text(result.title),
-                Text(plain(result.reason)),
-            )
-        else:
-            table.add_row(
-                Text(_WORD[result.severity], style=_STYLE[result.severity]),
-                Text(result.title),
-                Text(plain(result.summary)),
-            )
-    if clear:
-        text = Text(f"{', '.join(clear)}: nothing found")
-        table.add_row(Text("CLEAR", style=_STYLE["none"]), Text("What else is inside"), text)
+    table.add_column("found" if held else "what the file alone claims")
+    if wide:
+        table.add_column("unseen people", no_wrap=True)
+        table.add_column("policy", no_wrap=True)
+    for line in attack_lines(report, short=held):
+        found = plain(line.found)
+        if held and not wide and line.unseen not in ("", "–"):
+            found += f"\nunseen people: {line.unseen}"
+        cells = [found, line.unseen, line.policy] if wide else [found]
+        style = _STYLE[line.level]
+        table.add_row(Text(line.word, style=style), Text(line.title), *map(Text, cells))
     return table
-
-
-def _is_quiet(result: Finding | Skipped) -> bool:
-    """Whether one line for all such results is enough."""
-    clear = isinstance(result, Finding) and result.status == "clear"
-    return clear and result.id.startswith("TA2")
 
 
 def _group_sizes(report: Report, width: int) -> "Table | None":
@@ -196,6 +188,9 @@ def _leaves(report: Report, *, verbose: bool) -> list["Text"]:
             text.append(f"  {_count(leaf.people, 'person', 'people')}{says}", style="not bold")
             text.append("\n" + plain(leaf.rule, 1000), style="not bold dim")
             blocks.append(text)
+    if verbose:
+        told = [c.sentence for f in report.findings for c in f.controls if c.sentence]
+        blocks += [Text(plain(sentence, 600)) for sentence in told]
     return blocks
 
 

@@ -11,7 +11,10 @@ from typing import Literal
 
 from markupsafe import Markup
 
-__all__ = ["Kind", "Line", "Mark", "Plot", "whiskers"]
+from treeaudit.findings import Estimate
+from treeaudit.reports.masking import Numbers
+
+__all__ = ["Kind", "Line", "Mark", "Plot", "share_line", "whiskers"]
 
 Kind = Literal["claim", "seen", "unseen", "guess"]
 
@@ -96,6 +99,35 @@ def whiskers(marks: Sequence[Mark], reference: float | None = None) -> Markup:
         '<svg class="whiskers" viewBox="0 0 100 20" preserveAspectRatio="none" '
         'aria-hidden="true">{}{}{}</svg>'
     ).format(grid, chance, Markup("").join(_mark(mark) for mark in marks))
+
+
+def share_line(
+    name: str, kind: Kind, found: Estimate, numbers: Numbers, reference: float | None = None
+) -> Line:
+    """Return a row for a share, as it may be told.
+
+    Parameters
+    ----------
+    name, kind
+        What the share is of, and how it is drawn.
+    found
+        The share.
+    numbers
+        How numbers are written.
+    reference
+        What chance would give.
+    """
+    shown = numbers.estimate(found)
+    if shown is None:
+        return Line(name=name, graph=Markup(""), value=f"rests on {numbers.people(found.n)}")
+    mark = Mark(kind=kind, value=shown.value, low=shown.low, high=shown.high)
+    return Line(
+        name=name,
+        graph=whiskers([mark], reference),
+        value=numbers.rate(shown),
+        interval=numbers.interval(shown),
+        people=f"of {numbers.count(found.n)}",
+    )
 
 
 def _mark(mark: Mark) -> Markup:

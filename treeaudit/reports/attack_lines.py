@@ -1,0 +1,163 @@
+"""One line per attack: what was found, what unseen people say, what the policy says."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.policy import CHECKS
+
+__all__ = ["AttackLine", "attack_lines", "has_control"]
+
+WORDS = {
+    "high": "HIGH",
+    "medium": "MEDIUM",
+    "low": "LOW",
+    "none": "CLEAR",
+    "skipped": "SKIP",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackLine:
+    """An attack in a line.
+
+    Attributes
+    ----------
+    level, word, title
+        The severity, the same as a word, and the attack.
+    found
+        What it found: short where the other columns are shown, a sentence
+        otherwise.
+    unseen
+        What people who were not in the training data say of it.
+    policy
+        Whether its checks passed.
+    """
+
+    level: str
+    word: str
+    title: str
+    found: str
+    unseen: str = ""
+    policy: str = ""
+
+
+def has_control(report: Report) -> bool:
+    """Tell whether any claim was held against unseen people."""
+    return any(c.control is not None for finding in report.findings for c in finding.controls)
+
+
+def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
+    """Return a line per attack; those on the file itself that found nothing share one.
+
+    Parameters
+    ----------
+    report
+        The audit.
+    short
+        Whether ``found`` is to be a few words rather than a sentence.
+    """
+    lines = [_line(report, result, short) for result in report.results if not _is_quiet(result)]
+    quiet = [result.title.lower() for result in report.results if _is_quiet(result)]
+    if quiet:
+        lines.append(
+            AttackLine(
+                level="none",
+                word=WORDS["none"],
+                title="What else is inside",
+                found="nothing found" if short else f"{', '.join(quiet)}: nothing found",
+            )
+        )
+    return lines
+
+
+def _line(report: Report, result: Finding | Skipped, short: bool) -> AttackLine:
+    policy = _policy(report, result.id)
+    if isinstance(result, Skipped):
+        return AttackLine(
+            level="skipped",
+            word=WORDS["skipped"],
+            title=result.title,
+            found=result.reason,
+            policy=policy,
+        )
+    tell = _SHORT.get(result.id)
+    brief = tell(result, report.forest.n_trees > 1) if short and tell is not None else ""
+    return AttackLine(
+        level=result.severity,
+        word=WORDS[result.severity],
+        title=result.title,
+        found=brief or result.summary,
+        unseen=_unseen(result),
+        policy=policy,
+    )
+
+
+def _is_quiet(result: Finding | Skipped) -> bool:
+    """Whether one line for all such results is enough."""
+    clear = isinstance(result, Finding) and result.status == "clear"
+    return clear and result.id.startswith("TA2")
+
+
+def _policy(report: Report, attack: str) -> str:
+    states = [
+        check.status
+        for check in report.checks
+        if check.name in CHECKS and CHECKS[check.name].attack == attack
+    ]
+    if not states:
+        return "–"
+    worst = next(s for s in ("fail", "skipped", "pass") if s in states)
+    return {"fail": "failed", "skipped": "not made", "pass": "passed"}[worst]
+
+
+def _unseen(finding: Finding) -> str:
+    if finding.id == "TA105":
+        return "a coin: AUC 0.50"
+    shares = [c.control.value for c in finding.controls if c.control is not None]
+    if not shares:
+        return "nobody fits" if finding.controls else "–"
+    fit = " fit" if finding.id in ("TA101", "TA102") else ""
+    return " and ".join(f"{share:.0%}" for share in shares[:2]) + fit
+
+
+def _alone(finding: Finding, many: bool) -> str:
+    details = finding.details
+    what = " leaves" if many else ""
+    small = details["below_k_leaves"] if many else details["below_k_people"]
+    return f"{details['unique_people']:,}{what} alone, {small:,} below {details['k']}"
+
+
+def _certain(finding: Finding, many: bool) -> str:
+    share = float(finding.details["certain_share"])
+    if many:
+        return f"{share:.1%} certain in one tree"
+    return f"{_people(finding.people)} ({share:.1%}) certain"
+
+
+def _known(finding: Finding, many: bool) -> str:
+    curve = finding.details.get("people_disclosed_by_known")
+    if not curve or len(curve) < 2:
+        return ""
+    return f"{_people(curve[1] - curve[0])} by knowing one"
+
+
+def _member(finding: Finding, many: bool) -> str:
+    details: Mapping[str, Any] = finding.details
+    if "auc" not in details:
+        return ""
+    return f"AUC {details['auc']:.2f} ({details['auc_low']:.2f}–{details['auc_high']:.2f})"
+
+
+def _people(n: int) -> str:
+    return "1 person" if n == 1 else f"{n:,} people"
+
+
+_SHORT: Mapping[str, Callable[[Finding, bool], str]] = {
+    "TA101": _alone,
+    "TA102": _certain,
+    "TA103": _known,
+    "TA105": _member,
+}
+"""What was found in a few words; a sentence where an attack has none."""

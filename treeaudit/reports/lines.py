@@ -1,0 +1,100 @@
+"""Growing numbers against 0, 1, 2, …: several lines on one scale."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+__all__ = ["Series", "lines"]
+
+_WIDTH, _HEIGHT, _SIDE, _ROW = 460, 128, 12, 19
+_SHADES = ("s0", "s1", "s2", "s3")
+"""Classes of the lines: they differ in how they are dashed before they differ in colour."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One line.
+
+    Attributes
+    ----------
+    name
+        What it stands for.
+    values
+        Its heights at 0, 1, 2, …; at least two.
+    texts
+        The same in words, as they may be told.
+    """
+
+    name: str
+    values: Sequence[float]
+    texts: Sequence[str]
+
+
+def lines(series: Sequence[Series], *, name: str, axis: str, most: float | None = None) -> Markup:
+    """Draw lines over one axis, each named above with its first and last number.
+
+    Parameters
+    ----------
+    series
+        At most four lines.
+    name, axis
+        What is drawn, and against what.
+    most
+        The top of the scale; the largest number unless told.
+
+    Examples
+    --------
+    >>> svg = lines([Series(name="<known>", values=[1, 3], texts=["1", "3"])], name="n", axis="r")
+    >>> "&lt;known&gt;: from 1 to 3" in svg, svg.count("<circle")
+    (True, 2)
+    """
+    top = _ROW * len(series) + 10
+    bottom = top + _HEIGHT
+    high = most or max(max(one.values) for one in series) or 1
+    length = max(len(one.values) for one in series)
+    step = (_WIDTH - 2 * _SIDE) / max(length - 1, 1)
+    drawn = [
+        _line(one, shade, row, step, top, high)
+        for row, (one, shade) in enumerate(zip(series, _SHADES, strict=False))
+    ]
+    every = max(1, -(-length // 12))
+    ticks = [
+        Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(
+            _SIDE + i * step, bottom + 17, i
+        )
+        for i in range(0, length, every)
+    ]
+    told = "; ".join(_said(one) for one in series)
+    return Markup(
+        '<svg class="chart line" viewBox="0 0 {w} {h}" role="img" aria-label="{name}">'
+        '<desc>{told}</desc><path class="gr" d="M{l} {b}H{r}"/>{body}'
+        '<text x="{m}" y="{y}" text-anchor="middle">{axis}</text></svg>'
+    ).format(
+        w=_WIDTH, h=bottom + 38, l=_SIDE, r=_WIDTH - _SIDE, b=bottom, m=_WIDTH / 2, y=bottom + 34,
+        name=name, axis=axis, told=told, body=Markup("").join([*drawn, *ticks]),
+    )  # fmt: skip
+
+
+def _said(one: Series) -> str:
+    return f"{one.name}: from {one.texts[0]} to {one.texts[-1]}"
+
+
+def _line(one: Series, shade: str, row: int, step: float, top: float, high: float) -> Markup:
+    at = [
+        (_SIDE + i * step, top + _HEIGHT * (1 - value / high)) for i, value in enumerate(one.values)
+    ]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+    dots = Markup("").join(
+        Markup('<circle class="pt {}" cx="{:.1f}" cy="{:.1f}" r="3"><title>{}</title></circle>')
+        .format(shade, x, y, text)
+        for (x, y), text in zip(at, one.texts, strict=True)
+    )  # fmt: skip
+    y = 12 + row * _ROW
+    return Markup(
+        '<polyline class="ln {s}" points="{points}"/>{dots}'
+        '<path class="ln {s}" d="M{a} {k}H{b}"/><text class="ptl" x="{t}" y="{y}">{said}</text>'
+    ).format(
+        s=shade, points=points, dots=dots, a=_SIDE, b=_SIDE + 26, t=_SIDE + 34, k=y - 4, y=y,
+        said=_said(one),
+    )  # fmt: skip
