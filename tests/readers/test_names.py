@@ -11,6 +11,7 @@ from treeaudit.readers.pickles.names import (
     may_call,
     may_create,
     may_fetch,
+    may_hand,
     may_import,
     may_mention,
 )
@@ -62,6 +63,13 @@ def test_bare_instances_of_other_classes_may_be_made(module: str, name: str) -> 
         ("numpy", "memmap"),
         ("joblib", "load"),
         ("joblib", "Memory"),
+        ("sklearn.externals.joblib", "Memory"),
+        ("sklearn.datasets._base", "Path"),
+        ("pandas.core.computation.expr", "Expr"),
+        ("pandas._libs.parsers", "TextReader"),
+        ("xgboost.core", "Booster"),
+        ("lightgbm.basic", "Dataset"),
+        ("catboost.core", "Pool"),
         ("torch", "Module"),
         ("sklearn.datasets", "dump_svmlight_file"),
         ("sklearn.utils._bunch", "getattr"),
@@ -168,6 +176,40 @@ def test_to_name_a_method_is_not_to_call_it(method: str) -> None:
     assert may_fetch("pandas", owner, member)
     assert not may_call("pandas", method)
     assert not may_create("pandas", method)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("numpy.random._pcg64", "PCG64"),
+        ("numpy", "ndarray"),
+        ("pandas.core.indexes.base", "Index"),
+        ("sklearn.neighbors._kd_tree", "KDTree"),
+        ("builtins", "object"),
+    ],
+)
+def test_a_constructor_may_be_handed_classes_of_data(module: str, name: str) -> None:
+    assert may_hand("numpy.random._pickle.__bit_generator_ctor", module, name)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("joblib", "load"),
+        ("numpy", "load"),
+        ("pandas", "read_pickle"),
+        ("pandas", "DataFrame.eval"),
+        ("my_package", "Thing"),
+        ("__main__", "run"),
+        ("functools", "partial"),
+        ("operator", "itemgetter"),
+        ("posix", "system"),
+        ("xgboost.core", "Booster"),
+        ("sklearn.externals.joblib", "Memory"),
+    ],
+)
+def test_a_constructor_may_not_be_handed_what_it_could_call(module: str, name: str) -> None:
+    assert not may_hand("numpy.random._pickle.__randomstate_ctor", module, name)
 
 
 @pytest.mark.parametrize("module", ["os", "", "numpy.", "numpyx", "my_package", "pickle"])

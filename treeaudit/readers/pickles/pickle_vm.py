@@ -15,8 +15,9 @@ The argument, for a reviewer:
    `exec`, `compile` or `pickle`, in this module or in those it imports. Files
    are opened by `companions` alone: joblib 0.9 kept arrays in files beside the
    model, and the caller may pass what opens plain names in the model's folder.
-4. Every name goes through one gate (`names`). What the gate refuses is
-   reported as unsafe even though it could not have run here.
+4. Every name goes through one gate (`names`, its tables in `known_names`). What
+   the gate refuses is reported as unsafe even though it could not have run here;
+   so is a constructor that is handed what it could call (`names.may_hand`).
 5. Costs are bounded: instructions, container bytes, text lengths, integers,
    key depth, array sizes, pickles within pickles (`inert.Limits`).
 
