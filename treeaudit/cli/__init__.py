@@ -17,6 +17,8 @@ from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
 from treeaudit.cli.reconstruct import reconstruct
 from treeaudit.cli.scan import scan
+from treeaudit.cli.schema import schema
+from treeaudit.cli.train import train
 from treeaudit.errors import TreeauditError
 from treeaudit.version import __version__
 
@@ -33,7 +35,18 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (scan, reconstruct, inspect, compare, defend, explain, attacks, demo):
+for command in (
+    scan,
+    reconstruct,
+    inspect,
+    compare,
+    defend,
+    train,
+    schema,
+    explain,
+    attacks,
+    demo,
+):
     app.command()(command)
 
 

@@ -51,6 +51,6 @@ def _is_positive(epsilon: object) -> bool:
     if not isinstance(epsilon, Real):
         return False
     try:
-        return math.isfinite(epsilon) and epsilon > 0
+        return math.isfinite(epsilon) and float(epsilon) > 0
     except OverflowError:
         return False

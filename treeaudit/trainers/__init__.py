@@ -1,6 +1,6 @@
 """Differentially private trees as scikit-learn estimators.
 
-Writing a trainer. It is one class and one name in `ALGORITHMS`::
+Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py``)::
 
     class XClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):
         algorithm = "x"                     # its name on the command line
@@ -38,8 +38,10 @@ Everything else is done once, in `PrivateTrees`: validation, the schema, the
 budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 """
 
+from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
+from treeaudit.trainers.train import save_trained, train
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = [
@@ -48,7 +50,6 @@ __all__ = [
     "PrivateTrees",
     "SmoothSensitivityForestClassifier",
     "TrainingRows",
+    "save_trained",
+    "train",
 ]
-
-ALGORITHMS: tuple[type[PrivateTrees], ...] = (SmoothSensitivityForestClassifier,)
-"""Every trainer, in the order in which they are listed."""

@@ -1,0 +1,145 @@
+"""`treeaudit schema` and `treeaudit train`."""
+
+import json
+import pickle
+
+import pytest
+from typer.testing import CliRunner
+
+import treeaudit as ta
+from tests.cli.run import run
+from tests.trainers.people import people
+from treeaudit.cli import app
+from treeaudit.errors import DataError, TreeauditError
+from treeaudit.trainers import ALGORITHMS, save_trained, train
+from treeaudit.trainers.train import trainer_named
+
+
+def here(*arguments):
+    """Run the command in this process; an error is what it would say."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    frame, y = people(200)
+    frame.insert(0, "id", range(200))
+    frame["sex"] = frame["sex"].map({"f": 1, "m": 2})
+    frame.assign(ill=y).to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def confirmed(folder):
+    arguments = "--target ill --categorical sex -o".split()
+    done = here("schema", folder / "people.csv", *arguments, folder / "schema.toml")
+    assert done.exit_code == 0, done.exception
+    path = folder / "schema.toml"
+    text = path.read_text()
+    assert 'categories = ["1", "2"]' in text
+    # The person who confirms leaves out what is nobody's business.
+    before, _, after = text.partition('[[columns]]\nname = "id"')
+    after = after.partition("[[columns]]")[2]
+    path.write_text(f"{before}[[columns]]{after}".replace("confirmed = false", "confirmed = true"))
+    return folder
+
+
+def test_a_draft_is_printed_or_written_and_trains_nothing(folder) -> None:
+    printed = here("schema", folder / "people.csv", "--target", "ill")
+    assert printed.stdout.splitlines()[5] == "confirmed = false"
+    (folder / "schema.toml").write_text(printed.stdout)
+    done = run(
+        *"train people.csv --epsilon 1 --schema schema.toml -o model.json".split(), cwd=folder
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is a draft" in done.stderr
+    assert not (folder / "model.json").exists()
+
+
+@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+def test_a_model_is_trained_and_read(confirmed, monkeypatch, trainer) -> None:
+    monkeypatch.chdir(confirmed)
+    done = here(
+        *"train people.csv --epsilon 0.5 --schema schema.toml -o model.json -o model.pkl".split(),
+        *("--algorithm", trainer.algorithm),
+    )
+    assert done.exit_code == 0, done.exception
+    assert "claim: epsilon 0.5 (add-remove)" in done.stdout
+    assert "NOT PRIVATE" not in done.stdout
+    model = pickle.loads((confirmed / "model.pkl").read_bytes())
+    assert type(model) is trainer
+    for name in ("model.json", "model.pkl"):
+        forest = ta.load(confirmed / name)
+        assert forest.privacy["epsilon"] == 0.5
+        assert forest.schema.names == ["age", "sex", "dose"]
+        assert forest.schema.target == "ill"
+
+
+def test_what_is_not_private_is_said(confirmed, monkeypatch) -> None:
+    name = ALGORITHMS[-1].algorithm
+    monkeypatch.chdir(confirmed)
+    done = here(
+        *"train people.csv --epsilon 1 --schema schema.toml -o m.json --seed 3".split(),
+        *("--algorithm", name),
+    )
+    assert done.exit_code == 0, done.exception
+    assert "NOT PRIVATE: random_state was set" in done.stdout
+    assert json.loads((confirmed / "m.json").read_text())["privacy"]["not_private"]
+    done = here(*"train people.csv --target ill --epsilon 1 --schema from-data -o n.json".split())
+    assert "NOT PRIVATE: bounds, categories and classes" in done.stdout
+    done = here(
+        *"train people.csv --epsilon 1 --schema schema.toml -o p.json --variant published".split(),
+        *"--algorithm smooth-sensitivity-forest --set n_estimators=2".split(),
+    )
+    assert "NOT PRIVATE: as published" in done.stdout
+    assert ta.load(confirmed / "p.json").n_trees == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("--schema schema.toml -o model.txt", "the suffix of a model"),
+        ("--schema schema.toml -o people.json --set n_estimators", "write NAME=VALUE"),
+        ("--schema schema.toml -o m.json --set epsilon=9", "has an option of its own"),
+        ("--schema schema.toml -o m.json --set leaves=9", "has no parameter 'leaves'"),
+        ("--schema schema.toml -o m.json --algorithm dpfd", "there is no algorithm 'dpfd'"),
+        ("--schema schema.toml -o m.json --target sick", "no column 'sick'"),
+        ("--schema schema.toml -o none/m.json", "no such folder"),
+        ("--schema none.toml -o m.json", "treeaudit schema DATA drafts one"),
+        ("-o m.json", "treeaudit schema DATA drafts one"),
+        ("--schema from-data -o m.json", "--target"),
+        ("--schema schema.toml -o people.csv.json --epsilon -1", "epsilon is -1.0"),
+    ],
+)
+def test_what_cannot_be_meant(confirmed, monkeypatch, arguments, says) -> None:
+    monkeypatch.chdir(confirmed)
+    done = here("train", "people.csv", "--epsilon", "1", *arguments.split())
+    assert isinstance(done.exception, TreeauditError)
+    assert says in str(done.exception)
+    assert done.stdout == ""
+
+
+def test_nothing_is_overwritten(confirmed) -> None:
+    (confirmed / "model.json").write_text("mine")
+    arguments = "train people.csv --epsilon 1 --schema schema.toml -o model.json".split()
+    done = run(*arguments, cwd=confirmed)
+    assert done.returncode == 2
+    assert "exists already" in done.stderr
+    assert (confirmed / "model.json").read_text() == "mine"
+    assert run(*arguments, "--force", cwd=confirmed).returncode == 0
+
+
+def test_in_python(tmp_path) -> None:
+    from tests.trainers.people import SCHEMA
+
+    frame, y = people(100)
+    model = train(frame.assign(ill=y, id=1), epsilon=1, schema=SCHEMA)
+    for suffix in (".json", ".pkl", ".joblib"):
+        path = save_trained(model, tmp_path / f"model{suffix}")
+        assert ta.load(path).schema == model.forest_.schema
+        with pytest.raises(DataError, match="exists already"):
+            save_trained(model, path)
+    with pytest.raises(DataError, match="no column 'dose', which the schema describes"):
+        train(frame.assign(ill=y).drop(columns="dose"), epsilon=1, schema=SCHEMA)
+    with pytest.raises(DataError, match=f"did you mean {ALGORITHMS[0].algorithm}"):
+        trainer_named(ALGORITHMS[0].algorithm[:-1])

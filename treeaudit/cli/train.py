@@ -1,0 +1,160 @@
+"""``treeaudit train DATA``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from treeaudit.cli.options import Force
+
+if TYPE_CHECKING:
+    from treeaudit.dp.ledger import Ledger
+
+__all__ = ["train"]
+
+_PRIVACY = "Privacy"
+
+
+def train(
+    data: Annotated[
+        Path, typer.Argument(help="The private table: CSV or Parquet.", show_default=False)
+    ],
+    epsilon: Annotated[
+        float,
+        typer.Option(
+            help="The privacy budget of the model.", rich_help_panel=_PRIVACY, show_default=False
+        ),
+    ],
+    output: Annotated[
+        list[Path],
+        typer.Option(
+            "--output",
+            "-o",
+            help="The model: .json, .pkl or .joblib. Can be repeated.",
+            metavar="FILE",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ],
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            help="Confirmed public bounds, categories and labels (see 'treeaudit schema'); "
+            "from-data marks the model as not private.",
+            metavar="FILE",
+            rich_help_panel=_PRIVACY,
+            show_default=False,
+        ),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(help="How to train.", metavar="NAME", show_default=False),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="The column with the labels; that of the schema unless told.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
+    neighbours: Annotated[
+        Literal["add-remove", "replace-one"],
+        typer.Option(help="What one person more or less means.", rich_help_panel=_PRIVACY),
+    ] = "add-remove",
+    variant: Annotated[
+        Literal["sound", "published"],
+        typer.Option(help="With a proof, or as the paper prints it.", rich_help_panel=_PRIVACY),
+    ] = "sound",
+    outside: Annotated[
+        Literal["raise", "clip"],
+        typer.Option(
+            help="What to do with values that the schema does not know.",
+            rich_help_panel=_PRIVACY,
+        ),
+    ] = "raise",
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A parameter of the algorithm, such as max_depth=6. Can be repeated.",
+            metavar="NAME=VALUE",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Repeat a draw, for tests: marks the model as not private.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Train a differentially private tree or forest.
+
+    treeaudit train people.csv --epsilon 1 --schema schema.toml -o model.json
+    """
+    import warnings
+
+    from treeaudit import trainers
+    from treeaudit.data import read_table
+    from treeaudit.errors import PrivacyWarning
+    from treeaudit.reports.terminal import plain
+    from treeaudit.trainers.train import check_place
+
+    for path in output:
+        check_place(path, force=force)
+    parameters = {"neighbours": neighbours, "variant": variant, "outside": outside}
+    given: dict[str, Any] = {**_settings(setting or []), **parameters, "random_state": seed}
+    if algorithm is not None:
+        given["algorithm"] = algorithm
+    table = read_table(data).frame
+    with warnings.catch_warnings():
+        # The same is said below, and stays in the model.
+        warnings.simplefilter("ignore", PrivacyWarning)
+        model = trainers.train(table, epsilon=epsilon, schema=schema, target=target, **given)
+    typer.echo(f"{model.algorithm}, {variant} variant")
+    _print_ledger(model.privacy_)
+    for path in output:
+        written = trainers.save_trained(model, path, force=force)
+        typer.echo(plain(f"model  {written}", 1000))
+
+
+def _settings(given: list[str]) -> dict[str, Any]:
+    """Read NAME=VALUE; a value is a number, true, false, or text."""
+    import tomllib
+
+    from treeaudit.errors import DataError
+
+    settings: dict[str, Any] = {}
+    for pair in given:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise DataError(f"--set {pair}: write NAME=VALUE, such as max_depth=6")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = None if text.strip() == "none" else text.strip()
+        settings[name.strip()] = value
+    reserved = {"epsilon", "schema", "algorithm", "target", "budget", "random_state"} & set(
+        settings
+    )
+    if reserved:
+        raise DataError(f"--set {min(reserved)}: this has an option of its own, or none")
+    return settings
+
+
+def _print_ledger(ledger: "Ledger") -> None:
+    for query in ledger.queries:
+        how = "of disjoint parts" if query.composition == "parallel" else "of the same people"
+        typer.echo(
+            f"  {query.name}: {query.mechanism}, epsilon {float(query.epsilon):g}, "
+            f"asked {query.asked:,} times {how}, costs {float(query.cost):g}"
+        )
+    typer.echo(
+        f"  claim: epsilon {float(ledger.epsilon):g} ({ledger.neighbours}); "
+        f"taken as public: {', '.join(ledger.public)}"
+    )
+    for reason in ledger.reasons:
+        typer.echo(f"  NOT PRIVATE: {reason}")

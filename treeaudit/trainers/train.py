@@ -1,0 +1,170 @@
+"""Train by name, from a table and a schema: what the command line does."""
+
+import difflib
+import io
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from treeaudit.dp.rational import Epsilon
+from treeaudit.errors import DataError, PrivacyError
+from treeaudit.output import write_file
+from treeaudit.schema import Schema
+from treeaudit.schema_file import read_schema
+from treeaudit.trainers.algorithms import ALGORITHMS
+from treeaudit.trainers.private_trees import FROM_DATA, PrivateTrees
+from treeaudit.writers import save
+
+__all__ = ["check_place", "save_trained", "train", "trainer_named"]
+
+_SUFFIXES = (".json", ".pkl", ".pickle", ".joblib")
+
+
+def trainer_named(name: str) -> type[PrivateTrees]:
+    """Return a trainer by the name of its algorithm.
+
+    Raises
+    ------
+    DataError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> trainer_named("smooth-sensitivity-forest").__name__
+    'SmoothSensitivityForestClassifier'
+    """
+    known = {trainer.algorithm: trainer for trainer in ALGORITHMS}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+    raise DataError(f"there is no algorithm {name!r}; {hint}")
+
+
+def train(
+    data: pd.DataFrame,
+    *,
+    epsilon: Epsilon,
+    schema: Schema | str | os.PathLike[str] | None,
+    algorithm: str = ALGORITHMS[0].algorithm,
+    target: str | None = None,
+    **parameters: Any,  # noqa: ANN401  # those of the trainer
+) -> PrivateTrees:
+    """Train a differentially private model on the columns that a schema describes.
+
+    Parameters
+    ----------
+    data
+        The private table.
+    epsilon
+        The privacy budget.
+    schema
+        A schema, the path of a confirmed schema file, or ``from-data``, which
+        marks the model as not private.
+    algorithm
+        The name of a trainer.
+    target
+        The column with the labels; that of the schema unless told.
+    **parameters
+        Of the trainer.
+
+    Returns
+    -------
+    PrivateTrees
+        The fitted estimator.
+
+    Raises
+    ------
+    PrivacyError
+        If the fit would leak.
+    DataError
+        If data, schema and parameters do not fit together.
+
+    Examples
+    --------
+    >>> from treeaudit.schema import Feature
+    >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
+    >>> people = pd.DataFrame({"name": ["A", "B"], "age": [30, 80], "ill": ["no", "yes"]})
+    >>> train(people, epsilon=1.0, schema=schema, target="ill").forest_.schema.names
+    ['age']
+    """
+    trainer = trainer_named(algorithm)
+    if schema is None:
+        raise PrivacyError(
+            "a private fit needs the bounds, categories and labels that everybody may know: give a "
+            "file with --schema (schema=); treeaudit schema DATA drafts one"
+        )
+    public: Schema | str = FROM_DATA
+    if schema != FROM_DATA:
+        public = schema if isinstance(schema, Schema) else read_schema(schema)
+    if target is None:
+        if not isinstance(public, Schema):
+            raise DataError("say with --target (target=) which column holds the labels")
+        target = public.target
+    if target not in data.columns:
+        raise DataError(f"the data has no column {target!r} with the labels; choose with --target")
+    used = [name for name in data.columns if name != target]
+    if isinstance(public, Schema):
+        gone = [name for name in public.names if name not in used]
+        if gone:
+            raise DataError(f"the data has no column {gone[0]!r}, which the schema describes")
+        used = public.names
+    model = _made(trainer, {"epsilon": epsilon, "schema": public, **parameters})
+    model.fit(data[used], data[target])
+    return model
+
+
+def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTrees:
+    known = trainer().get_params()  # type: ignore[attr-defined]
+    for name in parameters:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(sorted(known))}"
+            raise DataError(f"{trainer.algorithm} has no parameter {name!r}; {hint}")
+    return trainer(**parameters)
+
+
+def check_place(path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Refuse a place where no model can be written, before anything is spent.
+
+    Raises
+    ------
+    DataError
+        If its suffix is unknown or the file exists.
+    """
+    place = Path(path)
+    if place.suffix.lower() not in _SUFFIXES:
+        raise DataError(f"{place}: the suffix of a model is one of {', '.join(_SUFFIXES)}")
+    if place.exists() and not force:
+        raise DataError(f"{place} exists already; use --force (force=True) to replace it")
+    if not place.absolute().parent.is_dir():
+        raise DataError(f"{place} cannot be written: there is no such folder")
+
+
+def save_trained(model: PrivateTrees, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write a trained model; the suffix tells the format.
+
+    Parameters
+    ----------
+    model
+        A fitted trainer.
+    path
+        ``.json`` for the version-free form, ``.pkl`` or ``.joblib`` for an
+        estimator that predicts when it is loaded.
+    force
+        Replace a file that exists.
+    """
+    check_place(path, force=force)
+    suffix = Path(path).suffix.lower()
+    if suffix == ".json":
+        return save(model.forest_, path, force=force)
+    if suffix == ".joblib":
+        import joblib
+
+        held = io.BytesIO()
+        joblib.dump(model, held)
+        return write_file(path, held.getvalue(), force=force)
+    return write_file(path, pickle.dumps(model), force=force)
