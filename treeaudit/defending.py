@@ -178,7 +178,8 @@ def _tries(
 
 
 def _plans(policy: Policy) -> Iterator[tuple[Defense, ...]]:
-    """Yield combinations, the mildest first."""
+    """Yield combinations, the mildest first: none, which takes out leftovers alone."""
+    yield ()
     share = policy.values.get("max-certain-share")
     sized = {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values)
     if not sized and share is not None:

@@ -11,7 +11,7 @@ from treeaudit.findings import Report
 from treeaudit.policy import Policy
 from treeaudit.tree import Forest
 
-__all__ = ["Attempt", "Repair", "asked", "attempt", "continued", "nearest_miss", "rank"]
+__all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "continued", "nearest_miss", "rank"]
 
 _KEPT_KINDS = frozenset({"column-values", "extremes", "first-round-counts"})
 """What a writer needs for predictions, and so cannot leave out."""
@@ -103,7 +103,7 @@ def asked(forest: Forest, defenses: Sequence[Defense], policy: Policy) -> Attemp
     DataError
         If a defense cannot be applied, or leaves nothing but roots.
     """
-    made = _applied(forest, defenses)
+    made = applied(forest, defenses)
     done = attempt(made, tuple(defense.step for defense in defenses), policy)
     if done.leaves == done.forest.n_trees and n_leaves(forest) > forest.n_trees:
         raise DataError(
@@ -115,12 +115,16 @@ def asked(forest: Forest, defenses: Sequence[Defense], policy: Policy) -> Attemp
 
 def continued(best: Attempt, extra: Sequence[Defense], policy: Policy) -> Attempt:
     """Return an attempt with further defenses applied to it."""
-    made = _applied(best.forest, extra)
+    made = applied(best.forest, extra)
     return attempt(made, (*best.steps, *(defense.step for defense in extra)), policy)
 
 
-def _applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
-    """Apply one after the other, and hold the trees that come out of it."""
+def applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
+    """Apply one after the other, and hold the trees that come out of it.
+
+    What lies beside the trees and is not needed for predictions goes too, as no
+    writer writes it.
+    """
     made = forest
     for defense in defenses:
         made = defense.apply(made)

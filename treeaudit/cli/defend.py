@@ -157,7 +157,7 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
     for step in done.steps:
         console.print(step)
     if not done.steps:
-        what = "it passes as it is" if done.passed else "nothing was changed"
+        what = "it passes as it is" if done.before.report.verdict == "pass" else "its trees stay"
         console.print(f"{what}; a file that is written is put together anew, without leftovers")
     console.print(_grid(["", "before", "after"], before_and_after(done.before, after)))
 

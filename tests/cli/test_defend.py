@@ -1,0 +1,124 @@
+"""``treeaudit defend``: what it writes, prints and how it ends."""
+
+import pickle
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from tests.cli.run import run
+
+
+def test_the_mildest_repair_is_written(cancer_file, cancer_tree, cancer) -> None:
+    folder = cancer_file.parent
+    before = cancer_file.read_bytes()
+    done = run("defend", cancer_file, "-o", folder / "safe.pkl")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "leaves of fewer than 5 people merged into their parents" in done.stdout
+    assert ["verdict", "FAIL", "PASS"] in [line.split() for line in done.stdout.splitlines()]
+    assert f"model  {folder / 'safe.pkl'}" in done.stdout
+    assert cancer_file.read_bytes() == before
+    assert run("scan", folder / "safe.pkl", "--quiet").returncode == 0
+    made = pickle.loads((folder / "safe.pkl").read_bytes())
+    agree = made.predict(cancer[0]) == cancer_tree.predict(cancer[0])
+    assert agree.mean() > 0.9
+
+
+def test_the_written_file_is_what_is_audited(cancer_file) -> None:
+    folder = cancer_file.parent
+    done = run("defend", cancer_file, "--min-leaf", 10, "--strip", "-o", folder / "bare.pkl")
+    assert done.returncode == 3, done.stderr
+    assert ["verdict", "FAIL", "REVIEW"] in [line.split() for line in done.stdout.splitlines()]
+    assert "not told" in done.stdout
+    assert run("scan", folder / "bare.pkl", "--quiet").returncode == 3
+
+
+def test_a_verdict_alone(cancer_file) -> None:
+    done = run("defend", cancer_file, "--quiet")
+    assert done.returncode == 0
+    assert done.stdout.startswith("PASS  all ")
+    assert done.stdout.endswith(" checks of policy default passed\n")
+
+
+def test_unanswered_records(cancer_file, cancer) -> None:
+    folder = cancer_file.parent
+    x, y = cancer
+    x.assign(diagnosis=y).to_csv(folder / "people.csv", index=False)
+    done = run(
+        "defend", cancer_file, "--min-leaf", 10, "--method", "prune-leaves",
+        "--test", folder / "people.csv", "--target", "diagnosis", "-o", folder / "parent.pkl",
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    for words in ("leaves of fewer than 10 people taken out", "share of them answered", "AUC"):
+        assert words in done.stdout
+    reject = ("--min-leaf", 10, "--method", "prune-leaves", "--unanswered", "reject")
+    done = run("defend", cancer_file, *reject, "-o", folder / "reject.json")
+    assert done.returncode == 1, done.stderr
+    assert ta.load(folder / "reject.json").trees[0].n_nodes % 2 == 0
+    done = run("defend", cancer_file, *reject, "-o", folder / "reject.pkl")
+    assert done.returncode == 2
+    assert "use --unanswered parent" in done.stderr
+    assert not (folder / "reject.pkl").exists()
+
+
+def test_nothing_passes(cancer_file) -> None:
+    folder = cancer_file.parent
+    policy = folder / "mine.toml"
+    policy.write_text("[policies.mine]\nmin-leaf = 5\nmax-epsilon = 1.0\n")
+    done = run("defend", cancer_file, "--policy", policy, "-o", folder / "safe.pkl")
+    assert done.returncode == 1
+    text = " ".join(done.stdout.split())
+    assert "nothing written: none of 5 repairs passes policy mine; nearest: leaves of" in text
+    assert not (folder / "safe.pkl").exists()
+
+
+def test_what_each_k_costs(cancer_file) -> None:
+    done = run("defend", cancer_file, "--sweep", "2,5,10,20")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[0] for row in rows if row and row[0].isdecimal()] == ["2", "5", "10", "20"]
+    assert run("defend", cancer_file, "--sweep", "2,many").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--min-leaf", 570), "only 569 in the tree; ask for at most that many (--min-leaf 569)"),
+        (("--min-leaf", 400), "a single leaf would be left"),
+        (("-o", "safe.txt"), "a model is written as .json, .pkl"),
+        (("-o", "cancer.pkl", "--force"), "is the model itself"),
+        (("-o", "no/safe.pkl"), "no such file or directory"),
+        (("--method", "intersect-k"), "give it with --train"),
+        (("--policy", "nobody"), "there is no policy"),
+    ],
+    ids=str,
+)
+def test_one_sentence(cancer_file, options, says) -> None:
+    done = run("defend", cancer_file.name, *options, cwd=cancer_file.parent)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("treeaudit: ")
+    assert done.stderr.count("\n") == 1
+    assert says in done.stderr
+
+
+def test_a_model_without_trees(tmp_path) -> None:
+    (tmp_path / "line.pkl").write_bytes(pickle.dumps(LogisticRegression()))
+    done = run("defend", tmp_path / "line.pkl", "-o", tmp_path / "safe.pkl")
+    assert done.returncode == 2
+    assert "LogisticRegression" in done.stderr
+
+
+class Mine(DecisionTreeClassifier):
+    """A class outside scikit-learn."""
+
+
+def test_a_foreign_class_goes_to_json(cancer, tmp_path) -> None:
+    (tmp_path / "mine.pkl").write_bytes(pickle.dumps(Mine(random_state=0).fit(*cancer)))
+    done = run("defend", tmp_path / "mine.pkl", "-o", tmp_path / "safe.pkl")
+    assert done.returncode == 2
+    assert "a Mine cannot be written as a scikit-learn estimator" in done.stderr
+    done = run("defend", tmp_path / "mine.pkl", "-o", tmp_path / "safe.json")
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,379 @@
+"""What is written is a scikit-learn estimator that answers like the model it came from."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+)
+
+import treeaudit as ta
+from treeaudit.defenses import (
+    Coarsen,
+    KeepTrees,
+    LabelsOnly,
+    MergeDiverse,
+    MergeSiblings,
+    PruneLeaves,
+    RoundCounts,
+    Strip,
+)
+from treeaudit.predictions import class_shares
+from treeaudit.records import read_records
+from treeaudit.writers import to_estimator
+
+# scikit-learn 1.2 with pandas 2.
+pytestmark = pytest.mark.filterwarnings("ignore:is_sparse")
+
+IRIS, CANCER, DIABETES = (
+    load(return_X_y=True) for load in (load_iris, load_breast_cancer, load_diabetes)
+)
+NAMED = (CANCER[0], np.array(["yes", "no"])[CANCER[1]])
+
+AVERAGING = [
+    DecisionTreeClassifier(random_state=0),
+    DecisionTreeClassifier(max_depth=4, criterion="entropy", class_weight="balanced"),
+    ExtraTreeClassifier(random_state=0),
+    RandomForestClassifier(5, random_state=0),
+    RandomForestClassifier(5, bootstrap=False, random_state=0),
+    RandomForestClassifier(12, class_weight="balanced", max_depth=4, random_state=0),
+    ExtraTreesClassifier(5, random_state=0),
+    BaggingClassifier(n_estimators=4, random_state=0),
+    BaggingClassifier(n_estimators=4, max_features=0.5, random_state=0),
+]
+BOOSTED = [
+    AdaBoostClassifier(n_estimators=4, random_state=0),
+    GradientBoostingClassifier(n_estimators=4, random_state=0),
+    GradientBoostingClassifier(n_estimators=4, init="zero", subsample=0.7, random_state=0),
+    HistGradientBoostingClassifier(max_iter=4, random_state=0),
+]
+NUMBERS = [
+    DecisionTreeRegressor(random_state=0),
+    DecisionTreeRegressor(criterion="absolute_error", max_depth=3),
+    ExtraTreeRegressor(random_state=0),
+    RandomForestRegressor(4, random_state=0),
+    ExtraTreesRegressor(4, random_state=0),
+    BaggingRegressor(n_estimators=4, random_state=0),
+    AdaBoostRegressor(n_estimators=4, random_state=0),
+    GradientBoostingRegressor(n_estimators=4, random_state=0),
+    GradientBoostingRegressor(n_estimators=4, loss="quantile", alpha=0.3, random_state=0),
+    HistGradientBoostingRegressor(max_iter=4, random_state=0),
+]
+
+
+def fit(model, data):
+    """Fit, and say nothing about settings that some version wants changed."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(model).fit(*data)
+
+
+def others(data, n: int = 10_000) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    x = data[0][rng.integers(0, len(data[0]), n)]
+    return x + rng.normal(size=x.shape) * data[0].std(axis=0) / 2
+
+
+def cases():
+    for model in AVERAGING + BOOSTED:
+        yield model, IRIS
+        yield model, NAMED
+    for model in NUMBERS:
+        yield model, DIABETES
+
+
+@pytest.mark.parametrize(("model", "data"), list(cases()), ids=str)
+def test_as_the_model_itself(model, data) -> None:
+    fitted = fit(model, data)
+    again = pickle.loads(pickle.dumps(to_estimator(ta.load(fitted))))
+    rows = others(data)
+    assert np.array_equal(again.predict(rows), fitted.predict(rows))
+    if hasattr(fitted, "predict_proba"):
+        assert np.allclose(again.predict_proba(rows), fitted.predict_proba(rows), atol=1e-12)
+    assert type(again) is type(fitted)
+    stated, given = again.get_params(), fitted.get_params()
+    assert {k: v for k, v in stated.items() if given.get(k) != v and "random_state" not in k} == (
+        {} if getattr(model, "max_features", 1) != 0.5 else {"max_features": 1.0}
+    )
+    assert clone(again).get_params().keys() == given.keys()
+    assert ta.load(again).leftovers == tuple(
+        one for one in ta.load(again).leftovers if one.kind in ("targets", "first-round-counts")
+    )
+
+
+REPAIRS = [
+    MergeSiblings(min_leaf=8),
+    PruneLeaves(min_leaf=8, unanswered="parent"),
+    MergeDiverse(),
+    RoundCounts(base=5),
+    Strip(),
+    LabelsOnly(),
+    Coarsen(digits=2),
+]
+
+
+@pytest.mark.parametrize("model", AVERAGING, ids=str)
+@pytest.mark.parametrize("repair", REPAIRS, ids=lambda one: one.id)
+def test_after_a_repair_as_the_forest(model, repair) -> None:
+    for data in (IRIS, NAMED):
+        forest = ta.load(fit(model, data))
+        if repair.id == "round-counts" and forest.counts_are == "weighted":
+            continue
+        safe = repair.apply(forest)
+        rows = others(data, 2000)
+        estimator = to_estimator(safe)
+        shares, answered = class_shares(safe, read_records(rows, safe))
+        assert answered.all()
+        assert np.allclose(estimator.predict_proba(rows), shares, atol=1e-12)
+        clear = np.diff(np.sort(shares, axis=1)[:, -2:], axis=1)[:, 0] > 1e-9
+        said = estimator.classes_[shares.argmax(axis=1)]
+        assert np.array_equal(estimator.predict(rows)[clear], said[clear])
+        # What is read back says what was written.
+        back = ta.load(pickle.loads(pickle.dumps(estimator)))
+        for one, other in zip(safe.trees, back.trees, strict=True):
+            assert np.array_equal(one.high, other.high)
+            if one.n_records is not None:
+                assert np.array_equal(one.n_records, other.n_records)
+
+
+def test_fewer_trees() -> None:
+    forest = ta.load(fit(AVERAGING[3], IRIS))
+    made = to_estimator(KeepTrees(trees=2).apply(forest))
+    assert len(made.estimators_) == made.n_estimators == 2
+
+
+def frame():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    n = 400
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n).astype(float),
+            "job": rng.choice(["clerk", "nurse", "baker", "smith"], n),
+            "town": rng.choice(["A", "B", "C"], n),
+            "pay": rng.integers(1, 50, n).astype(float),
+        }
+    )
+    label = np.where((table["age"] > 40) & (table["job"] != "baker"), "sick", "well")
+    label = np.where(rng.random(n) < 0.2, "well", label)
+    return table, label
+
+
+def columns() -> ColumnTransformer:
+    return ColumnTransformer(
+        [
+            ("numbers", make_pipeline(StandardScaler()), ["age"]),
+            ("job", OneHotEncoder(handle_unknown="ignore"), ["job"]),
+            ("town", OrdinalEncoder(), ["town"]),
+            ("rest", "passthrough", ["pay"]),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        DecisionTreeClassifier(max_depth=6, random_state=0),
+        RandomForestClassifier(4, random_state=0),
+        GradientBoostingClassifier(n_estimators=3, random_state=0),
+        HistGradientBoostingClassifier(max_iter=3, random_state=0),
+    ],
+    ids=str,
+)
+def test_in_the_same_pipeline(last) -> None:
+    table, label = frame()
+    model = Pipeline([("prep", columns()), ("clf", clone(last))]).fit(table, label)
+    forest = ta.load(model)
+    again = to_estimator(forest)
+    assert [name for name, _ in again.steps] == ["prep", "clf"]
+    assert np.array_equal(again.predict_proba(table), model.predict_proba(table))
+    for repair in (MergeSiblings(min_leaf=20), PruneLeaves(min_leaf=20, unanswered="parent")):
+        safe = repair.apply(forest)
+        made = pickle.loads(pickle.dumps(to_estimator(safe)))
+        back = ta.load(made)
+        for one, other in zip(safe.trees, back.trees, strict=True):
+            assert np.array_equal(one.low, other.low)
+            assert np.array_equal(one.n_records, other.n_records)
+        if forest.counts_are == "absent":
+            continue
+        shares, _ = class_shares(safe, read_records(table, safe))
+        assert np.allclose(made.predict_proba(table), shares, atol=1e-12)
+
+
+def test_pipelines_that_cannot_be_rebuilt() -> None:
+    table, label = frame()
+    odd = Pipeline(
+        [("log", FunctionTransformer(np.log1p)), ("clf", DecisionTreeClassifier(max_depth=2))]
+    ).fit(table[["age", "pay"]], label)
+    with pytest.raises(ta.UnsupportedModelError, match="log1p, which is not rebuilt"):
+        to_estimator(ta.load(odd))
+    scaled = Pipeline([("prep", columns()), ("clf", DecisionTreeClassifier(max_depth=3))])
+    forest = Coarsen(digits=1).apply(ta.load(scaled.fit(table, label)))
+    with pytest.raises(ta.UnsupportedModelError, match="conditions were changed"):
+        to_estimator(forest)
+
+
+def test_steps_of_another_version() -> None:
+    from dataclasses import replace
+
+    table, label = frame()
+    model = Pipeline([("prep", columns()), ("clf", DecisionTreeClassifier(max_depth=3))])
+    forest = ta.load(model.fit(table, label))
+    old = replace(forest, source=replace(forest.source, library_version="0.24.1"))
+    with pytest.raises(ta.UnsupportedModelError, match=r"install scikit-learn 0\.24\.1"):
+        to_estimator(old)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (IsolationForest(n_estimators=3, random_state=0), "IsolationForest cannot be written"),
+        (
+            VotingClassifier([("a", DecisionTreeClassifier()), ("b", ExtraTreeClassifier())]),
+            "VotingClassifier of 2 models",
+        ),
+        (
+            GradientBoostingClassifier(n_estimators=2, init=DecisionTreeClassifier(max_depth=1)),
+            "starts from DecisionTreeClassifier",
+        ),
+    ],
+    ids=["isolation", "vote", "start"],
+)
+def test_what_is_not_written_names_what_is(model, says) -> None:
+    with pytest.raises(ta.UnsupportedModelError, match=says) as caught:
+        to_estimator(ta.load(fit(model, IRIS)))
+    assert "-o model.json" in str(caught.value)
+
+
+def test_trees_that_scikit_learn_does_not_know(figure_3) -> None:
+    from dataclasses import replace
+
+    inf = np.inf
+    three = ta.Tree(
+        parent=[-1, 0, 0, 0],
+        feature=[-1, 0, 0, 0],
+        low=[-inf, -inf, 1, 2],
+        high=[inf, 1, 2, inf],
+        counts=np.ones((4, 2)),
+    )
+    wide = replace(
+        figure_3,
+        trees=(three,),
+        schema=replace(figure_3.schema, classes=("no", "yes")),
+        source=ta.Source(estimator="DecisionTreeClassifier"),
+    )
+    with pytest.raises(ta.UnsupportedModelError, match="branches more than twice or by categories"):
+        to_estimator(wide)
+    with pytest.raises(ta.UnsupportedModelError, match="a Tree cannot be written"):
+        to_estimator(figure_3)
+    gap = replace(
+        PruneLeaves(min_leaf=2).apply(figure_3),
+        schema=replace(figure_3.schema, classes=("no", "yes")),
+        source=ta.Source(estimator="DecisionTreeClassifier"),
+    )
+    with pytest.raises(ta.UnsupportedModelError, match="--unanswered parent"):
+        to_estimator(gap)
+
+
+def test_a_forest_of_json_is_a_tree_again(figure_3, tmp_path) -> None:
+    from dataclasses import replace
+
+    schema = replace(figure_3.schema, classes=("no", "yes"))
+    named = replace(figure_3, schema=schema, source=ta.Source(estimator="DecisionTreeClassifier"))
+    pd = pytest.importorskip("pandas")
+    made = to_estimator(ta.load(ta.save(named, tmp_path / "model.json")))
+    person = pd.DataFrame([[165.0, 50.0, 20.0]], columns=["Height", "Weight", "Age"])
+    assert made.predict(person).tolist() == ["no"]
+    assert made.feature_names_in_.tolist() == ["Height", "Weight", "Age"]
+    unsorted = replace(named, schema=figure_3.schema)
+    with pytest.raises(ta.UnsupportedModelError, match="not sorted"):
+        to_estimator(unsorted)
+
+
+PROGRAM = """
+import json, sys, numpy as np
+assert "treeaudit" not in sys.modules
+if sys.argv[1].endswith("joblib"):
+    import joblib
+    model = joblib.load(sys.argv[1])
+else:
+    import pickle
+    with open(sys.argv[1], "rb") as file:
+        model = pickle.load(file)
+rows = np.load(sys.argv[2])
+print(json.dumps(np.asarray(model.predict(rows)).tolist()))
+assert "treeaudit" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize("suffix", ["pkl", "joblib"])
+def test_in_another_process_by_plain_scikit_learn(suffix: str, tmp_path: Path) -> None:
+    forest = ta.defend(fit(AVERAGING[3], NAMED), min_leaf=10)
+    path = ta.save(forest, tmp_path / f"safe.{suffix}")
+    rows = others(NAMED)
+    np.save(tmp_path / "rows.npy", rows)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM, str(path), str(tmp_path / "rows.npy")],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+    )
+    shares, _ = class_shares(forest, read_records(rows, forest))
+    said = np.array(forest.schema.classes)[shares.argmax(axis=1)]
+    assert json.loads(done.stdout) == said.tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40))
+def test_any_tree_any_k(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 6, (80, 3)).astype(np.float32)
+    y = rng.integers(0, 3, 80)
+    safe = MergeSiblings(min_leaf=k).apply(ta.load(DecisionTreeClassifier().fit(x, y)))
+    made = to_estimator(safe)
+    tree = safe.trees[0]
+    node = tree.apply(x)
+    assert np.array_equal(made.apply(x), node)
+    assert np.array_equal(made.predict(x), made.classes_[tree.counts[node].argmax(axis=1)])
+    assert made.tree_.n_node_samples[made.tree_.children_left < 0].min() >= k
+
+
+def test_the_version_that_runs() -> None:
+    assert tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 2)
