@@ -426,6 +426,12 @@ def test_an_unknown_ensemble_of_trees_is_called_one(tmp_path: Path) -> None:
     error = refusal(path)
     assert type(error) is UnsupportedModelError
     assert "an ensemble that treeaudit does not know" in str(error)
+    assert "the models in its estimators_ one at a time" in str(error)
+    path.write_bytes(dumped(thing("mlxtend.classifier", "Stacking", clf=trees[0], clfs_=trees)))
+    assert "the models in its clf one at a time" in str(refusal(path))
+    fresh = DecisionTreeClassifier()
+    path.write_bytes(dumped(thing("mlxtend.classifier", "Stacking", clf=fresh, clfs_=[])))
+    assert "which is no tree model" in str(refusal(path))
 
 
 class Colour(enum.Enum):

@@ -5,13 +5,14 @@ import itertools
 import numpy as np
 
 from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, steps_of
-from treeaudit.readers.estimators.found import Found, elements
+from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.pickles.arrays import LateArray, arrived
-from treeaudit.readers.pickles.inert import Inert, show
+from treeaudit.readers.pickles.inert import Inert, clean, show
 
 __all__ = ["what_it_is"]
 
 
+_MOST_ATTRIBUTES = 200
 # What the functions put together that libraries store in place of a class.
 _MADE_BY = {
     "newObj": "an index of neighbours of scikit-learn",
@@ -72,11 +73,11 @@ def _what_estimator(root: Inert, reads: str) -> str:
     if kinds:
         return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
     name = show(root.cls)
-    first = next(iter(elements(root.get("estimators_"))), None)
-    if isinstance(first, Inert) and first.kind in (*TREES, "Pipeline"):
+    where = _holds_trees(root)
+    if where:
         return (
             f"the file holds {_article(name)} {name}, an ensemble that treeaudit does not know: "
-            "save one of its estimators_ at a time to audit its trees"
+            f"save the models in its {where} one at a time to audit their trees"
         )
     made = _MADE_BY.get(root.kind.rpartition(".")[2])
     if made is not None:
@@ -86,3 +87,27 @@ def _what_estimator(root: Inert, reads: str) -> str:
 
 def _article(name: str) -> str:
     return "an" if name[:1] in "aeiou" else "a"
+
+
+def _first(value: object) -> object:
+    """Return the first element, without a look at the others; a value that has none itself."""
+    match value:
+        case list() | tuple() if value:
+            return arrived(value[0])
+        case dict() if value:
+            return arrived(next(iter(value.values())))
+        case np.ndarray() if value.dtype == object and value.size:
+            return arrived(value.flat[0])
+        case _:
+            return value
+
+
+def _holds_trees(root: Inert) -> str:
+    """Return the attribute that holds trees; of a list or dictionary the first is looked at."""
+    for name, value in itertools.islice(root.attributes.items(), _MOST_ATTRIBUTES):
+        first = _first(arrived(value))
+        fitted = isinstance(first, Inert) and arrived(first.get("tree_")) is not None
+        pipeline = isinstance(first, Inert) and first.kind == "Pipeline" and name == "estimators_"
+        if name.isidentifier() and (fitted or pipeline):
+            return clean(name[:40])
+    return ""
