@@ -5,6 +5,7 @@ Ids: ``TA1xx`` attacks on the table, ``TA2xx`` what else the file gives away,
 entry-point group ``treeaudit.attacks``.
 """
 
+from treeaudit.attacks.attributes import Attributes
 from treeaudit.attacks.background import Background
 from treeaudit.attacks.case import Attack, Case
 from treeaudit.attacks.homogeneity import Homogeneity
@@ -19,6 +20,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     Uniqueness,
     Homogeneity,
     Background,
+    Attributes,
     Membership,
     Identifiers,
     TrainingData,

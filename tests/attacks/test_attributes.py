@@ -1,0 +1,248 @@
+"""TA104: the score against loops, and models whose memory is known."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import poisson
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from tests.attacks.people import case_of, population, records_of
+from tests.strategies import forests, rows
+from treeaudit.attacks import Attributes, Case
+from treeaudit.attacks.attributes import Outcome
+from treeaudit.attacks.candidates import columns_of
+from treeaudit.attacks.hidden import answers, people_asked, weigh
+from treeaudit.attacks.sides import sides
+from treeaudit.groups import measure
+
+
+def case_by_hand(forest, seed) -> Case:
+    """Random people of a forest; nobody looks whether they fit its counts."""
+    rng = np.random.default_rng(seed)
+    classes = len(forest.schema.classes)
+    train, test = (
+        records_of(forest, rows(s, 60), rng.integers(0, classes, 60)) for s in (seed, seed + 1)
+    )
+    return Case(forest=forest, groups=measure(forest), train=train, test=test)
+
+
+def explicit_score(forest, people, n_members, row, label) -> float:
+    """The log likelihood ratio of everything that the trees count, in plain loops."""
+    total = 0.0
+    for i, tree in enumerate(forest.trees):
+        leaf = int(tree.apply(row[None])[0])
+        if leaf not in tree.leaves:
+            continue
+        nodes = people.test.node[people.reference, i]
+        labels = people.test.labels[people.reference]
+        seen = sum(1 for n, y in zip(nodes, labels, strict=True) if n == leaf and y == label)
+        shown = tree.counts[tree.leaves].sum()
+        expected = (seen + 0.5) * shown / len(nodes)
+        count = tree.counts[leaf, label]
+        without = poisson.logpmf(count, expected)
+        if forest.records_are == "bootstrap":
+            total += poisson.logpmf(count, expected + shown / n_members) - without
+        else:
+            share = min(1, shown / n_members)
+            ratio = share * math.exp(poisson.logpmf(count - 1, expected) - without) + 1 - share
+            total += math.log(ratio) if ratio > 0 else -math.inf
+    return total
+
+
+@settings(max_examples=25)
+@given(forests(), st.sampled_from(["all", "bootstrap"]), st.integers(0, 99))
+def test_the_score_against_loops(forest, drawn, seed) -> None:
+    forest = ta.Forest(trees=forest.trees, schema=forest.schema, records_are=drawn)
+    case = case_by_hand(forest, seed)
+    people = sides(case, "TA104", 5)
+    asked = people_asked(people)
+    columns = columns_of(forest, people.test.values[people.reference])
+    for column, sums in zip(columns, weigh(case, people, asked, columns), strict=True):
+        for i, row in enumerate(asked.values):
+            for v, candidate in enumerate(column.values):
+                changed = row.copy()
+                changed[list(column.features)] = candidate
+                expected = explicit_score(forest, people, 60, changed, asked.labels[i])
+                assert sums.score[i, v] == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_answer_by_hand() -> None:
+    """log ½ + 1 < log ¼ + 2, but log ½ + 0.1 > log ¼ + 0.2; an excluded value is never said."""
+    score = np.array([[1.0, 2.0], [-np.inf, 0.0]])
+    chance = np.array([[0.5, 0.25], [0.99, 0.01]])
+    assert answers(score, chance, 1.0).tolist() == [1, 1]
+    assert answers(score, chance, 0.1).tolist() == [0, 1]
+
+
+def test_what_is_given_away_is_beyond_both() -> None:
+    """Members: 80 by the model, 50 of them without it. Unseen people: 50 and 50."""
+    is_member = np.repeat([True, False], 100)
+    model = np.r_[np.arange(100) < 80, np.arange(100) < 50]
+    imputation = np.tile(np.arange(100) < 50, 2)
+    column = columns_of(
+        ta.Forest(
+            trees=(
+                ta.Tree(
+                    parent=[-1, 0, 0],
+                    feature=[-1, 0, 0],
+                    low=[-np.inf, -np.inf, 1],
+                    high=[np.inf, 1, np.inf],
+                ),
+            ),
+            schema=ta.Schema.numeric(1),
+        ),
+        np.zeros((2, 1)),
+    )[0]
+    outcome = Outcome(
+        column=column,
+        is_member=is_member,
+        model=model,
+        imputation=imputation,
+        frequent=imputation,
+        fredrikson=imputation,
+    )
+    assert outcome.beyond_control().value == pytest.approx(0.3)
+    assert outcome.beyond_imputation().value == pytest.approx(0.3)
+    # All 30 who differ are on one side: 1 - 2 * (1 - 0.025 ** (1/30)) of them at least.
+    assert outcome.beyond_imputation().low == pytest.approx(0.3 * (2 * 0.025 ** (1 / 30) - 1))
+    assert outcome.given_away(0.95) == pytest.approx(0.3)
+    unseen = Outcome(
+        column=column,
+        is_member=is_member,
+        model=np.tile(model[:100], 2),
+        imputation=imputation,
+        frequent=imputation,
+        fredrikson=imputation,
+    )
+    assert unseen.given_away(0.95) == 0.0
+
+
+@pytest.fixture(scope="module")
+def remembered() -> ta.Finding:
+    """An unlimited forest without bootstrap: it holds every person."""
+    x, y = population(600, 0)
+    model = RandomForestClassifier(20, bootstrap=False, random_state=0).fit(x, y)
+    return Attributes().run(case_of(model, (x, y), population(4_000, 1)))
+
+
+def test_a_forest_that_remembers_gives_values_away(remembered) -> None:
+    details = remembered.details
+    assert details["given_away"]
+    assert remembered.status == "found"
+    assert remembered.people > 0
+    assert json.loads(json.dumps(details, allow_nan=False)) == details
+    rows_ = {row["column"]: row for row in details["columns"]}
+    assert set(rows_) == {"x0", "x1", "x2", "x3"}
+    worst = rows_[details["given_away"][0]]
+    assert worst["model_members"] > worst["model_control"]
+    assert worst["model_members"] > worst["imputation_members"]
+    assert worst["excess_low"] > 0
+    assert worst["beyond_imputation_low"] > 0
+
+
+def test_every_column_stands_beside_its_controls(remembered) -> None:
+    for control, row in zip(remembered.controls, remembered.details["columns"], strict=True):
+        assert control.of == row["column"]
+        assert control.verified.value == row["model_members"]
+        assert control.control.value == row["model_control"]
+        assert set(control.baselines) == {"most frequent value", "guess without the model"}
+        assert control.sentence.startswith(control.of)
+
+
+def test_the_most_identifying_come_first(remembered) -> None:
+    """x3 has sixteen values, x0 two."""
+    assert [row["column"] for row in remembered.details["columns"]] == ["x3", "x2", "x1", "x0"]
+
+
+def test_a_cap_names_what_was_left_out() -> None:
+    x, y = population(300, 2)
+    model = DecisionTreeClassifier(random_state=0).fit(x, y)
+    finding = Attributes(most_columns=1).run(case_of(model, (x, y), population(300, 3)))
+    assert finding.details["not_attacked"] == ["x2", "x1", "x0"]
+    assert "3 further columns were not attacked" in finding.summary
+
+
+def test_a_small_tree_gives_nothing_away() -> None:
+    x, y = population(3_000, 4)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(x, y)
+    finding = Attributes().run(case_of(model, (x, y), population(3_000, 5)))
+    assert finding.severity == "none"
+    assert finding.details["given_away"] == []
+    assert "beyond what can be guessed without the model" in finding.summary
+
+
+def test_unseen_people_instead_of_members_give_nothing_away() -> None:
+    """The whole machinery on people whom the model never saw."""
+    x, y = population(800, 6)
+    model = RandomForestClassifier(10, random_state=0).fit(x, y)
+    finding = Attributes().run(case_of(model, population(800, 7), population(3_000, 8)))
+    assert finding.details["given_away"] == []
+
+
+def test_texts_numbers_and_indicators() -> None:
+    """Column names with their categories, from a table that has one text column."""
+    rng = np.random.default_rng(9)
+
+    def people(n: int) -> pd.DataFrame:
+        kind = rng.choice(["tea", "coffee", "water"], n)
+        age = rng.integers(18, 80, n)
+        label = np.where((kind == "tea") ^ (age > 50) ^ (rng.random(n) < 0.2), "yes", "no")
+        return pd.DataFrame({"age": age, "kind": kind, "label": label})
+
+    train, test = people(500), people(2_000)
+    coded = pd.get_dummies(train[["age", "kind"]], dtype=float)
+    model = DecisionTreeClassifier(random_state=0).fit(coded, train["label"])
+    finding = Attributes().run(case_of(model, train, test))
+    found = {row["column"]: row["candidates"] for row in finding.details["columns"]}
+    assert found == {"age": 16, "kind": 3}
+
+
+def test_a_regressor_is_attacked_by_its_people() -> None:
+    x, _ = population(400, 10)
+    target = x[:, 3] + x[:, 0]
+    model = DecisionTreeRegressor(random_state=0).fit(x, target)
+    unseen, _ = population(400, 11)
+    finding = Attributes().run(case_of(model, (x, target), (unseen, unseen[:, 3] + unseen[:, 0])))
+    assert isinstance(finding, ta.Finding)
+
+
+def test_a_model_that_asks_nothing_is_skipped() -> None:
+    x, y = population(100, 12)
+    model = DecisionTreeClassifier(max_depth=1, min_samples_leaf=60).fit(x, y)
+    result = Attributes().run(case_of(model, (x, y), population(100, 13)))
+    assert "no column" in result.reason
+
+
+def test_without_people_it_is_skipped(figure_3) -> None:
+    result = Attributes().run(Case(forest=figure_3, groups=measure(figure_3)))
+    assert result.reason == "needs --train and --test to tell success from chance"
+
+
+def test_the_order_of_the_trees_does_not_matter() -> None:
+    x, y = population(300, 14)
+    model = RandomForestClassifier(3, random_state=0).fit(x, y)
+    case = case_of(model, (x, y), population(500, 15))
+    trees = tuple(case.forest.trees)
+    other = ta.Forest(
+        trees=trees[::-1],
+        schema=case.forest.schema,
+        counts_are=case.forest.counts_are,
+        records_are=case.forest.records_are,
+        n_records=case.forest.n_records,
+    )
+    again = Case(
+        forest=other,
+        groups=measure(other),
+        train=records_of(other, x, case.train.labels),
+        test=records_of(other, case.test.values, case.test.labels),
+    )
+    one, two = Attributes().run(case), Attributes().run(again)
+    assert one.details["given_away"] == two.details["given_away"]
+    assert one.people == two.people

@@ -1,0 +1,101 @@
+"""What would be if: against routing every person again with every candidate."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import grow, rows
+from treeaudit.attacks.what_if import Paths
+from treeaudit.tree import Tree
+
+HIDDEN = [
+    ((0,), [[-25.0], [-3.0], [0.0], [7.5], [22.0]]),
+    ((2,), [[0.0], [1.0], [2.0], [3.0]]),
+    ((1, 2), [[-3.0, 1.0], [5.0, 1.0], [9.0, 3.0]]),
+]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(HIDDEN))
+def test_agreement_with_routing_again(seed, hidden) -> None:
+    """Binary, multiway and category-set trees."""
+    features, candidates = hidden[0], np.array(hidden[1])
+    tree, values = grow(seed, 3), rows(seed, 25)
+    found = Paths(tree).what_if(values, tree.apply(values), features, candidates)
+    for v, candidate in enumerate(candidates):
+        changed = values.copy()
+        changed[:, features] = candidate
+        assert found[:, v].tolist() == tree.apply(changed).tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(HIDDEN))
+def test_people_with_a_value_are_those_of_the_leaves_it_may_reach(seed, hidden) -> None:
+    features, candidates = hidden[0], np.array(hidden[1])
+    tree = grow(seed, 3)
+    found = Paths(tree).people_with(features, candidates)
+    for v, candidate in enumerate(candidates):
+        total = 0
+        for leaf in tree.leaves.tolist():
+            node, passes = leaf, True
+            while node:
+                if tree.feature[node] in features:
+                    x = candidate[features.index(tree.feature[node])]
+                    passes &= bool(tree.passes(np.array([node]), [x])[0])
+                node = tree.parent[node]
+            total += int(tree.n_records[leaf]) * passes
+        assert found[v] == total
+
+
+def test_a_value_that_no_edge_lets_through_stays_where_it_is() -> None:
+    multiway = Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-np.inf, 0.0, 2.0],
+        high=[np.inf, 1.0, 3.0],
+    )
+    found = Paths(multiway).what_if(
+        np.array([[0.5]]), np.array([1], dtype=np.int32), (0,), np.array([[0.5], [1.5], [2.5]])
+    )
+    assert found.tolist() == [[1, 0, 2]]
+
+
+def test_sixty_four_candidates_are_told_apart() -> None:
+    edges = np.arange(64.0)
+    fan = Tree(
+        parent=[-1, *[0] * 64],
+        feature=[-1, *[0] * 64],
+        low=[-np.inf, *(edges - 0.5)],
+        high=[np.inf, *(edges + 0.5)],
+    )
+    found = Paths(fan).what_if(
+        np.array([[7.0]]), np.array([8], dtype=np.int32), (0,), edges[:, None]
+    )
+    assert found[0].tolist() == list(range(1, 65))
+
+
+def test_missing_values_elsewhere_follow_their_edge() -> None:
+    tree = Tree(
+        parent=[-1, 0, 0, 1, 1],
+        feature=[-1, 0, 0, 1, 1],
+        low=[-np.inf, -np.inf, 1, -np.inf, 5],
+        high=[np.inf, 1, np.inf, 5, np.inf],
+        missing=[False, True, False, False, True],
+    )
+    values = np.array([[0.0, np.nan], [np.nan, 3.0]])
+    at = tree.apply(values)
+    assert at.tolist() == [4, 3]
+    assert Paths(tree).what_if(values, at, (0,), np.array([[0.0], [2.0]])).tolist() == [
+        [4, 2],
+        [3, 2],
+    ]
+
+
+def test_a_root_alone_has_nothing_to_ask() -> None:
+    root = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], n_records=[7])
+    paths = Paths(root)
+    zeros = np.zeros(2, dtype=np.int32)
+    assert paths.what_if(np.zeros((2, 1)), zeros, (0,), np.array([[0.0], [1.0]])).tolist() == [
+        [0, 0],
+        [0, 0],
+    ]
+    assert paths.people_with((0,), np.array([[0.0], [1.0]])).tolist() == pytest.approx([7, 7])
