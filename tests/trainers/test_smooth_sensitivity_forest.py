@@ -119,7 +119,8 @@ def test_published_parts_are_of_equal_size(monkeypatch) -> None:
 def test_share_of_empty_leaves_as_in_table_3(asked) -> None:
     """Claves has 16 binary columns: depth 8, no leaf of one tree empty, 28.7 % of 30."""
     rng = np.random.default_rng(1)
-    bits = rng.integers(0, 2, (10_800, 16))
+    # Nine tenths of 10,800 records: the paper cross-validates in ten parts.
+    bits = rng.integers(0, 2, (9_720, 16))
     features = tuple(Feature(name=f"b{i}", categories=("0", "1")) for i in range(16))
     schema = Schema(features=features, classes=(0, 1), named=False)
     for n_trees, printed in ((1, 0.0), (30, 0.287)):
@@ -129,7 +130,7 @@ def test_share_of_empty_leaves_as_in_table_3(asked) -> None:
         scores, _ = asked[-1]
         empty = (scores.sum(axis=1) == 0).mean()
         # Uniform bits give exp(-n / 256) empty leaves; the paper's sequences are alike.
-        assert empty == pytest.approx(printed, abs=0.05)
+        assert empty == pytest.approx(printed, abs=0.015)
 
 
 def test_votes_are_soft_and_labels_are_all_that_counts() -> None:

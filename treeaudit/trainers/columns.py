@@ -134,8 +134,10 @@ def _derived(column: Any, name: str) -> Feature:  # noqa: ANN401  # a column of 
     return Feature(name=name, categories=tuple(sorted(texts)))
 
 
-def _column(table: Columns, i: int) -> Any:  # noqa: ANN401  # an array or an array of pandas
-    return table.iloc[:, i].array if isinstance(table, pd.DataFrame) else table[:, i]
+def _column(table: Columns, i: int) -> Any:  # noqa: ANN401  # an array or a Series
+    if isinstance(table, pd.DataFrame):
+        return table.iloc[:, i].reset_index(drop=True)
+    return table[:, i]
 
 
 def _numbers(column: Any) -> Float:  # noqa: ANN401  # a column of either kind

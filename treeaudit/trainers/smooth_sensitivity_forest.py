@@ -106,8 +106,8 @@ class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstim
     >>> from treeaudit.schema import Feature, Schema
     >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
     >>> model = SmoothSensitivityForestClassifier(epsilon=1.0, schema=schema, n_estimators=5)
-    >>> model.fit([[20], [25], [70], [80]] * 50, ["no", "no", "yes", "yes"] * 50).predict([[22]])
-    array(['no'], dtype='<U3')
+    >>> model.fit([[20], [25], [70], [80]] * 50, ["no", "no", "yes", "yes"] * 50).classes_
+    array(['no', 'yes'], dtype='<U3')
     >>> float(model.privacy_.epsilon), model.forest_.counts_are
     (1.0, 'label-only')
     """

@@ -1,0 +1,93 @@
+"""Tables of every kind that pandas knows mean the same."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treeaudit.errors import DataError
+from treeaudit.schema import Feature, Schema
+from treeaudit.trainers.columns import code_columns, columns_of, derive_features, names_of
+from treeaudit.trainers.training_rows import read_rows
+
+SCHEMA = Schema(
+    features=(
+        Feature(name="a", low=0, high=9),
+        Feature(name="b", categories=("u", "v")),
+        Feature(name="c", categories=("True", "False")),
+    ),
+    classes=(False, True),
+)
+FRAME = pd.DataFrame({"a": [1, 4, 9], "b": ["u", "v", "u"], "c": [True, False, True]})
+CODED = [[1, 0, 0], [4, 1, 1], [9, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        {},
+        {"a": "Int64", "c": "boolean"},
+        {"b": "category", "c": "category"},
+        {"b": "string"},
+        {"a": "float32"},
+        {"a": object, "b": object, "c": object},
+    ],
+    ids=str,
+)
+def test_frames(kinds) -> None:
+    frame = FRAME.astype(kinds)
+    frame.index = [7, 7, 3]
+    for labels in ([False, True, True], pd.Series([0, 1, 1]), np.array([0.0, 1.0, 1.0])):
+        rows = read_rows(frame, labels, SCHEMA, "raise", "T")
+        assert rows.values.tolist() == CODED
+        assert rows.labels.tolist() == [0, 1, 1]
+    derived = read_rows(frame, [0, 1, 1], "from-data", "raise", "T").schema
+    assert (derived.features[0].low, derived.features[0].high) == (1.0, 9.0)
+    assert derived.features[1].categories == ("u", "v")
+
+
+def test_missing_values() -> None:
+    frame = FRAME.astype({"a": "Int64", "b": "category", "c": "boolean"})
+    frame.loc[0, "a"], frame.loc[1, "b"], frame.loc[2, "c"] = pd.NA, np.nan, pd.NA
+    rows = read_rows(frame, [0, 1, 1], SCHEMA, "raise", "T")
+    assert np.isnan(rows.values).tolist() == np.eye(3, dtype=bool).tolist()
+
+
+def test_numbers_are_not_copied() -> None:
+    values = np.random.default_rng(0).random((100, 2))
+    schema = Schema(features=tuple(Feature(name=n, low=0, high=1) for n in "ab"), classes=(0, 1))
+    rows = read_rows(values, np.zeros(100), schema, "raise", "T")
+    assert np.shares_memory(rows.values, values)
+    read_rows(values * 2, np.zeros(100), schema, "clip", "T")
+    assert values.max() < 1
+
+
+def test_what_is_only_asked_about_is_not_held_against_the_schema() -> None:
+    asked = pd.DataFrame({"a": [100.0, -5.0], "b": ["w", "u"], "c": [None, "True"]})
+    coded = code_columns(columns_of(asked, "T"), SCHEMA, [0, 1, 2], None)
+    assert np.nan_to_num(coded, nan=-1).tolist() == [[100, -1, -1], [-5, 0, 0]]
+
+
+def test_clipping() -> None:
+    private = pd.DataFrame(
+        {"a": [np.inf, -np.inf, "x"], "b": ["w", "u", None], "c": [True, True, False]}
+    )
+    rows = read_rows(private, [0, 1, 7], SCHEMA, "clip", "T")
+    assert np.nan_to_num(rows.values, nan=-1).tolist() == [[9, -1, 0], [0, 0, 0]]
+    assert rows.labels.tolist() == [0, 1]
+
+
+def test_names() -> None:
+    assert names_of(FRAME) == ["a", "b", "c"]
+    assert names_of(FRAME.to_numpy()) is None
+    assert names_of(FRAME.set_axis([0, 1, 2], axis=1)) is None
+    with pytest.raises(TypeError, match="string names"):
+        names_of(FRAME.set_axis(["a", 1, 2], axis=1))
+    one = read_rows(FRAME[["c", "a", "b"]], [0, 1, 1], SCHEMA, "raise", "T")
+    assert one.values.tolist() == CODED
+
+
+def test_columns_of_nothing() -> None:
+    (empty,) = derive_features(np.array([[np.nan], [np.nan]]), None)
+    assert (empty.low, empty.high) == (0.0, 0.0)
+    with pytest.raises(DataError, match="'a': 'x' is no number"):
+        read_rows(FRAME.assign(a="x"), [0, 1, 1], SCHEMA, "raise", "T")
