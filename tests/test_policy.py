@@ -1,9 +1,14 @@
 """Policies: thresholds, files, verdicts."""
 
+import dataclasses
+import math
+
 import pytest
 
 import treeaudit as ta
+from treeaudit.checks import CHECKS
 from treeaudit.policy import BUILT_IN, judge, read_policy
+from treeaudit.tree import Leftover
 
 FOUND = ta.Finding(
     id="TA101",
@@ -64,6 +69,8 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("min-leaf", "fail"),
         ("max-unique-people", "fail"),
         ("max-certain-share", "skipped"),
+        ("max-training-rows-inside", "skipped"),
+        ("max-calls", "skipped"),
     ]
     assert checks[2].reason == "no classes"
     assert checks[2].measured is None
@@ -132,3 +139,156 @@ def test_a_file_with_two_policies_or_none(tmp_path) -> None:
         read_policy(str(path))
     with pytest.raises(ta.PolicyError, match="no file"):
         read_policy(str(tmp_path / "nowhere.toml"))
+
+
+def finding(attack: str, *controls, severity="high", **details) -> ta.Finding:
+    return ta.Finding(
+        id=attack,
+        title="x",
+        severity=severity,
+        leaves=0,
+        people=0,
+        summary="x.",
+        details=details,
+        controls=controls,
+    )
+
+
+def control(high: float | None) -> ta.Control:
+    estimate = None if high is None else ta.Estimate(value=high / 2, low=0.0, high=high, n=9)
+    return ta.Control(of="x", claim=ta.Estimate(value=1, low=1, high=1, n=9), excess=estimate)
+
+
+@pytest.mark.parametrize(
+    ("values", "found", "status"),
+    [
+        ({"max-small-leaf-share": 0.1}, finding("TA101", below_k_share=0.1), "pass"),
+        ({"max-small-leaf-share": 0.1}, finding("TA101", below_k_share=0.11), "fail"),
+        ({"min-entropy-l": 2}, finding("TA102", entropy_l=2.0), "pass"),
+        ({"min-entropy-l": 2}, finding("TA102", entropy_l=1.9), "fail"),
+        ({"min-distinct-l": 2}, finding("TA102", distinct_l=1), "fail"),
+        ({"max-t-closeness": 0.3}, finding("TA102", t_closeness=0.31), "fail"),
+        ({"max-dominant-share": 0.9}, finding("TA102", largest_share=0.989), "fail"),
+        ({"min-cell": 10}, finding("TA102", smallest_cell=10), "pass"),
+        ({"min-cell": 10}, finding("TA102", smallest_cell=None), "skipped"),
+        ({"max-absent-label-people": 0}, finding("TA102", absent_class_people=1), "fail"),
+        (
+            {"max-disclosed-by-one-known": 5},
+            finding("TA103", people_disclosed_by_known=[3, 6]),
+            "fail",
+        ),
+        ({"max-memorised-excess": 0.1}, finding("TA101", control(0.05)), "pass"),
+        ({"max-memorised-excess": 0.1}, finding("TA101", control(0.05), control(0.3)), "fail"),
+        ({"max-memorised-excess": 0.1}, finding("TA101", control(0.05), control(None)), "skipped"),
+        ({"max-memorised-excess": 0.1}, finding("TA101"), "skipped"),
+        ({"max-memorised-excess": 0.1}, finding("TA101", severity="none"), "pass"),
+        ({"max-membership-auc": 0.55}, finding("TA105", auc_high=0.56), "fail"),
+        ({"max-membership-tpr": 0.02}, finding("TA105", tpr_at_1_percent_fpr_high=None), "skipped"),
+        ({"min-degrees-of-freedom": 10}, finding("TA101", residual_degrees_of_freedom=-1), "fail"),
+        ({"max-training-rows-inside": 0}, finding("TA202", people=9), "fail"),
+        ({"max-training-rows-inside": 0}, finding("TA202", people=0), "skipped"),
+        ({"max-training-rows-inside": 0}, finding("TA202", severity="none", people=0), "pass"),
+        ({"max-calls": 0}, finding("TA205", calls=0, code=1), "fail"),
+        ({"max-seeds": 0}, finding("TA203", seeds=100), "fail"),
+        ({"max-exact-values": 10}, finding("TA204", exact_values=10), "pass"),
+        ({"max-population-uniques": 0}, finding("TA101", population=None), "skipped"),
+        (
+            {"max-population-uniques": 3},
+            finding("TA101", population={"alone_in_data": 5, "alone_in_both": {"pitman": 3.5}}),
+            "fail",
+        ),
+        (
+            {"max-marketer-risk": 0.2},
+            finding("TA101", risks={"prosecutor": {"average": 0.2}}),
+            "pass",
+        ),
+    ],
+)
+def test_every_check_has_its_threshold(figure_3, values, found, status) -> None:
+    (check,), verdict = judge(ta.Policy(name="mine", values=values), [found], figure_3)
+    assert check.status == status, check
+    assert verdict == {"pass": "pass", "fail": "fail", "skipped": "review"}[status]
+    assert (check.measured is None) == (status == "skipped")
+    assert bool(check.reason) == (status == "skipped")
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_no_check_passes_when_its_attack_was_skipped_or_not_run(figure_3, name) -> None:
+    policy, rule = ta.Policy(name="mine", values={name: 1}), CHECKS[name]
+    regressor = dataclasses.replace(
+        figure_3, schema=dataclasses.replace(figure_3.schema, classes=None)
+    )
+    skipped = [ta.Skipped(id=i, title="x", reason="not possible") for i in rule.attacks]
+    for results in (skipped, []):
+        (check,), verdict = judge(policy, results, regressor)
+        if rule.attack is not None:
+            assert (check.status, verdict) == ("skipped", "review")
+
+
+def test_a_sensitive_column_counts_like_the_label(figure_3) -> None:
+    policy = ta.Policy(name="mine", values={"max-certain-share": 0.01})
+    column = finding("TA110", certain_share=0.2)
+    (check,), verdict = judge(policy, [CLEAR, column], figure_3)
+    assert (check.measured, verdict) == (0.2, "fail")
+    assert judge(policy, [MISSING, column], figure_3)[1] == "review"
+
+
+def test_magnitudes_are_only_asked_for_where_there_are_any(figure_3) -> None:
+    policy = ta.Policy(name="mine", values={"max-nk-leaves": 0})
+    none = ta.Skipped(id="TA110", title="x", reason="no column")
+    (check,), verdict = judge(policy, [none], figure_3)
+    assert (verdict, check.reason) == ("pass", "the model publishes no magnitudes")
+    (check,), verdict = judge(policy, [finding("TA110", nk_leaves=2)], figure_3)
+    assert (verdict, check.measured) == ("fail", 2)
+
+
+@pytest.mark.parametrize(
+    ("counts", "to", "measured", "verdict"),
+    [
+        ([[10, 20], [10, 5], [0, 15]], 5, 5, "pass"),
+        ([[10, 20], [10, 5], [0, 15]], 10, 5, "fail"),
+        ([[10, 20], [10, 4], [0, 16]], 5, 2, "fail"),
+        ([[10, 20], [10, 4.5], [0, 15.5]], 5, 1, "fail"),
+        ([[10, 20], [10, 20], [0, 0]], 7, 10, "fail"),
+    ],
+)
+def test_rounding_is_seen_in_every_node(figure_3, counts, to, measured, verdict) -> None:
+    stump = ta.Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-math.inf, -math.inf, 1],
+        high=[math.inf, 1, math.inf],
+        counts=counts,
+    )
+    forest = dataclasses.replace(figure_3, trees=(stump,))
+    (check,), said = judge(ta.Policy(name="mine", values={"round-to": to}), [], forest)
+    assert (check.measured, said) == (measured, verdict)
+
+
+def test_a_file_with_everybodys_label_inside_does_not_pass(figure_3) -> None:
+    """Whatever its leaves: the labels of all training rows are worse than any leaf."""
+    left = Leftover(kind="labels", where="_sample_weight", n=9, says="one number per person")
+    merged = ta.Forest(
+        trees=(
+            ta.Tree(
+                parent=[-1],
+                feature=[-1],
+                low=[-math.inf],
+                high=[math.inf],
+                n_records=[90],
+                counts=[[40, 50]],
+            ),
+        ),
+        schema=figure_3.schema,
+    )
+    assert ta.scan(merged).verdict == "pass"
+    report = ta.scan(dataclasses.replace(merged, leftovers=(left,)))
+    assert report.verdict == "fail"
+    assert [c.name for c in report.checks if c.status == "fail"] == ["max-training-rows-inside"]
+
+
+@pytest.mark.parametrize("name", ["acro", "opensafely", "strict"])
+def test_the_papers_tree_fails_every_policy(figure_3, name) -> None:
+    report = ta.scan(figure_3, policy=name)
+    assert report.verdict == "fail"
+    assert all(check.status != "skipped" for check in report.checks)

@@ -198,7 +198,11 @@ class Check:
     title, bound, shown
         What is measured, its bound and the measured number, in words.
     reason
-        Why it was skipped.
+        Why it was skipped, or why there was nothing to measure.
+    accepted
+        Whether it fails no worse than in the accepted report (``--baseline``).
+    baseline
+        What was measured in the accepted report; None where it does not tell.
     """
 
     name: str
@@ -209,6 +213,8 @@ class Check:
     bound: str
     shown: str = ""
     reason: str | None = None
+    accepted: bool = False
+    baseline: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

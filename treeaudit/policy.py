@@ -5,17 +5,18 @@ import hashlib
 import json
 import math
 import os
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from treeaudit.checks import CHECKS
 from treeaudit.errors import PolicyError
 from treeaudit.findings import Check, Finding, Skipped
+from treeaudit.policy_file import policies_in
 from treeaudit.tree import Forest
 
-__all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "judge", "read_policy"]
+__all__ = ["BUILT_IN", "CHECKS", "DEFAULT_K", "Policy", "judge", "read_policy", "verdict_of"]
 
 DEFAULT_K = 5
 Results = Sequence[Finding | Skipped]
@@ -63,68 +64,6 @@ class Policy:
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
-    """How a check is measured and worded."""
-
-    attack: str | None
-    title: str
-    bound: str
-    measure: Callable[[Finding | None, Forest], float]
-    at_least: bool = False
-    share: bool = False
-
-
-def _epsilon(finding: Finding | None, forest: Forest) -> float:
-    privacy = forest.privacy or {}
-    epsilon = privacy.get("epsilon")
-    private = isinstance(epsilon, int | float) and not privacy.get("not_private", False)
-    return float(epsilon) if private and epsilon is not None else math.inf
-
-
-def _detail(name: str) -> Callable[[Finding | None, Forest], float]:
-    def measure(finding: Finding | None, forest: Forest) -> float:
-        return float(finding.details[name]) if finding is not None else math.inf
-
-    return measure
-
-
-CHECKS: Mapping[str, _Rule] = {
-    "min-leaf": _Rule(
-        attack="TA101",
-        title="Smallest group",
-        bound="at least {:,.0f} people",
-        measure=_detail("min_leaf"),
-        at_least=True,
-    ),
-    "max-unique-people": _Rule(
-        attack="TA101",
-        title="People alone in a leaf",
-        bound="at most {:,.0f}",
-        measure=_detail("unique_people"),
-    ),
-    "max-small-leaf-people": _Rule(
-        attack="TA101",
-        title="People in leaves below k",
-        bound="at most {:,.0f}",
-        measure=_detail("below_k_people"),
-    ),
-    "max-certain-share": _Rule(
-        attack="TA102",
-        title="People whose label is certain",
-        bound="at most {:.1%}",
-        measure=_detail("certain_share"),
-        share=True,
-    ),
-    "max-epsilon": _Rule(
-        attack=None,
-        title="Differential privacy, epsilon",
-        bound="at most {:g}",
-        measure=_epsilon,
-    ),
-}
-"""Every check that a policy can ask for."""
-
 BUILT_IN: Mapping[str, Policy] = {
     "default": Policy(
         name="default",
@@ -132,15 +71,52 @@ BUILT_IN: Mapping[str, Policy] = {
             "min-leaf": DEFAULT_K,
             "max-unique-people": 0,
             "max-certain-share": 0.01,
+            "max-training-rows-inside": 0,
+            "max-calls": 0,
         },
     ),
     "strict": Policy(
         name="strict",
-        values={"min-leaf": 10, "max-unique-people": 0, "max-certain-share": 0.0},
+        values={
+            "min-leaf": 10,
+            "max-unique-people": 0,
+            "max-certain-share": 0.0,
+            "max-training-rows-inside": 0,
+            "max-seeds": 0,
+            "max-calls": 0,
+        },
+    ),
+    "acro": Policy(
+        name="acro",
+        values={
+            "min-leaf": 10,
+            "min-cell": 10,
+            "max-absent-label-people": 0,
+            "min-degrees-of-freedom": 10,
+            "max-nk-leaves": 0,
+            "max-p-percent-leaves": 0,
+            "max-training-rows-inside": 0,
+            "max-calls": 0,
+        },
+    ),
+    "opensafely": Policy(
+        name="opensafely",
+        values={
+            "min-leaf": 8,
+            "min-cell": 8,
+            "round-to": 5,
+            "max-training-rows-inside": 0,
+            "max-calls": 0,
+        },
     ),
     "observe": Policy(name="observe"),
 }
-"""The policies that need no file. ``strict`` takes its 10 from ACRO's default."""
+"""The policies that need no file.
+
+``acro`` asks of the counts in a model what ACRO 0.4 asks of those in a table:
+10 people, no zeros, 10 degrees of freedom; dominance where there are
+magnitudes. ``opensafely`` suppresses counts up to 7 and rounds to the nearest 5.
+"""
 
 
 def judge(
@@ -163,44 +139,55 @@ def judge(
     tuple
         The checks in the policy's order, and the verdict.
     """
-    by_id = {result.id: result for result in results}
-    checks = tuple(
-        _check(name, threshold, by_id, forest) for name, threshold in policy.values.items()
-    )
-    statuses = {check.status for check in checks}
-    if "fail" in statuses:
-        return checks, "fail"
-    return checks, "review" if "skipped" in statuses else "pass"
+    found = {result.id: result for result in results}
+    checks = tuple(_check(name, value, found, forest) for name, value in policy.values.items())
+    return checks, verdict_of(checks)
+
+
+def verdict_of(checks: Sequence[Check]) -> Literal["pass", "fail", "review"]:
+    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
+
+    Examples
+    --------
+    >>> verdict_of(())
+    'pass'
+    """
+    if any(check.status == "fail" and not check.accepted for check in checks):
+        return "fail"
+    return "review" if any(check.status == "skipped" for check in checks) else "pass"
 
 
 def _check(
-    name: str, threshold: float, by_id: Mapping[str, Finding | Skipped], forest: Forest
+    name: str, threshold: float, found: Mapping[str, Finding | Skipped], forest: Forest
 ) -> Check:
     rule = CHECKS[name]
-    result = by_id.get(rule.attack) if rule.attack is not None else None
-    title, bound = rule.title, rule.bound.format(threshold)
-    if rule.attack is not None and not isinstance(result, Finding):
-        reason = result.reason if isinstance(result, Skipped) else f"{rule.attack} was not run"
-        return Check(
-            name=name,
-            threshold=threshold,
-            measured=None,
-            status="skipped",
-            title=title,
-            bound=bound,
-            reason=reason,
-        )
-    measured = rule.measure(result if isinstance(result, Finding) else None, forest)
-    good = measured >= threshold if rule.at_least else measured <= threshold
-    return Check(
+    check = Check(
         name=name,
         threshold=threshold,
-        measured=measured if math.isfinite(measured) else None,
+        measured=None,
+        status="skipped",
+        title=rule.title,
+        bound=rule.bound.format(threshold),
+    )
+    ran = [found[i] for i in rule.attacks if isinstance(found.get(i), Finding)]
+    findings = [finding for finding in ran if isinstance(finding, Finding)]
+    if rule.attacks and not isinstance(found.get(rule.attacks[0]), Finding):
+        needless = None if rule.needless is None else rule.needless(forest)
+        if needless is not None:
+            return replace(check, measured=0.0, status="pass", shown="0", reason=needless)
+        first = found.get(rule.attacks[0])
+        reason = first.reason if isinstance(first, Skipped) else f"{rule.attacks[0]} was not run"
+        return replace(check, reason=reason)
+    measured = rule.measure(findings, forest)
+    if measured is None:
+        return replace(check, reason=rule.missing or "the finding does not tell")
+    known = math.isfinite(measured)
+    return replace(
+        check,
+        measured=measured if known else None,
         shown=_show(measured, share=rule.share),
-        status="pass" if good else "fail",
-        title=title,
-        bound=bound,
-        reason=None if math.isfinite(measured) else "the model claims no differential privacy",
+        status="pass" if rule.holds(measured, threshold) else "fail",
+        reason=None if known else "the model claims no differential privacy",
     )
 
 
@@ -209,7 +196,7 @@ def _show(measured: float, *, share: bool) -> str:
         return "unbounded"
     if share:
         return f"{measured:.1%}" if measured >= 0.001 or measured == 0 else f"{measured:.2g}"
-    return f"{int(measured):,}" if measured.is_integer() else f"{measured:g}"
+    return f"{int(measured):,}" if measured.is_integer() else f"{measured:.4g}"
 
 
 def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy:
@@ -218,8 +205,8 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     Parameters
     ----------
     name
-        ``default``, ``strict``, ``observe``, a name defined in the file, or the
-        path of a TOML file that defines exactly one policy.
+        One of `BUILT_IN`, a name defined in the file, or the path of a TOML
+        file that defines exactly one policy.
     path
         A TOML file with ``[tool.treeaudit.policies.NAME]`` or
         ``[policies.NAME]``; ``pyproject.toml`` in the current folder unless
@@ -236,7 +223,7 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     10
     """
     if name.endswith(".toml"):
-        found = _policies(Path(name))
+        found = policies_in(Path(name))
         if len(found) != 1:
             raise PolicyError(
                 f"{name} defines {len(found)} policies ({', '.join(found) or 'none'}): "
@@ -245,7 +232,7 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
         only, values = next(iter(found.items()))
         return Policy(name=only, values=values)
     file = Path("pyproject.toml") if path is None else Path(path)
-    known = _policies(file) if path is not None or file.is_file() else {}
+    known = policies_in(file) if path is not None or file.is_file() else {}
     if name in known:
         return Policy(name=name, values=known[name])
     if name in BUILT_IN:
@@ -254,22 +241,3 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
     raise PolicyError(f"there is no policy {name!r}; {hint}")
-
-
-def _policies(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        data: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PolicyError(f"there is no file {path}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PolicyError(f"{path} cannot be read as TOML: {error}") from None
-    tool = data.get("tool")
-    own = tool.get("treeaudit") if isinstance(tool, dict) else None
-    for table in (own, data):
-        found = table.get("policies") if isinstance(table, dict) else None
-        if isinstance(found, dict):
-            wrong = [name for name, values in found.items() if not isinstance(values, dict)]
-            if wrong:
-                raise PolicyError(f"{path}: policy {wrong[0]} is not a table of thresholds")
-            return found
-    return {}

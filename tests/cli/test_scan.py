@@ -56,7 +56,7 @@ def test_a_model_that_passes(safe_file) -> None:
     done = run("scan", safe_file)
     assert done.returncode == 0
     assert "PASS" in done.stdout
-    assert "all 3 checks of policy default passed" in done.stdout
+    assert "all 5 checks of policy default passed" in done.stdout
 
 
 def test_the_same_exit_code_for_every_format(cancer_file, tmp_path) -> None:
@@ -139,7 +139,7 @@ def test_a_file_that_is_not_there(tmp_path) -> None:
 
 def test_quiet_prints_the_verdict_only(cancer_file) -> None:
     done = run("scan", cancer_file, "--quiet")
-    assert done.stdout == "FAIL  3 of 3 checks of policy default failed\n"
+    assert done.stdout == "FAIL  3 of 5 checks of policy default failed\n"
     assert done.stderr == ""
 
 

@@ -17,6 +17,7 @@ from treeaudit.rules import rules_of
 __all__ = ["contribution"]
 
 Flag = npt.NDArray[np.bool_]
+Float = npt.NDArray[np.float64]
 
 _MOST_LEAVES = 200
 _MOST_COMPARED = 60_000_000
@@ -80,9 +81,9 @@ def _hidden(
         rng = np.random.default_rng([case.seed, 0x50DA])
         chosen = np.sort(rng.choice(len(leaves), most, replace=False))
         leaves, size = leaves[chosen], size[chosen]
-    values: npt.NDArray[np.float64] = case.train.values
-    if case.forest.single_precision:
-        values = values.astype(np.float32).astype(np.float64)
+    given = case.train.values
+    single = case.forest.single_precision
+    values: Float = given.astype(np.float32).astype(np.float64) if single else given
     rules = rules_of(case.forest.trees[index], leaves)
     hidden = hidden_without(rules, len(leaves), values, case.k)
     return (size[:, None] * hidden).sum(axis=0) / size.sum(), int(size.sum())
