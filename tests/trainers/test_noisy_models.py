@@ -1,0 +1,72 @@
+"""A model with noisy counts is read, scanned, reconstructed and asked like any other."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import treeaudit as ta
+from treeaudit.dp.ledger import Ledger, Query
+from treeaudit.schema import Feature, Schema
+from treeaudit.trainers.state import pack, unpack
+from treeaudit.trainers.votes import votes
+from treeaudit.tree import Forest, Tree
+
+INF = np.inf
+
+
+@pytest.fixture
+def noisy() -> Forest:
+    tree = Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-INF, -INF, 50.0],
+        high=[INF, 50.0, INF],
+        missing=[False, True, False],
+        counts=[[4, 5], [6, -2], [-1, -3]],
+    )
+    query = Query(
+        name="leaf counts",
+        mechanism="discrete Laplace",
+        epsilon=Fraction(1, 2),
+        sensitivity=Fraction(1),
+        asked=2,
+    )
+    schema = Schema(features=(Feature(name="age", low=0, high=100),), classes=("no", "yes"))
+    return Forest(
+        trees=(tree, tree),
+        schema=schema,
+        counts_are="noisy",
+        counts_reason="discrete Laplace noise of rate 1/2",
+        records_are="disjoint",
+        privacy=Ledger(queries=(query,), budget=Fraction(1, 2)).to_plain(),
+    )
+
+
+def test_votes(noisy) -> None:
+    # A leaf whose counts are all below zero tells nothing.
+    expected = [[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]]
+    assert votes(noisy, np.array([[10.0], [70.0], [np.nan]])).tolist() == expected
+
+
+def test_scanned_without_a_claim_about_people(noisy) -> None:
+    report = ta.scan(noisy)
+    assert report.verdict == "review"
+    assert "TA101" in {result.id for result in report.results}
+    with pytest.raises(KeyError, match="was skipped"):
+        _ = report["TA101"]
+    assert report.to_dict()["model"]["counts_are"] == "noisy"
+
+
+def test_reconstructed(noisy) -> None:
+    frame = ta.reconstruct(noisy).to_frame()
+    assert frame["label=no"].tolist() == [6.0, -1.0, 6.0, -1.0]
+    assert "people" not in frame
+
+
+def test_saved(noisy, tmp_path) -> None:
+    for again in (ta.load(ta.save(noisy, tmp_path / "noisy.json")), unpack(pack(noisy))):
+        assert again.counts_are == "noisy"
+        assert again.trees[0].counts.tolist() == [[4, 5], [6, -2], [-1, -3]]
+        assert again.privacy == noisy.privacy
+        assert again.schema == noisy.schema
