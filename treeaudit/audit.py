@@ -12,7 +12,7 @@ from treeaudit.errors import DataError, PolicyError
 from treeaudit.findings import Finding, Report, Skipped
 from treeaudit.groups import measure
 from treeaudit.policy import Policy, judge, read_policy
-from treeaudit.prior import Prior
+from treeaudit.prior import read_prior
 from treeaudit.readers import load
 from treeaudit.records import Records, read_records
 from treeaudit.tree import Forest
@@ -31,7 +31,7 @@ def scan(
     target: str | None = None,
     sensitive: Sequence[str] = (),
     known: object = None,
-    prior: Prior | None = None,
+    prior: object = None,
     fraction: float | None = None,
     policy: str | Policy = "default",
     attacks: Sequence[str] | None = None,
@@ -57,7 +57,8 @@ def scan(
     known
         People whose records and labels the attacker knows.
     prior
-        What the attacker knows of the population.
+        What the attacker knows of the population: a path, a DataFrame or a `Prior`,
+        as `treeaudit.prior.read_prior` takes it.
     fraction
         Share of the population that is in the training data, above 0 and at
         most 1.
@@ -122,7 +123,7 @@ def scan(
         train=trained,
         test=unseen,
         known=people(known, "known"),
-        prior=prior,
+        prior=None if prior is None else read_prior(prior, forest, trained),
         sensitive=tuple(sensitive),
         fraction=fraction,
         guess=_guess(forest, unseen, seed),

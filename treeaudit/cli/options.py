@@ -7,9 +7,11 @@ import typer
 
 __all__ = [
     "Force",
+    "Known",
     "MaxBytes",
     "Model",
     "Output",
+    "PriorShares",
     "Quiet",
     "Select",
     "Sensitive",
@@ -105,6 +107,24 @@ Sensitive = Annotated[
         help="Audit this column of --train inside the groups too. Can be repeated.",
         metavar="COLUMN",
         rich_help_panel="People",
+        show_default=False,
+    ),
+]
+Known = Annotated[
+    Path | None,
+    typer.Option(
+        help="Training people whose labels the attacker knows: who falls because of them?",
+        metavar="DATA",
+        rich_help_panel="What the attacker knows",
+        show_default=False,
+    ),
+]
+PriorShares = Annotated[
+    Path | None,
+    typer.Option(
+        help="Public shares of the labels, for everybody or by the values of a column.",
+        metavar="DATA",
+        rich_help_panel="What the attacker knows",
         show_default=False,
     ),
 ]

@@ -7,9 +7,11 @@ import typer
 
 from treeaudit.cli.options import (
     Force,
+    Known,
     MaxBytes,
     Model,
     Output,
+    PriorShares,
     Quiet,
     Select,
     Sensitive,
@@ -31,6 +33,8 @@ def scan(
     test: Test = None,
     target: Target = None,
     sensitive: Sensitive = None,
+    known: Known = None,
+    prior: PriorShares = None,
     policy: Annotated[
         str,
         typer.Option(
@@ -91,6 +95,7 @@ def scan(
     """
     import treeaudit as ta
     from treeaudit.cli.progress import progress_bar
+    from treeaudit.fixes import with_fix
     from treeaudit.reports import render, save
 
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
@@ -102,11 +107,14 @@ def scan(
             test=test,
             target=target,
             sensitive=sensitive or (),
+            known=known,
+            prior=prior,
             policy=policy,
             attacks=attack,
             seed=seed,
             progress=progress,
         )
+        report = with_fix(report, test=test, target=target)
     written = [save(report, path, force=force, release_safe=release_safe) for path in output or []]
     if form == "json":
         typer.echo(render(report, "json"), nl=False)

@@ -155,13 +155,15 @@ def among_others(counts: npt.ArrayLike, share: npt.ArrayLike, others: npt.ArrayL
     table = np.asarray(counts, dtype=np.float64)
     prior = np.asarray(share, dtype=np.float64)
     rest = np.asarray(others, dtype=np.float64)
-    ratio = np.where(rest > 0, prior / np.where(rest > 0, rest, 1), 0.0)
-    product = table[:, None, :] * ratio[None, :, :]
+    ratio: Float = np.where(rest > 0, prior / np.where(rest > 0, rest, 1), 0.0)
+    product: Float = table[:, None, :] * ratio[None, :, :]
     # Only one of them can have a label that the others cannot have.
-    only = (table > 0) & (rest <= 0)
-    forced = only[:, None, :] & (table == 1)[:, None, :] & (prior > 0)[None, :, :]
-    product = np.where(only.any(axis=1)[:, None, None], forced.astype(np.float64), product)
-    product[(only.sum(axis=1) > 1) | (only & (table > 1)).any(axis=1)] = 0
+    only: Flag = (table > 0) & (rest <= 0)
+    forced = np.where(only & (table == 1), 1.0, 0.0)[:, None, :] * (prior > 0)
+    some: Flag = np.asarray(only.any(axis=1))
+    product = np.where(some[:, None, None], forced, product)
+    twice: Flag = (only.sum(axis=1) > 1) | (only & (table > 1)).any(axis=1)
+    product = np.where(twice[:, None, None], 0.0, product)
     total = product.sum(axis=2, keepdims=True)
     found: Float = np.where(total > 0, product / np.where(total > 0, total, 1), 0.0)
     return found

@@ -1,0 +1,315 @@
+"""Known people taken out for real: who falls, and by which knowledge.
+
+With the training people the attacker is taken to know the features of all of
+them and the labels of the known ones; whoever falls in one tree is taken out in
+the others. Without them only the known people can be followed: each tree is
+looked at by itself, and what falls are the others in a leaf, whoever they are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.background_control import Score, control_of, guess_by_node
+from treeaudit.attacks.case import Case
+from treeaudit.errors import DataError
+from treeaudit.findings import Control, Evidence
+from treeaudit.knowledge.bounds import Bounds, bounds_of, one_left, sees_everybody
+from treeaudit.knowledge.cascade import cascade
+from treeaudit.knowledge.known import check_fit, matched
+from treeaudit.records import Records
+from treeaudit.rules import rules_of
+from treeaudit.words import label_text, sentence
+
+__all__ = ["Fallen", "taken_out"]
+
+Int = npt.NDArray[np.int32]
+Wide = npt.NDArray[np.int64]
+
+_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fallen:
+    """What known people disclose.
+
+    Attributes
+    ----------
+    details
+        As in `Background`, under ``known``.
+    share
+        Share of the people who fall.
+    summary
+        One sentence.
+    evidence
+        The leaves that disclose most.
+    controls
+        What follows, beside unseen people.
+    label
+        Shape ``(n_train,)``: the labels that are known or follow, -1 for the
+        others; None without training people.
+    """
+
+    details: Mapping[str, Any]
+    share: float
+    summary: str
+    evidence: tuple[Evidence, ...] = ()
+    controls: tuple[Control, ...] = ()
+    label: Int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Found:
+    """Leaves in which somebody falls, and what is left in them."""
+
+    tree: list[int] = field(default_factory=list)
+    node: list[int] = field(default_factory=list)
+    label: list[int] = field(default_factory=list)
+    people: list[int] = field(default_factory=list)
+    rows: list[list[int]] = field(default_factory=list)
+
+
+def taken_out(case: Case, known: Records) -> Fallen:
+    """Take the known people out of the leaves and see who falls.
+
+    Raises
+    ------
+    DataError
+        If they have no labels, or one of them cannot be among the training
+        people; names the row.
+    """
+    if known.labels is None:
+        raise DataError(
+            f"{known.origin} does not tell the labels of the known people; "
+            "add the column, or name it with --target"
+        )
+    if case.forest.tree_classes is not None:
+        reason = "every tree counts labels of its own, so that known people cannot be taken out"
+        return _nobody(case, known, reason)
+    if case.train is not None and case.train.labels is not None:
+        return _people(case, known, case.train)
+    return _leaves(case, known)
+
+
+def _nobody(case: Case, known: Records, reason: str) -> Fallen:
+    details = {
+        **_about(case, known, followed="leaves", used=0),
+        "people_falling": 0,
+        "leaves_falling": 0,
+        "falling": [],
+        "reason": reason,
+    }
+    return Fallen(
+        details=details, share=0.0, summary=f"The known people disclose nobody: {reason}."
+    )
+
+
+def _about(case: Case, known: Records, *, followed: str, used: int) -> dict[str, Any]:
+    return {
+        "origin": known.origin,
+        "records": len(known),
+        "followed": followed,
+        "trees_used": used,
+        "trees": case.forest.n_trees,
+    }
+
+
+def _leaves(case: Case, known: Records) -> Fallen:
+    """Take the known people out of each tree by itself."""
+    found, used, total = _Found(), 0, 0
+    assert known.labels is not None  # noqa: S101  # says mypy
+    for i, tree in enumerate(case.forest.trees):
+        case.step("taking out known people", i + 1, case.forest.n_trees)
+        bounds = bounds_of(tree, case.forest.counts_are)
+        if bounds is None or not sees_everybody(case.forest, tree):
+            continue
+        used += 1
+        total += int(bounds.size.sum())
+        check_fit(case.forest, i, bounds, known)
+        node = known.node[:, i].astype(np.int64)
+        shape = bounds.low.shape
+        taken = np.bincount(node * shape[1] + known.labels, minlength=shape[0] * shape[1])
+        left = bounds.without(taken.reshape(shape))
+        label = one_left(left)
+        for leaf in np.flatnonzero((label >= 0) & (one_left(bounds) < 0)).tolist():
+            found.tree.append(i)
+            found.node.append(leaf)
+            found.label.append(int(label[leaf]))
+            found.people.append(int(left.size[leaf]))
+            found.rows.append((np.flatnonzero(node == leaf) + 1).tolist())
+    if not used:
+        return _nobody(case, known, _unprovable(case))
+    people = sum(found.people)
+    summary = f"Taking out the {len(known):,} known people leaves one label "
+    summary += f"for {people:,} others in {len(found.node):,} leaves." if people else "for nobody."
+    return Fallen(
+        details={
+            **_about(case, known, followed="leaves", used=used),
+            "people_falling": people,
+            "leaves_falling": len(found.node),
+            "falling": _listed(case, found),
+        },
+        share=people / max(total, 1),
+        summary=summary,
+        evidence=_evidence(case, found, known.origin, None),
+        controls=_controls(case, found, None),
+    )
+
+
+def _people(case: Case, known: Records, train: Records) -> Fallen:
+    """Follow everybody through all trees, and whoever falls as well."""
+    row = matched(known, train)
+    trees: list[Bounds | None] = []
+    for i, tree in enumerate(case.forest.trees):
+        case.step("taking out known people", i + 1, case.forest.n_trees)
+        routed = np.bincount(train.node[:, i], minlength=tree.n_nodes)
+        holds = None if tree.n_records is None else routed == tree.n_records
+        trees.append(bounds_of(tree, case.forest.counts_are, holds))
+    used = sum(tree is not None and bool(tree.holds.any()) for tree in trees)
+    if not used:
+        return _nobody(case, known, _unprovable(case))
+    assert known.labels is not None  # noqa: S101  # says mypy
+
+    def step(done: int) -> None:
+        case.step("following who falls", done, done + 1)
+
+    before = cascade(trees, train.node, np.full(len(train), -1, np.int32), step)
+    given = before.label.copy()
+    given[row] = known.labels
+    after = cascade(trees, train.node, given, step)
+    falls = np.flatnonzero(after.round > 0)
+    rows = np.full(len(train), -1, np.int64)
+    rows[row] = np.arange(len(known))
+    found = _by_leaf(train, after.tree, falls, rows, after.label)
+    seen = Score(train)
+    seen.add(np.where(after.round > 0, after.label, -1))
+    direct, n = int((after.round == 1).sum()), len(falls)
+    details = {
+        **_about(case, known, followed="people", used=used),
+        "people_certain_before": int((before.label >= 0).sum()),
+        "people_falling": n,
+        "people_falling_at_once": direct,
+        "people_falling_as_a_consequence": n - direct,
+        "rounds": after.n_rounds,
+        "leaves_falling": len(found.node),
+        "falling": _listed(case, found),
+        "people": [
+            {
+                "row": int(person) + 1,
+                "label": _label(case, int(after.label[person])),
+                "round": int(after.round[person]),
+                "tree": int(after.tree[person]),
+                "leaf": int(train.node[person, after.tree[person]]),
+            }
+            for person in falls[np.argsort(after.round[falls], kind="stable")][:_LISTED].tolist()
+        ],
+    }
+    return Fallen(
+        details=details,
+        share=n / max(len(train), 1),
+        summary=_summary(len(known), n, n - direct, train.origin),
+        evidence=_evidence(case, found, known.origin, train),
+        controls=_controls(case, found, seen),
+        label=after.label,
+    )
+
+
+def _by_leaf(train: Records, tree: Int, falls: Wide, rows: Wide, label: Int) -> _Found:
+    """Put together whoever falls in the same leaf with the same label, most people first."""
+    found = _Found()
+    if not len(falls):
+        return found
+    node = train.node[falls, tree[falls]]
+    leaves = np.column_stack([tree[falls], node, label[falls]])
+    groups, people = np.unique(leaves, axis=0, return_counts=True)
+    for group in np.argsort(-people, kind="stable").tolist():
+        i, leaf, left = groups[group].tolist()
+        known = rows[train.node[:, i] == leaf] if len(found.node) < _LISTED else rows[:0]
+        found.tree.append(i)
+        found.node.append(leaf)
+        found.label.append(left)
+        found.people.append(int(people[group]))
+        found.rows.append(np.sort(known[known >= 0] + 1).tolist())
+    return found
+
+
+def _unprovable(case: Case) -> str:
+    forest = case.forest
+    if forest.counts_are == "noisy":
+        return "noise was added to the counts"
+    if forest.records_are != "all":
+        return "no tree tells whether it was trained on a known person"
+    return forest.counts_reason or "the file does not tell how many people are in its leaves"
+
+
+def _label(case: Case, label: int) -> str:
+    return label_text((case.forest.schema.classes or ())[label])
+
+
+def _summary(known: int, people: int, later: int, origin: str) -> str:
+    who = "the known person" if known == 1 else f"the {known:,} known people"
+    if not people:
+        return f"Taking out {who} discloses nobody else in {origin}."
+    others = "1 other person" if people == 1 else f"{people:,} others"
+    text = f"Taking out {who} discloses {others} in {origin}"
+    return text + (f", {later:,} of them because of others who fell before." if later else ".")
+
+
+def _listed(case: Case, found: _Found) -> list[dict[str, Any]]:
+    order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:_LISTED]
+    return [
+        {
+            "tree": found.tree[i],
+            "leaf": found.node[i],
+            "people": found.people[i],
+            "label": _label(case, found.label[i]),
+            "known_rows": found.rows[i][:_LISTED],
+        }
+        for i in order
+    ]
+
+
+def _evidence(
+    case: Case, found: _Found, origin: str, train: Records | None
+) -> tuple[Evidence, ...]:
+    order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:5]
+    rows = []
+    for i in order:
+        tree, leaf = case.forest.trees[found.tree[i]], found.node[i]
+        people = found.people[i]
+        who = "1 other person" if people == 1 else f"{people:,} others"
+        says = f"{case.forest.schema.target} = {_label(case, found.label[i])} for {who}"
+        says += _because(found.rows[i], origin, train)
+        size = 0 if tree.n_records is None else int(tree.n_records[leaf])
+        rule = sentence(rules_of(tree, [leaf]), case.forest.schema)
+        rows.append(Evidence(tree=found.tree[i], leaf=leaf, people=size, says=says, rule=rule))
+    return tuple(rows)
+
+
+def _because(rows: Sequence[int], origin: str, train: Records | None) -> str:
+    if not rows:
+        return " once others are taken out who fell before" if train is not None else ""
+    named = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
+    return f" once row{'' if len(rows) == 1 else 's'} {named} of {origin} {_is(rows)} taken out"
+
+
+def _is(rows: Sequence[int]) -> str:
+    return "is" if len(rows) == 1 else "are"
+
+
+def _controls(case: Case, found: _Found, seen: Score | None) -> tuple[Control, ...]:
+    """Ask whether unseen people in the same leaves have the label that is left as well."""
+    unseen = None
+    if case.test is not None and case.test.labels is not None:
+        unseen = Score(case.test)
+        tree, node, label = (np.array(a) for a in (found.tree, found.node, found.label))
+        for i in np.unique(tree).tolist():
+            # Where people of a leaf fall with several labels, the most people count.
+            here = np.flatnonzero(tree == i)[::-1]
+            unseen.add(guess_by_node(case, i, node[here], label[here])(case.test))
+    of = "the others in leaves where one label is left once the known people are taken out"
+    control = control_of(case, of, seen, unseen)
+    return () if control is None else (control,)
