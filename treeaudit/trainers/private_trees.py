@@ -12,12 +12,10 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import Entropy, OperatingSystem, Seeded
 from treeaudit.dp.ledger import Ledger, Neighbours, Variant
 from treeaudit.dp.rational import rational
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
@@ -29,6 +27,13 @@ from treeaudit.trainers.columns import (
     columns_of,
     names_of,
 )
+from treeaudit.trainers.parameters import (
+    check_choice,
+    entropy_of,
+    public_schema,
+    reasons_not_private,
+    refuse_extras,
+)
 from treeaudit.trainers.state import pack, unpack
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
 from treeaudit.trainers.votes import votes
@@ -38,8 +43,6 @@ from treeaudit.version import __version__
 __all__ = ["Grown", "PrivateTrees"]
 
 Float = npt.NDArray[np.float64]
-
-FROM_DATA = "from-data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,20 +125,20 @@ class PrivateTrees:
         DataError
             If the data does not fit the schema.
         """
-        self._refuse(refused)
+        refuse_extras(refused)
         epsilon = self._checked()
-        schema = self._public_schema()
+        schema = public_schema(self.schema)
         name = type(self).__name__
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None")
         names = names_of(X)
         rows = read_rows(X, y, schema, self.outside, name)
-        reasons = self._reasons()
+        reasons = reasons_not_private(schema, self.random_state)
         if self.budget is not None:
             self._spend(epsilon, reasons)
         curator = Curator(
             neighbours=self.neighbours,
-            entropy=self._entropy(),
+            entropy=entropy_of(self.random_state),
             ceiling=epsilon if self.variant == "sound" else None,
         )
         grown = self._grow(rows, curator, epsilon)
@@ -204,48 +207,14 @@ class PrivateTrees:
         order = column_order(seen, table, self.forest_.schema)
         return code_columns(table, self.forest_.schema, order, None)
 
-    def _refuse(self, refused: dict[str, Any]) -> None:
-        given = [name for name, value in refused.items() if value is not None]
-        if "sample_weight" in given:
-            raise PrivacyError(
-                "sample_weight is refused: a weight multiplies what one person can change, and the "
-                "epsilon would no longer hold; fit without it"
-            )
-        if given:
-            raise TypeError(f"fit takes X and y, and no {given[0]!r}")
-
     def _checked(self) -> Fraction:
-        for name, choices in (
-            ("neighbours", get_args(Neighbours)),
-            ("variant", get_args(Variant)),
-            ("outside", get_args(Outside)),
-        ):
-            if (value := getattr(self, name)) not in choices:
-                known = " or ".join(repr(choice) for choice in choices)
-                raise ValueError(f"{name} is {value!r}: it must be {known}")
+        """Return epsilon; a trainer checks its own parameters first."""
+        check_choice("neighbours", self.neighbours, get_args(Neighbours))
+        check_choice("variant", self.variant, get_args(Variant))
+        check_choice("outside", self.outside, get_args(Outside))
         if self.budget is not None and not isinstance(self.budget, Budget):
             raise TypeError("budget must be a treeaudit.dp.Budget or None")
         return rational(self.epsilon)
-
-    def _public_schema(self) -> Schema | str:
-        if isinstance(self.schema, Schema) or self.schema == FROM_DATA:
-            return self.schema
-        if self.schema is None:
-            raise PrivacyError(
-                "a private fit needs a public schema, the bounds, categories and classes that "
-                "everybody may know: schema=Schema.from_public(public_table, target=...), or a "
-                "file read with read_schema; schema='from-data' takes them from the data and "
-                "marks the model as not private"
-            )
-        raise TypeError(f"schema must be a treeaudit.Schema or {FROM_DATA!r}, not {self.schema!r}")
-
-    def _reasons(self) -> tuple[str, ...]:
-        reasons = []
-        if not isinstance(self.schema, Schema):
-            reasons.append("bounds, categories and classes were taken from the private data")
-        if self.random_state is not None:
-            reasons.append("random_state was set: whoever guesses it can subtract the noise")
-        return tuple(reasons)
 
     def _spend(self, epsilon: Fraction, reasons: tuple[str, ...]) -> None:
         if reasons or self.variant == "published":
@@ -253,12 +222,6 @@ class PrivateTrees:
             raise PrivacyError(f"a budget counts fits that are private, and this is none: {why}")
         if self.budget is not None:
             self.budget.spend(epsilon, type(self).__name__, self.neighbours)
-
-    def _entropy(self) -> Entropy:
-        if self.random_state is None:
-            return OperatingSystem()
-        state = check_random_state(self.random_state)
-        return Seeded(state.randint(0, 1 << 32, size=4, dtype=np.uint32))
 
     def _remember(
         self,

@@ -15,7 +15,8 @@ from treeaudit.output import write_file
 from treeaudit.schema import Schema
 from treeaudit.schema_file import read_schema
 from treeaudit.trainers.algorithms import ALGORITHMS
-from treeaudit.trainers.private_trees import FROM_DATA, PrivateTrees
+from treeaudit.trainers.parameters import FROM_DATA
+from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.writers import save
 
 __all__ = ["check_place", "save_trained", "train", "trainer_named"]
@@ -98,7 +99,7 @@ def train(
             "file with --schema (schema=); treeaudit schema DATA drafts one"
         )
     public: Schema | str = FROM_DATA
-    if schema != FROM_DATA:
+    if not (isinstance(schema, str) and schema == FROM_DATA):
         public = schema if isinstance(schema, Schema) else read_schema(schema)
     if target is None:
         if not isinstance(public, Schema):

@@ -1,0 +1,81 @@
+"""The parameters that every trainer has: checked, and what they mean for privacy."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from treeaudit.dp.entropy import Entropy, OperatingSystem, Seeded
+from treeaudit.errors import PrivacyError
+from treeaudit.schema import Schema
+
+__all__ = [
+    "FROM_DATA",
+    "check_choice",
+    "entropy_of",
+    "public_schema",
+    "reasons_not_private",
+    "refuse_extras",
+]
+
+FROM_DATA = "from-data"
+
+
+def refuse_extras(given: Mapping[str, Any]) -> None:
+    """Refuse what ``fit`` does not take, weights of records above all."""
+    names = [name for name, value in given.items() if value is not None]
+    if "sample_weight" in names:
+        raise PrivacyError(
+            "sample_weight is refused: a weight multiplies what one person can change, and the "
+            "epsilon would no longer hold; fit without it"
+        )
+    if names:
+        raise TypeError(f"fit takes X and y, and no {names[0]!r}")
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Refuse a value that is none of the choices."""
+    if value not in choices:
+        known = " or ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} is {value!r}: it must be {known}")
+
+
+def public_schema(schema: object) -> Schema | str:
+    """Return a schema, or the explicit wish to take it from the data.
+
+    Raises
+    ------
+    PrivacyError
+        If there is none.
+    """
+    if isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, str) and schema == FROM_DATA:
+        return FROM_DATA
+    if schema is None:
+        raise PrivacyError(
+            "a private fit needs a public schema, the bounds, categories and classes that "
+            "everybody may know: schema=Schema.from_public(public_table, target=...), or a "
+            "file read with treeaudit.schema_file.read_schema; schema='from-data' takes them "
+            "from the data and marks the model as not private"
+        )
+    raise TypeError(f"schema must be a treeaudit.Schema or {FROM_DATA!r}, not {schema!r}")
+
+
+def reasons_not_private(schema: Schema | str, random_state: object) -> tuple[str, ...]:
+    """Return why the parameters alone already undo the claim."""
+    reasons = []
+    if not isinstance(schema, Schema):
+        reasons.append("bounds, categories and classes were taken from the private data")
+    if random_state is not None:
+        reasons.append("random_state was set: whoever guesses it can subtract the noise")
+    return tuple(reasons)
+
+
+def entropy_of(random_state: Any) -> Entropy:  # noqa: ANN401  # as in scikit-learn
+    """Return the source of all noise: the operating system, unless there is a seed."""
+    if random_state is None:
+        return OperatingSystem()
+    state = check_random_state(random_state)
+    return Seeded(state.randint(0, 1 << 32, size=4, dtype=np.uint32))
