@@ -114,6 +114,13 @@ class Comparison:
 
         return save(self, path, force=force)
 
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, for notebooks."""
+        from treeaudit.reports.comparison_html import to_html
+        from treeaudit.reports.notebook import framed
+
+        return framed(to_html(self), 640)
+
     def __str__(self) -> str:
         """Return the comparison as a table for the terminal, without colours."""
         from treeaudit.reports.comparison import to_text

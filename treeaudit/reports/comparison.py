@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from treeaudit.comparison import Compared, Comparison
 from treeaudit.output import write_file
 from treeaudit.reports import suffix_of
-from treeaudit.reports.terminal import plain
+from treeaudit.reports.plain_text import plain
 from treeaudit.reports.to_json import SCHEMA_VERSION
 from treeaudit.version import __version__
 
@@ -79,7 +79,9 @@ def to_text(comparison: Comparison, width: int = 80) -> str:
     from rich.console import Console
 
     buffer = io.StringIO()
-    console = Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False)
+    console = Console(
+        file=buffer, width=width, no_color=True, highlight=False, emoji=False, force_jupyter=False
+    )
     print_comparison(comparison, console)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
