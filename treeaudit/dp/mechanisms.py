@@ -122,7 +122,9 @@ def exponential_mechanism(
     """Choose one candidate per row with probability ``weight * exp(rate * score)``, normalised.
 
     A candidate is drawn by its weight and kept with the coin of ``exp(-rate *
-    (best - score))``, until one is kept.
+    (best - score))``, until one is kept. On average that takes as many draws as
+    all weights are more than the weights that are kept: do not mix widths that
+    are millions apart.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score"]
+__all__ = ["GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score", "grid_sensitivity", "on_grid"]
 
 Wide = npt.NDArray[np.int64]
 
@@ -50,6 +50,35 @@ class Score:
     sensitivity: Callable[[int], Fraction]
 
 
+def on_grid(scores: npt.ArrayLike) -> Wide:
+    """Round real scores down to whole units of 2^-20, for mechanisms on whole numbers.
+
+    Examples
+    --------
+    >>> on_grid([1.0, -0.5]).tolist()
+    [1048576, -524288]
+    """
+    grid: Wide = np.floor(np.asarray(scores, dtype=np.float64) * UNIT).astype(np.int64)
+    return grid
+
+
+def grid_sensitivity(sensitivity: float) -> Fraction:
+    """Return how far apart two candidates of `on_grid` move, in units.
+
+    For monotone scores, which all move in one direction and by at most the
+    sensitivity D, a whole number of units. Where a score is computed with an error
+    below half a unit, before and after differ by more than -D - 1 and less than
+    1, so the rounded ones by a whole number from -D - 1 to 1: two units more than
+    D lie between two candidates.
+
+    Examples
+    --------
+    >>> grid_sensitivity(2.0) / UNIT > 2
+    True
+    """
+    return Fraction(math.ceil(sensitivity * UNIT) + 2)
+
+
 def _gini(counts: npt.ArrayLike) -> Wide:
     table = np.asarray(counts, dtype=np.int64)
     size = table.sum(axis=-1)
@@ -70,7 +99,7 @@ def _information(counts: npt.ArrayLike) -> Wide:
     table = np.asarray(counts, dtype=np.float64)
     size = table.sum(axis=-1)
     score = _n_log_n(table).sum(axis=-1) - _n_log_n(size)
-    total: Wide = np.floor(score * UNIT).astype(np.int64).sum(axis=-1)
+    total: Wide = on_grid(score).sum(axis=-1)
     return total
 
 
@@ -82,7 +111,7 @@ def _information_sensitivity(n_most: int) -> Fraction:
     if n_most < 1:
         raise ValueError("the bound on the number of records must be at least 1")
     exact = (n_most + 1) * math.log2(n_most + 1) - n_most * math.log2(n_most)
-    return Fraction(math.ceil(exact * UNIT) + 2)
+    return grid_sensitivity(exact)
 
 
 GINI = Score(name="gini", of=_gini, sensitivity=lambda _: Fraction(2 * UNIT))

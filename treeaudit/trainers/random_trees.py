@@ -5,7 +5,7 @@ so nothing here costs epsilon.
 
 References
 ----------
-Fletcher & Islam (2017), algorithm 2 (BuildTree) and theorem 2 (depth).
+Fletcher & Islam (2017), algorithm 2, BuildTree.
 """
 
 from dataclasses import dataclass
@@ -18,45 +18,13 @@ from treeaudit.errors import DataError
 from treeaudit.schema import Schema
 from treeaudit.tree import CategorySets, Tree
 
-__all__ = ["random_trees", "table_depth", "theorem_depth"]
+__all__ = ["random_trees"]
 
 Wide = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 Flag = npt.NDArray[np.bool_]
 
 _MOST_NODES = 10_000_000
-
-
-def theorem_depth(n_numeric: int, n_categorical: int) -> int:
-    """Return the depth of theorem 2: half of the features are expected to be asked about.
-
-    The smallest d with ``s ((s - 1) / s)^d < s / 2`` for s numeric features,
-    plus half of the categorical ones, rounded down.
-
-    Examples
-    --------
-    >>> theorem_depth(5, 0), theorem_depth(6, 8), theorem_depth(0, 22)
-    (4, 8, 11)
-    """
-    depth = n_categorical // 2
-    if n_numeric:
-        unasked, levels = float(n_numeric), 0
-        while unasked >= n_numeric / 2:
-            levels += 1
-            unasked = n_numeric * ((n_numeric - 1) / n_numeric) ** levels
-        depth += levels
-    return max(1, depth)
-
-
-def table_depth(n_numeric: int, n_categorical: int) -> int:
-    """Return the depth of table 4: one more than theorem 2 where there are numeric features.
-
-    Examples
-    --------
-    >>> table_depth(5, 0), table_depth(6, 8), table_depth(0, 22)
-    (5, 9, 11)
-    """
-    return theorem_depth(n_numeric, n_categorical) + (n_numeric > 0)
 
 
 @dataclass(slots=True, eq=False)

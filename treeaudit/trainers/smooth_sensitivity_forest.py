@@ -28,8 +28,9 @@ from treeaudit.dp.flawed import smooth_label
 from treeaudit.dp.ledger import Neighbours, Variant
 from treeaudit.schema import Schema
 from treeaudit.trainers.columns import Outside
+from treeaudit.trainers.depth import table_depth, theorem_depth
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
-from treeaudit.trainers.random_trees import random_trees, table_depth, theorem_depth
+from treeaudit.trainers.random_trees import random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 from treeaudit.trainers.walk import Walk, in_chunks, walk_of
 from treeaudit.tree import Tree
