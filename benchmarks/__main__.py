@@ -11,6 +11,7 @@ import platform
 import tempfile
 from pathlib import Path
 
+from benchmarks.attribute_inference import side_by_side_with_art
 from benchmarks.measure import Cost, side_by_side
 from benchmarks.models import model_files
 
@@ -35,6 +36,7 @@ def main() -> None:
             *_reading(files, options.runs),
             *_scanning(files, options.runs),
             *_measures(files["tree pickle"], options.runs),
+            *side_by_side_with_art(rows // 10),
         ]
     )
     print(text)
