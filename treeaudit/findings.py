@@ -18,6 +18,7 @@ __all__ = [
     "Estimate",
     "Evidence",
     "Finding",
+    "Fix",
     "Report",
     "Severity",
     "Skipped",
@@ -201,8 +202,9 @@ class Check:
         Why it was skipped, or why there was nothing to measure.
     accepted
         Whether it fails no worse than in the accepted report (``--baseline``).
-    baseline
-        What was measured in the accepted report; None where it does not tell.
+    baseline, was
+        What was measured in the accepted report, and the same in words; None
+        and empty where it does not tell.
     """
 
     name: str
@@ -215,6 +217,35 @@ class Check:
     reason: str | None = None
     accepted: bool = False
     baseline: float | None = None
+    was: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A repair that was tried after a failed audit, and what it costs.
+
+    Attributes
+    ----------
+    steps
+        What was done, in words.
+    passed, misses
+        Whether the repaired model passes the policy, and what it misses.
+    leaves
+        Of all trees, before and after.
+    right
+        Share of the training people for whom the class counts of the model are
+        right, before and after; None where it holds none.
+    unseen
+        Share of unseen people whose label is predicted rightly, before and
+        after; None where there were none.
+    """
+
+    steps: tuple[str, ...]
+    passed: bool
+    misses: tuple[str, ...]
+    leaves: tuple[int, int]
+    right: tuple[float | None, float | None] = (None, None)
+    unseen: tuple[Estimate, Estimate] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -239,6 +270,11 @@ class Report:
         Of every random choice.
     people
         The tables that were given, by role: what each is called and its rows.
+    baseline
+        The accepted report it was held against: ``name`` and ``sha256`` of the
+        file, ``model_sha256``; None without.
+    fix
+        The repair that was tried, where the audit failed and one was.
     """
 
     forest: Forest
@@ -251,6 +287,8 @@ class Report:
     words: Mapping[str, Words] = field(default_factory=dict)
     seed: int = 0
     people: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    baseline: Mapping[str, Any] | None = None
+    fix: Fix | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -311,3 +349,10 @@ class Report:
         from treeaudit.reports import to_text
 
         return to_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return the HTML report in a frame, for notebooks."""
+        from treeaudit.reports import render
+        from treeaudit.reports.notebook import framed
+
+        return framed(render(self, "html"))

@@ -14,7 +14,7 @@ from treeaudit.reports.html import to_html
 from treeaudit.tree import CategorySets
 
 INF = np.inf
-VOID = {"meta", "link", "input", "wbr", "br"}
+VOID = {"meta", "link", "input", "wbr", "br", "col"}
 
 
 class Page(HTMLParser):
@@ -275,7 +275,7 @@ def test_a_safe_copy_withholds_labels_that_tell_of_few():
     model = flat([40, 60], counts=[[40, 0], [58, 2]])
     text = page_of(model, release_safe=True).text
     assert text.count("withheld") == 5  # four cells and the note
-    assert "58" not in text
+    assert "58" not in text.split("Repeat this audit")[0]  # hashes follow
 
 
 def test_a_safe_copy_rounds_so_that_nothing_can_be_subtracted():

@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _fail(message: str) -> None:
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     if {"--verbose", "-v"} & set(sys.argv):
         import traceback

@@ -73,7 +73,7 @@ def _page(contents: "Contents") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     page = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     page.add_column(style="dim", no_wrap=True)
@@ -131,7 +131,7 @@ def _outline(part: "Part") -> "Branches":
 def _line(part: "Part") -> "RenderableType":
     from rich.text import Text
 
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     name = f"{plain(part.name, 60)}: " if part.name else ""
     facts = f"  {plain(' · '.join(part.facts), 200)}" if part.facts else ""
@@ -147,7 +147,7 @@ def _grid() -> "Table":
 def _arrays(contents: "Contents") -> "Table":
     from rich.text import Text
 
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     grid = _grid()
     grid.add_column(justify="right", no_wrap=True)
@@ -166,7 +166,7 @@ def _arrays(contents: "Contents") -> "Table":
 def _leftovers(contents: "Contents") -> "Table":
     from rich.text import Text
 
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     grid = _grid()
     grid.add_column(overflow="fold")
@@ -178,7 +178,7 @@ def _leftovers(contents: "Contents") -> "Table":
 def _names(contents: "Contents") -> "Table":
     from rich.text import Text
 
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     grid = _grid()
     grid.add_column(overflow="fold")

@@ -95,7 +95,7 @@ def reconstruct(
 
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
     from treeaudit.table import rule_text
 
     text = rule_text(forest, tree, leaf)
@@ -108,7 +108,7 @@ def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> N
 def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool) -> None:
     import numpy as np
 
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     order = np.arange(len(table))
     if table.n_records is not None and not expand:
@@ -148,7 +148,7 @@ def _grid(frame: "pd.DataFrame") -> "Grid":
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in frame.columns:
@@ -163,7 +163,7 @@ def _grid(frame: "pd.DataFrame") -> "Grid":
 
 
 def _cell(value: object) -> str:
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
 
     if isinstance(value, float):
         return "" if value != value else f"{value:,.6g}"

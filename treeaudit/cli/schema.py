@@ -42,7 +42,7 @@ def schema(
     """
     from treeaudit.data import read_table
     from treeaudit.output import write_file
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
     from treeaudit.schema import Schema
     from treeaudit.schema_file import schema_text
 

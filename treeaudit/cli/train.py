@@ -100,7 +100,7 @@ def train(
     from treeaudit import trainers
     from treeaudit.data import read_table
     from treeaudit.errors import PrivacyWarning
-    from treeaudit.reports.terminal import plain
+    from treeaudit.reports.plain_text import plain
     from treeaudit.trainers.train import check_place
 
     for path in output:

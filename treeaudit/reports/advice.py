@@ -1,8 +1,19 @@
 """What to do next, in one sentence per failed check."""
 
+from collections.abc import Set as AbstractSet
+
 from treeaudit.findings import Report
+from treeaudit.policy import CHECKS
 
 __all__ = ["next_steps", "verdict_line"]
+
+_OWN_STEP = {
+    "min-leaf",
+    "max-unique-people",
+    "max-small-leaf-people",
+    "max-certain-share",
+    "max-epsilon",
+}
 
 
 def verdict_line(report: Report) -> str:
@@ -14,15 +25,22 @@ def verdict_line(report: Report) -> str:
     total = len(report.checks)
     if not total:
         return f"{name} makes no checks: this is no pass"
-    count = {"fail": 0, "pass": 0, "skipped": 0}
+    count = {"fail": 0, "pass": 0, "skipped": 0, "accepted": 0}
     for check in report.checks:
-        count[check.status] += 1
+        count["accepted" if check.accepted else check.status] += 1
     checks = "check" if total == 1 else "checks"
+    old = "" if report.baseline is None else report.baseline["name"]
     if count["fail"]:
         text = f"{count['fail']} of {total} {checks} of {name} failed"
+        text += f", {count['accepted']} accepted by {old}" if count["accepted"] else ""
         return text + (f", {count['skipped']} skipped" if count["skipped"] else "")
     if count["skipped"]:
         return f"{count['skipped']} of {total} {checks} of {name} could not be made"
+    if count["accepted"]:
+        return (
+            f"{count['accepted']} of {total} {checks} of {name} failed, no worse than in {old}; "
+            "the others passed"
+        )
     return f"{'the check' if total == 1 else f'all {total} checks'} of {name} passed"
 
 
@@ -31,18 +49,21 @@ def next_steps(report: Report) -> list[str]:
 
     Only steps that can be taken with what exists: nothing is promised.
     """
-    failed = {check.name for check in report.checks if check.status == "fail"}
+    failed = {c.name for c in report.checks if c.status == "fail" and not c.accepted}
     steps = []
     k = report.policy.k
+    passed = report.fix is not None and report.fix.passed
     if failed & {"min-leaf", "max-unique-people", "max-small-leaf-people"}:
-        steps.append(f"train again with min_samples_leaf={k} or more, so that nobody stands alone")
-    if "max-certain-share" in failed:
+        again = f"train again with min_samples_leaf={k} or more, so that nobody stands alone"
+        steps.append(f"or {again}" if passed else again)
+    if "max-certain-share" in failed and not passed:
         steps.append(
             "make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
             "than one label, or show with unseen people that the rule is a fact of the population"
         )
     if "max-epsilon" in failed:
         steps.append("train with differential privacy, or ask for a policy without max-epsilon")
+    steps += _other_remedies(report, failed)
     if any(f.id == "TA201" and f.status == "found" for f in report.findings):
         steps.append("leave out identifying features, or round them to a public grid")
     if report.verdict == "review":
@@ -51,3 +72,13 @@ def next_steps(report: Report) -> list[str]:
             f"somebody has to decide what could not be checked ({'; '.join(sorted(reasons))})"
         )
     return steps
+
+
+def _other_remedies(report: Report, failed: AbstractSet[str]) -> list[str]:
+    """Return what the attacks behind the other failed checks say against themselves."""
+    attacks = {CHECKS[name].attack for name in failed - _OWN_STEP if name in CHECKS}
+    return [
+        f"against {finding.title.lower()}: {report.words[finding.id].remedy}"
+        for finding in report.findings
+        if finding.id in attacks and finding.id in report.words
+    ]

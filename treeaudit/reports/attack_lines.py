@@ -1,6 +1,7 @@
 """One line per attack: what was found, what unseen people say, what the policy says."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,9 @@ from treeaudit.policy import CHECKS
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]
 
+_OWN_WORDS = {"TA104": "beyond unseen", "TA105": "a coin: AUC 0.50"}
+"""What the control of an attack is, where it is no share of people who fit."""
+_OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {
     "high": "HIGH",
     "medium": "MEDIUM",
@@ -58,7 +62,12 @@ def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
     short
         Whether ``found`` is to be a few words rather than a sentence.
     """
-    lines = [_line(report, result, short) for result in report.results if not _is_quiet(result)]
+    lines = [
+        _line(report, result, short)
+        for result in report.results
+        if not _is_quiet(result) and not _asks_for(result)
+    ]
+    lines += _unasked(report.results)
     quiet = [result.title.lower() for result in report.results if _is_quiet(result)]
     if quiet:
         lines.append(
@@ -100,6 +109,33 @@ def _is_quiet(result: Finding | Skipped) -> bool:
     return clear and result.id.startswith("TA2")
 
 
+def _asks_for(result: Finding | Skipped) -> tuple[str, ...]:
+    """Return the options that a skipped attack asks for, in their order."""
+    if isinstance(result, Finding):
+        return ()
+    return tuple(dict.fromkeys(_OPTION.findall(result.reason)))
+
+
+def _unasked(results: Sequence[Finding | Skipped]) -> list[AttackLine]:
+    """Return one line for all attacks that were skipped for want of people."""
+    asked: dict[tuple[str, ...], list[str]] = {}
+    for result in results:
+        if options := _asks_for(result):
+            asked.setdefault(options, []).append(result.title.lower())
+    if not asked:
+        return []
+    parts = [f"{', '.join(titles)} ({', '.join(options)})" for options, titles in asked.items()]
+    return [
+        AttackLine(
+            level="skipped",
+            word=WORDS["skipped"],
+            title="Not asked for",
+            found="; ".join(parts),
+            policy="–",
+        )
+    ]
+
+
 def _policy(report: Report, attack: str) -> str:
     states = [
         check.status
@@ -113,8 +149,8 @@ def _policy(report: Report, attack: str) -> str:
 
 
 def _unseen(finding: Finding) -> str:
-    if finding.id == "TA105":
-        return "a coin: AUC 0.50"
+    if finding.id in _OWN_WORDS:
+        return _OWN_WORDS[finding.id]
     shares = [c.control.value for c in finding.controls if c.control is not None]
     if not shares:
         return "nobody fits" if finding.controls else "–"
@@ -143,6 +179,13 @@ def _known(finding: Finding, many: bool) -> str:
     return f"{_people(curve[1] - curve[0])} by knowing one"
 
 
+def _hidden(finding: Finding, many: bool) -> str:
+    given = finding.details.get("given_away")
+    if given is None:
+        return ""
+    return f"{len(given)} of {len(finding.details.get('columns', ()))} columns given away"
+
+
 def _member(finding: Finding, many: bool) -> str:
     details: Mapping[str, Any] = finding.details
     if "auc" not in details:
@@ -158,6 +201,7 @@ _SHORT: Mapping[str, Callable[[Finding, bool], str]] = {
     "TA101": _alone,
     "TA102": _certain,
     "TA103": _known,
+    "TA104": _hidden,
     "TA105": _member,
 }
 """What was found in a few words; a sentence where an attack has none."""

@@ -7,17 +7,20 @@ from typing import Any
 from markupsafe import Markup
 
 from treeaudit.findings import Finding, Report, Skipped, Words
-from treeaudit.reports.blocks import Blocks, blocks
+from treeaudit.reports.block import Blocks
+from treeaudit.reports.blocks import blocks
 from treeaudit.reports.controls import control_plots, control_text
 from treeaudit.reports.masking import Numbers, percent
+from treeaudit.reports.plain_text import plain
 from treeaudit.reports.summary import worst
-from treeaudit.reports.terminal import plain
 from treeaudit.reports.whiskers import Plot
 
 __all__ = ["Card", "Proof", "cards"]
 
 _TONE = {"high": "bad", "medium": "warn", "low": "info", "none": "ok"}
 _WORD = {"high": "HIGH", "medium": "MEDIUM", "low": "LOW", "none": "CLEAR"}
+_OWN_PLOTS = ("TA104", "TA105")
+"""Attacks that draw their controls themselves."""
 _NO_WORDS = Words(attacker="", assumes="", remedy="", limit="", reference="")
 
 
@@ -57,7 +60,8 @@ class Card:
     charts
         Drawings.
     clear, skipped
-        Whether nothing was found, and why it was not run.
+        Whether nothing was found and there is nothing to compare, and why it
+        was not run.
     """
 
     id: str
@@ -101,7 +105,8 @@ def _card(
         reason = numbers.text(result.reason)
         return Card(id=result.id, title=result.title, words=words, skipped=reason)
     number, unit = _figure(report, result, numbers)
-    drawn = blocks(result, numbers) if result.status == "found" else Blocks()
+    tested = bool(result.controls)
+    drawn = blocks(result, numbers) if tested or result.status == "found" else Blocks()
     return Card(
         id=result.id,
         title=result.title,
@@ -113,11 +118,11 @@ def _card(
         summary=_summary(result, numbers),
         facts=(*(() if numbers.safe else _facts(result.id, result.details)), *drawn.facts),
         control=control_text(report, result, numbers),
-        held=() if result.id == "TA105" else control_plots(result, numbers),
+        held=() if result.id in _OWN_PLOTS else control_plots(result, numbers),
         plots=drawn.plots,
         proofs=_proofs(report, result, numbers, rows),
         charts=drawn.charts,
-        clear=result.status == "clear",
+        clear=result.status == "clear" and not tested,
     )
 
 
@@ -169,6 +174,7 @@ _FIGURES: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "TA102": (("homogeneous_people", "{people} whose label is certain"),),
     "TA103": (("", "more {people} disclosed once one other in the leaf is known"),),
+    "TA104": (("", "{people} of whom the file gives away a hidden value"),),
 }
 """Where the number of a card is found, and what it counts."""
 

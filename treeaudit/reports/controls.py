@@ -43,7 +43,7 @@ def control_plots(finding: Finding, numbers: Numbers) -> tuple[Plot, ...]:
         Plot(
             title=f"{control.of[:1].upper()}{control.of[1:]}",
             lines=tuple(_lines(control, numbers)),
-            sentence=_conclusion(control) if numbers.safe else control.sentence,
+            sentences=(_conclusion(control) if numbers.safe else control.sentence,),
         )
         for control in finding.controls
     )

@@ -13,13 +13,16 @@ import jinja2
 from markupsafe import Markup
 
 from treeaudit.findings import Check, Report
+from treeaudit.policy import CHECKS
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
 from treeaudit.reports.controls import held_against
+from treeaudit.reports.fixed import defend_command, fix_sentence
 from treeaudit.reports.ladder import ladder
 from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
 from treeaudit.reports.masking import Numbers
+from treeaudit.reports.plain_text import plain
 from treeaudit.reports.provenance import argument, command, facts, model_name, not_checked
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import (
@@ -30,10 +33,12 @@ from treeaudit.reports.summary import (
     release,
     total_people,
 )
-from treeaudit.reports.terminal import plain
 from treeaudit.version import __version__
 
 __all__ = ["environment", "to_html"]
+
+_COUNTED = ("max-unique-people", "max-small-leaf-people")
+"""Checks whose number is one of all the people."""
 
 
 def to_html(
@@ -84,6 +89,8 @@ def to_html(
             reasons=reasons(report, numbers),
             verdict_line=_sentence(verdict_line(report)),
             checks=[_check(check, report, numbers) for check in report.checks],
+            fix=_sentence(numbers.text(fix_sentence(report, numbers))) if report.fix else "",
+            defend=defend_command(report),
             steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
             warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],
             levels=numbers.levels(),
@@ -156,16 +163,9 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
 
 
 def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
-    note, text = "", ""
-    if check.measured is None:
-        text = "not checked" if check.status == "skipped" else "unbounded"
-    elif check.name == "max-certain-share":
-        text = certain_share(report, numbers)
-    elif check.name == "max-epsilon":
-        text = f"{check.measured:g}"
-    else:
-        text = numbers.count(int(check.measured))
-        people = total_people(report.forest, report)
+    note = "accepted by the baseline" if check.accepted else ""
+    people = total_people(report.forest, report)
+    if not note and check.name in _COUNTED:
         if report.forest.n_trees > 1:
             note = f"over {report.forest.n_trees:,} trees"
         elif people is not None and check.name != "min-leaf":
@@ -175,9 +175,22 @@ def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
         "title": check.title,
         "bound": check.bound,
         "reason": numbers.text(check.reason or ""),
-        "measured": text,
-        "note": note if check.name != "min-leaf" else "",
+        "measured": _measured(check, report, numbers),
+        "note": note,
     }
+
+
+def _measured(check: Check, report: Report, numbers: Numbers) -> str:
+    """Return the measured number; a safe copy rounds shares and masks counts."""
+    if check.measured is None:
+        return "not checked" if check.status == "skipped" else check.shown or "unbounded"
+    if check.name == "max-certain-share" and any(f.id == "TA102" for f in report.findings):
+        return certain_share(report, numbers)
+    if not numbers.safe or check.name == "max-epsilon":
+        return check.shown or f"{check.measured:g}"
+    if check.name in CHECKS and CHECKS[check.name].share:
+        return f"about {check.measured:.0%}"
+    return numbers.count(round(check.measured))
 
 
 def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:

@@ -33,6 +33,8 @@ def ladder(report: Report, numbers: Numbers) -> list[Rung]:
     rungs = [_file(report, over), *_features(report, numbers, over)]
     rungs += _label(report, numbers, over)
     rungs += _others(report, numbers, over)
+    rungs += _told(report, numbers)
+    rungs += _all_but_one(report, numbers)
     rungs += _membership(report, numbers)
     return rungs
 
@@ -95,6 +97,53 @@ def _others(report: Report, numbers: Numbers, over: str) -> list[Rung]:
         )
         for r in dict.fromkeys((1, last))
         if r <= last
+    ]
+
+
+def _told(report: Report, numbers: Numbers) -> list[Rung]:
+    """Return what the people and the prior that were given disclose."""
+    finding = finding_of(report, "TA103")
+    details = {} if finding is None else finding.details
+    rungs = []
+    known, prior = details.get("known"), details.get("prior")
+    if known and not known.get("reason"):
+        number = numbers.count(int(known.get("people_falling", 0)))
+        rungs.append(
+            Rung(
+                knows=f"the {numbers.people(int(known.get('records', 0)))} of --known",
+                number=number,
+                follows=f"more {_who(number)}disclosed",
+            )
+        )
+    if prior:
+        exact = prior.get("people_because_of_prior")
+        people = prior.get("people_because_of_prior_at_most", 0) if exact is None else exact
+        number = numbers.count(int(people))
+        rungs.append(
+            Rung(
+                knows="a public prior",
+                number=number if exact is not None else f"at most {number}",
+                follows=f"more {_who(number)}nearly certain",
+            )
+        )
+    return rungs
+
+
+def _all_but_one(report: Report, numbers: Numbers) -> list[Rung]:
+    result = result_of(report, "TA104")
+    if result is None:
+        return []
+    knows = "all of a person but one value"
+    if not isinstance(result, Finding):
+        return [Rung(knows=knows, number="–", follows=f"not run: {numbers.text(result.reason)}")]
+    number = numbers.count(result.people) if result.people else "nobody"
+    who = "person" if number == "1" else "people"
+    return [
+        Rung(
+            knows=knows,
+            number=number,
+            follows=f"{who + ' ' if result.people else ''}given away beyond a guess",
+        )
     ]
 
 

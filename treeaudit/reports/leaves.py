@@ -12,7 +12,7 @@ from treeaudit.groups import Groups, people_per_class
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
 from treeaudit.reports.masking import Numbers
-from treeaudit.reports.terminal import plain
+from treeaudit.reports.plain_text import plain
 from treeaudit.rules import Rules, rules_of
 from treeaudit.schema import Schema
 from treeaudit.tree import CategorySets, Forest, Tree

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from treeaudit.findings import Report, Skipped
 from treeaudit.reports.masking import Numbers
-from treeaudit.reports.terminal import plain
+from treeaudit.reports.plain_text import plain
 from treeaudit.tree import Forest
 from treeaudit.version import __version__
 

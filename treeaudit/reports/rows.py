@@ -12,7 +12,7 @@ from treeaudit.groups import people_per_class
 from treeaudit.reports.icicle import level_of
 from treeaudit.reports.leaves import conditions
 from treeaudit.reports.masking import Numbers
-from treeaudit.reports.terminal import plain
+from treeaudit.reports.plain_text import plain
 from treeaudit.rules import rules_of
 from treeaudit.tree import Forest, Tree
 from treeaudit.words import ANY, cells, label_text

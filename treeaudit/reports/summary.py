@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from treeaudit.findings import Finding, Report, Skipped
 from treeaudit.reports.masking import Numbers, percent
-from treeaudit.reports.terminal import plain
+from treeaudit.reports.plain_text import plain
 from treeaudit.tree import Forest
 
 __all__ = [

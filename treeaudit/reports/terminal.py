@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from treeaudit.findings import Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.attack_lines import attack_lines, has_control
+from treeaudit.reports.fixed import defend_command, fix_sentence
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.plain_text import plain
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -38,24 +41,14 @@ _WIDE = 76
 """Columns that a table with unseen people and policy needs."""
 
 
-def plain(text: str, length: int = 400) -> str:
-    r"""Return untrusted text without anything that could steer a terminal.
-
-    Examples
-    --------
-    >>> plain("age\x1b[31m\u202e")
-    'age�[31m�'
-    """
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:length])
-    return shown + ("…" if len(text) > length else "")
-
-
 def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     """Return the terminal report without colours."""
     from rich.console import Console
 
     buffer = io.StringIO()
-    console = Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False)
+    console = Console(
+        file=buffer, width=width, no_color=True, highlight=False, emoji=False, force_jupyter=False
+    )
     print_report(report, console, verbose=verbose)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
@@ -87,9 +80,14 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     for check in report.checks:
         if check.status != "pass":
             said = check.shown or check.reason or ""
-            console.print(
-                _row(f"  {check.status}", f"{check.title}: {said} ({check.bound})", "dim")
-            )
+            said += f", was {check.was}" if check.was else ""
+            word = "accepted" if check.accepted else check.status
+            console.print(_row(f"  {word}", f"{check.title}: {said} ({check.bound})", "dim"))
+    if report.verdict == "fail":
+        console.print(_row("next", defend_command(report), "bold"))
+        if report.fix is not None:
+            said = fix_sentence(report, Numbers(k=report.policy.k))
+            console.print(_row("    ", plain(said, 600), "dim"))
     for step in next_steps(report):
         console.print(_row("next", step, "dim"))
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from treeaudit.findings import Check, Finding, Report, Skipped
+from treeaudit.findings import Check, Finding, Fix, Report, Skipped
 from treeaudit.tree import Forest
 from treeaudit.version import __version__
 
@@ -48,6 +48,8 @@ def to_dict(report: Report) -> dict[str, Any]:
             "values": dict(policy.values),
         },
         "people": {role: {"name": name, "records": n} for role, (name, n) in report.people.items()},
+        "fix": _fix(report.fix),
+        "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
         "seed": report.seed,
     }
@@ -118,6 +120,19 @@ def _finding(result: Finding | Skipped) -> dict[str, Any]:
     return form
 
 
+def _fix(fix: Fix | None) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    return {
+        "steps": list(fix.steps),
+        "passed": fix.passed,
+        "misses": list(fix.misses),
+        "leaves": list(fix.leaves),
+        "right": list(fix.right),
+        "unseen": None if fix.unseen is None else [asdict(one) for one in fix.unseen],
+    }
+
+
 def _check(check: Check) -> dict[str, Any]:
     return {
         "name": check.name,
@@ -125,4 +140,6 @@ def _check(check: Check) -> dict[str, Any]:
         "measured": check.measured,
         "status": check.status,
         "reason": check.reason,
+        "accepted": check.accepted,
+        "baseline": check.baseline,
     }

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from treeaudit.reports.terminal import plain
+from treeaudit.reports.plain_text import plain
 from treeaudit.rules import Rules
 from treeaudit.schema import Schema
 from treeaudit.tree import CategorySets, Tree

@@ -36,19 +36,17 @@ class Line:
     Attributes
     ----------
     name
-        What the share is of.
+        What it is about.
     graph
-        The drawing; nothing where the share is not told.
-    value, interval, people
-        The same in words: the share, its 95 % interval and how many people it
-        rests on. ``value`` says why where there is none.
+        The drawing; nothing where there is no number to draw.
+    cells
+        The same in words, one per heading of the plot; a single one says why
+        there is no number.
     """
 
     name: str
     graph: Markup
-    value: str
-    interval: str = ""
-    people: str = ""
+    cells: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +59,22 @@ class Plot:
         What all of them are about.
     lines
         The rows.
-    sentence
-        What follows from them.
+    heads
+        Headings of the cells.
+    told
+        Whether the headings are shown, or left to those who cannot see.
+    sentences
+        What follows from the rows.
+    more
+        Further sentences, folded away.
     """
 
     title: str
     lines: tuple[Line, ...]
-    sentence: str = ""
+    heads: tuple[str, ...] = ("value", "95 % interval", "people")
+    told: bool = False
+    sentences: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
 
 
 def whiskers(marks: Sequence[Mark], reference: float | None = None) -> Markup:
@@ -119,14 +126,12 @@ def share_line(
     """
     shown = numbers.estimate(found)
     if shown is None:
-        return Line(name=name, graph=Markup(""), value=f"rests on {numbers.people(found.n)}")
+        return Line(name=name, graph=Markup(""), cells=(f"rests on {numbers.people(found.n)}",))
     mark = Mark(kind=kind, value=shown.value, low=shown.low, high=shown.high)
     return Line(
         name=name,
         graph=whiskers([mark], reference),
-        value=numbers.rate(shown),
-        interval=numbers.interval(shown),
-        people=f"of {numbers.count(found.n)}",
+        cells=(numbers.rate(shown), numbers.interval(shown), f"of {numbers.count(found.n)}"),
     )
 
 

@@ -1,0 +1,28 @@
+"""What a card shows beside its words."""
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from treeaudit.reports.whiskers import Plot
+
+__all__ = ["Blocks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """Further parts of a card.
+
+    Attributes
+    ----------
+    facts
+        Further measures, name and text.
+    plots
+        Shares on a common scale.
+    charts
+        Drawings.
+    """
+
+    facts: tuple[tuple[str, str], ...] = ()
+    plots: tuple[Plot, ...] = ()
+    charts: tuple[Markup, ...] = ()

@@ -1,0 +1,49 @@
+"""The repair that was tried, in a sentence, and the command that makes it."""
+
+import shlex
+from pathlib import Path
+
+from treeaudit.findings import Report
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.plain_text import plain
+
+__all__ = ["defend_command", "fix_sentence"]
+
+_WRITTEN = (".pkl", ".joblib", ".skops", ".json")
+
+
+def defend_command(report: Report) -> str:
+    """Return the command that repairs the model for the policy of the report."""
+    path = report.forest.source.path
+    model = "MODEL" if path is None else shlex.quote(plain(Path(path).name, 120))
+    suffix = Path(path).suffix if path is not None else ".pkl"
+    name = plain(report.policy.name, 80)
+    policy = "" if name == "default" else f" --policy {shlex.quote(name)}"
+    return f"treeaudit defend {model}{policy} -o safer{suffix if suffix in _WRITTEN else '.json'}"
+
+
+def fix_sentence(report: Report, numbers: Numbers) -> str:
+    """Return what was done, whether it passes and what it costs; nothing where none was tried."""
+    fix = report.fix
+    if fix is None:
+        return ""
+    done = " and ".join(fix.steps)
+    if fix.passed:
+        text = f"tried: {done}. This passes every check"
+    else:
+        missed = "" if numbers.safe else f" ({'; '.join(fix.misses)})"
+        text = f"tried, and not enough: {done}{missed}"
+    costs = [f"{fix.leaves[0]:,} → {fix.leaves[1]:,} leaves"]
+    if fix.unseen is not None:
+        before, after = (_share(one.value, numbers) for one in fix.unseen)
+        costs.append(
+            f"right for {before} → {after} of {numbers.count(fix.unseen[0].n)} unseen people"
+        )
+    elif fix.right[0] is not None and fix.right[1] is not None:
+        before, after = (_share(one, numbers) for one in fix.right if one is not None)
+        costs.append(f"right for {before} → {after} of the training people, by its own counts")
+    return f"{text}: {'; '.join(costs)}."
+
+
+def _share(share: float, numbers: Numbers) -> str:
+    return f"about {share:.0%}" if numbers.safe else f"{share:.2%}"
