@@ -1,5 +1,6 @@
 """The whole audit on one page: model → groups → attacks → policy → report."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -8,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks import Attack, Case, all_attacks
+from treeaudit.attacks.sensitive_column import check_columns
+from treeaudit.baseline import accept, read_baseline
 from treeaudit.errors import DataError, PolicyError
 from treeaudit.findings import Finding, Report, Skipped
 from treeaudit.groups import measure
-from treeaudit.policy import Policy, judge, read_policy
+from treeaudit.policy import Policy, judge, read_policy, verdict_of
 from treeaudit.prior import read_prior
 from treeaudit.readers import load
 from treeaudit.records import Records, read_records
@@ -34,6 +37,7 @@ def scan(
     prior: object = None,
     fraction: float | None = None,
     policy: str | Policy = "default",
+    baseline: str | os.PathLike[str] | None = None,
     attacks: Sequence[str] | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -63,8 +67,11 @@ def scan(
         Share of the population that is in the training data, above 0 and at
         most 1.
     policy
-        The thresholds: ``default``, ``strict``, ``observe``, the name of one
-        in ``pyproject.toml``, the path of a TOML file, or a `Policy`.
+        The thresholds: the name of a built-in policy (`treeaudit.policy.BUILT_IN`)
+        or of one in ``pyproject.toml``, the path of a TOML file, or a `Policy`.
+    baseline
+        An accepted JSON report of the same model: a check that fails no worse
+        than in it does not make the verdict fail.
     attacks
         Ids of the attacks to run; all of them unless told. A check whose
         attack did not run is never passed.
@@ -87,7 +94,8 @@ def scan(
         If the people do not fit the model, or ``train`` is not what it was
         trained on.
     PolicyError
-        If the policy or an attack id is unknown.
+        If the policy or an attack id is unknown, or the baseline is no report
+        of this model.
 
     Examples
     --------
@@ -103,6 +111,7 @@ def scan(
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
     forest = load(model)
+    accepted = None if baseline is None else read_baseline(baseline, forest)
     if target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=target))
 
@@ -129,6 +138,7 @@ def scan(
         guess=_guess(forest, unseen, seed),
         progress=progress,
     )
+    check_columns(case)
     results: list[Finding | Skipped] = []
     for done, attack in enumerate(chosen, start=1):
         results.append(attack().run(case))
@@ -137,6 +147,9 @@ def scan(
     # The hash is of the bytes that were just read, not of what the file is later.
     _ = forest.source.sha256
     checks, verdict = judge(resolved, results, forest)
+    if accepted is not None:
+        checks = accept(checks, accepted, resolved.k)
+        verdict = verdict_of(checks)
     return Report(
         forest=forest,
         groups=case.groups,
@@ -152,6 +165,7 @@ def scan(
             for name, records in (("train", trained), ("test", unseen), ("known", case.known))
             if records is not None
         },
+        baseline=None if accepted is None else accepted.to_dict(),
     )
 
 

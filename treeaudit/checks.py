@@ -6,6 +6,7 @@ A number that was measured on people counts with the unfavourable end of its
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from treeaudit.measures import (
     Measure,
@@ -79,6 +80,14 @@ class Rule:
     def attack(self) -> str | None:
         """The attack that has to have run; None for what the model itself tells."""
         return self.attacks[0] if self.attacks else None
+
+    def show(self, measured: float) -> str:
+        """Return a measured number in words."""
+        if not isfinite(measured):
+            return "unbounded"
+        if self.share:
+            return f"{measured:.1%}" if measured >= 0.001 or measured == 0 else f"{measured:.2g}"
+        return f"{int(measured):,}" if measured.is_integer() else f"{measured:.4g}"
 
 
 _NO_CONTROL = "needs unseen people for every claim (--test)"

@@ -185,18 +185,10 @@ def _check(
     return replace(
         check,
         measured=measured if known else None,
-        shown=_show(measured, share=rule.share),
+        shown=rule.show(measured),
         status="pass" if rule.holds(measured, threshold) else "fail",
         reason=None if known else "the model claims no differential privacy",
     )
-
-
-def _show(measured: float, *, share: bool) -> str:
-    if not math.isfinite(measured):
-        return "unbounded"
-    if share:
-        return f"{measured:.1%}" if measured >= 0.001 or measured == 0 else f"{measured:.2g}"
-    return f"{int(measured):,}" if measured.is_integer() else f"{measured:.4g}"
 
 
 def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy:

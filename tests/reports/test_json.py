@@ -51,6 +51,8 @@ def test_the_contract(cancer_file) -> None:
         "measured": 1.0,
         "status": "fail",
         "reason": None,
+        "accepted": False,
+        "baseline": None,
     }
     assert data["verdict"] == "fail"
     assert data["policy"]["name"] == "default"

@@ -12,6 +12,7 @@ from treeaudit.attacks.homogeneity import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
 from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
 from treeaudit.attacks.membership import Membership
+from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.attacks.uniqueness import Uniqueness
 
 __all__ = ["ATTACKS", "Attack", "Case", "all_attacks"]
@@ -22,6 +23,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     Background,
     Attributes,
     Membership,
+    Sensitive,
     Identifiers,
     TrainingData,
     ReproducibleDraws,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.disclosure.features import hidden_without, people_by_feature, people_by_last_split
+from treeaudit.records import Records
 from treeaudit.rules import rules_of
 
 __all__ = ["contribution"]
@@ -81,9 +82,12 @@ def _hidden(
         rng = np.random.default_rng([case.seed, 0x50DA])
         chosen = np.sort(rng.choice(len(leaves), most, replace=False))
         leaves, size = leaves[chosen], size[chosen]
-    given = case.train.values
-    single = case.forest.single_precision
-    values: Float = given.astype(np.float32).astype(np.float64) if single else given
     rules = rules_of(case.forest.trees[index], leaves)
-    hidden = hidden_without(rules, len(leaves), values, case.k)
+    hidden = hidden_without(rules, len(leaves), _compared(case, case.train), case.k)
     return (size[:, None] * hidden).sum(axis=0) / size.sum(), int(size.sum())
+
+
+def _compared(case: Case, train: Records) -> Float:
+    """Return the people as the model compares them."""
+    values = train.values.astype(np.float32) if case.forest.single_precision else train.values
+    return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,209 @@
+"""TA110: sensitive columns inside the groups, by hand, by brute force, with unseen people."""
+
+import dataclasses
+import json
+import math
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeaudit as ta
+from tests.strategies import grow, rows
+from treeaudit.attacks import Case
+from treeaudit.attacks.sensitive import Sensitive
+from treeaudit.groups import measure
+from treeaudit.records import read_records
+
+# Nine people who fit the tree of Wakabayashi et al. (2024), Figure 3, and two more columns.
+PEOPLE = pd.DataFrame(
+    {
+        "Height": [160, 162, 165, 150, 155, 175, 173, 180, 171],
+        "Weight": [50, 55, 52, 70, 80, 60, 70, 80, 75],
+        "Age": [30, 40, 50, 20, 60, 10, 33, 40, 50],
+        "Health": ["yes", "yes", "no", "no", "no", "yes", "yes", "no", "no"],
+        "diagnosis": ["flu", "flu", "flu", "flu", "cold", "flu", "cold", "asthma", "flu"],
+        "income": [20, 30, 40, 10, 90, 70, 1000, 10, 10],
+    }
+)
+
+
+def case_of(forest, frame=PEOPLE, test=None, **options) -> Case:
+    return Case(
+        forest=forest,
+        groups=measure(forest),
+        train=read_records(frame, forest, target="Health"),
+        test=None if test is None else read_records(test, forest, target="Health"),
+        **options,
+    )
+
+
+def test_by_hand(figure_3) -> None:
+    """Leaves: flu flu flu · flu cold · flu · cold asthma flu."""
+    finding = Sensitive().run(case_of(figure_3, sensitive=("diagnosis",)))
+    (entry,) = finding.details["columns"]
+    assert (entry["homogeneous_leaves"], entry["homogeneous_people"]) == (2, 4)
+    assert entry["certain_share"] == pytest.approx(4 / 9)
+    assert (entry["distinct_l"], entry["entropy_l"]) == (1, 1)
+    assert entry["delta_disclosure"] is None
+    assert entry["recursive_c_for_l_2"] is None
+    # Furthest from flu 6/9, cold 2/9, asthma 1/9: cold asthma flu, or flu alone; both 1/3.
+    assert entry["t_closeness"] == pytest.approx(1 / 3)
+    assert entry["ordered_t_closeness"] is None
+    assert entry["nk_leaves"] is None
+    assert finding.details["largest_share"] == 1
+    assert (finding.leaves, finding.people, finding.severity) == (2, 4, "high")
+    assert finding.summary == (
+        "The diagnosis of 44.4% of the people is that of everybody in the leaf."
+    )
+    first = finding.evidence[0]
+    assert (first.people, first.says) == (3, "diagnosis = flu")
+    assert first.rule == "Height < 170 · Weight < 60"
+    assert json.loads(json.dumps(dict(finding.details), allow_nan=False)) == finding.details
+
+
+def test_money_of_few_values_is_no_magnitude_but_has_an_order(figure_3) -> None:
+    finding = Sensitive().run(case_of(figure_3, sensitive=("income",)))
+    (entry,) = finding.details["columns"]
+    assert entry["kind"] == "values"
+    assert 0 < entry["ordered_t_closeness"] < entry["t_closeness"]
+
+
+def money(n=400, seed=0) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=n).round(2), "b": rng.integers(0, 9, n)})
+    frame["income"] = rng.lognormal(8, 2.5, n).round()
+    frame["label"] = np.where(frame.a + rng.normal(size=n) > 0, "yes", "no")
+    return frame, frame.pop("label").to_numpy()
+
+
+def test_money_is_audited_for_dominance() -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    frame, label = money()
+    tree = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(frame[["a", "b"]], label)
+    report = ta.scan(tree, train=frame.assign(label=label), target="label", sensitive=["income"])
+    (entry,) = report["TA110"].details["columns"]
+    leaf = tree.apply(frame[["a", "b"]])
+    nk = p = 0
+    for one in np.unique(leaf):
+        value = np.sort(frame.income[leaf == one].to_numpy())[::-1]
+        nk += value[:2].sum() > 0.9 * value.sum()
+        p += value[2:].sum() < 0.1 * value[0]
+    assert (entry["kind"], entry["nk_leaves"], entry["p_percent_leaves"]) == ("numbers", nk, p)
+    assert nk > 0
+    assert "two people hold nearly all of income" in report["TA110"].summary
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_agreement_with_a_count_by_hand(seed) -> None:
+    tree, x = grow(seed, 3), rows(seed)
+    node = tree.apply(x)
+    drawn = dataclasses.replace(
+        tree,
+        n_records=np.array([max((node == i).sum(), 0) for i in range(tree.n_nodes)]),
+        counts=None,
+    )
+    features = tuple(ta.Feature(name=n) for n in ("age", "income"))
+    kinds = ("a", "b", "c", "d")
+    schema = ta.Schema(features=(*features, ta.Feature(name="kind", categories=kinds)))
+    forest = ta.Forest(trees=(drawn,), schema=schema, counts_are="absent")
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": x[:, 0], "income": x[:, 1]})
+    frame["kind"] = [kinds[int(k)] for k in x[:, 2]]
+    frame["label"] = 1.5
+    frame["illness"] = rng.choice(["flu", "cold", None], len(x), p=[0.7, 0.2, 0.1])
+    train = read_records(frame, forest, target="label")
+    case = Case(forest=forest, groups=measure(forest), train=train, sensitive=("illness",))
+    entry = next(e for e in Sensitive().run(case).details["columns"] if e["column"] == "illness")
+    leaves = [Counter(frame.illness[node == one].fillna("-")) for one in np.unique(node)]
+    pure = [c for c in leaves if len(c) == 1]
+    assert entry["homogeneous_leaves"] == len(pure)
+    assert entry["homogeneous_people"] == sum(c.total() for c in pure)
+    assert entry["distinct_l"] == min(len(c) for c in leaves)
+    assert entry["largest_share"] == max(max(c.values()) / c.total() for c in leaves)
+    entropy = [
+        math.exp(-sum(n / c.total() * math.log(n / c.total()) for n in c.values())) for c in leaves
+    ]
+    assert entry["entropy_l"] == pytest.approx(min(entropy), abs=1e-8)
+
+
+def test_unseen_people_are_the_control() -> None:
+    """One column follows from the feature, the other is a coin: only that one is memory."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(1)
+    n = 6000
+    frame = pd.DataFrame({"age": rng.integers(0, 3000, n)})
+    frame["retired"] = np.where(frame.age > 1500, "yes", "no")
+    frame["coin"] = rng.choice(["heads", "tails"], n)
+    frame["label"] = rng.choice(["a", "b"], n)
+    train, test = frame[:3000], frame[3000:]
+    tree = DecisionTreeClassifier(random_state=0).fit(train[["age"]], train.label)
+    report = ta.scan(tree, train=train, test=test, target="label", sensitive=["coin", "retired"])
+    finding = report["TA110"]
+    by_name = {c.of: c for c in finding.controls}
+    coin = by_name["leaves of one coin and fewer than 5 people"]
+    fact = by_name["leaves of one retired and fewer than 5 people"]
+    assert coin.excess.low > 0.3
+    assert coin.sentence.endswith("the difference was memorised.")
+    assert fact.excess.high < 0.05
+    assert fact.sentence.endswith("mostly a fact of the population, not memory.")
+    assert coin.control.n > 500
+    for control in finding.controls:
+        assert control.claim.value == 1
+        assert set(control.baselines) == {"most frequent value"}
+
+
+def test_a_regressor_publishes_the_mean_of_its_target() -> None:
+    from sklearn.tree import DecisionTreeRegressor
+
+    frame, _ = money()
+    x = frame[["a", "b"]]
+    tree = DecisionTreeRegressor(max_leaf_nodes=10, random_state=0).fit(x, frame.income)
+    report = ta.scan(tree, train=frame, target="income", policy="acro")
+    (entry,) = report["TA110"].details["columns"]
+    assert (entry["column"], entry["kind"]) == ("income", "numbers")
+    assert entry["nk_leaves"] > 0
+    check = next(c for c in report.checks if c.name == "max-nk-leaves")
+    assert (check.status, check.measured) == ("fail", entry["nk_leaves"])
+    without = ta.scan(tree, policy="acro")
+    assert next(c for c in without.checks if c.name == "max-nk-leaves").status == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sensitive": ["diagnosi"], "train": PEOPLE}, "did you mean 'diagnosis'"),
+        ({"sensitive": ["zzz"], "train": PEOPLE}, "it has Height, Weight"),
+        ({"sensitive": ["diagnosis"]}, "only be audited with the training data"),
+    ],
+)
+def test_columns_that_are_not_there(figure_3, options, message) -> None:
+    with pytest.raises(ta.DataError, match=message) as told:
+        ta.scan(figure_3, target="Health", **options)
+    assert "\n" not in str(told.value)
+
+
+def test_without_a_column_it_is_skipped(figure_3) -> None:
+    found = Sensitive().run(Case(forest=figure_3, groups=measure(figure_3)))
+    assert isinstance(found, ta.Skipped)
+
+
+def test_a_forest_counts_tree_by_tree(figure_3) -> None:
+    twice = dataclasses.replace(figure_3, trees=figure_3.trees * 2)
+    one = Sensitive().run(case_of(figure_3, sensitive=("diagnosis",)))
+    two = Sensitive().run(case_of(twice, sensitive=("diagnosis",)))
+    assert two.people == 2 * one.people
+    assert two.details["certain_share"] == one.details["certain_share"]
+
+
+def test_people_without_a_value_are_a_group_of_their_own(figure_3) -> None:
+    frame = PEOPLE.assign(diagnosis=["flu", None, None, *PEOPLE.diagnosis[3:]])
+    finding = Sensitive().run(case_of(figure_3, frame, sensitive=("diagnosis",)))
+    (entry,) = finding.details["columns"]
+    assert (entry["missing"], entry["homogeneous_leaves"]) == (2, 1)
