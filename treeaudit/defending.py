@@ -6,6 +6,7 @@ from typing import Literal
 from treeaudit.defenses import (
     Defense,
     IntersectK,
+    MergeClosest,
     MergeDiverse,
     MergeSiblings,
     PruneLeaves,
@@ -22,7 +23,7 @@ from treeaudit.tree import Forest
 
 __all__ = ["Method", "Unanswered", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
-Method = Literal["merge-siblings", "prune-leaves", "intersect-k"]
+Method = Literal["merge-siblings", "merge-closest", "prune-leaves", "intersect-k"]
 Unanswered = Literal["reject", "parent"]
 Progress = Callable[[str, int, int], None]
 
@@ -51,7 +52,8 @@ def defend(
         The k that every leaf shall hold. Unless told, the mildest repair that
         passes the policy is searched for.
     method
-        ``merge-siblings`` (Method 2), ``prune-leaves`` (Method 1), or
+        ``merge-siblings`` (Method 2), ``merge-closest`` (the same for trees that
+        branch more than twice, losing less), ``prune-leaves`` (Method 1), or
         ``intersect-k``, which holds for the trees of a forest together.
     policy
         What to search for where ``min_leaf`` is not told.
@@ -136,6 +138,8 @@ def repair(
         first: Defense = MergeSiblings(min_leaf=k)
         if method == "prune-leaves":
             first = PruneLeaves(min_leaf=k, unanswered=unanswered)
+        elif method == "merge-closest":
+            first = MergeClosest(min_leaf=k)
         elif method == "intersect-k":
             people = None if train is None else read_records(train, forest, target=target).values
             first = IntersectK(min_leaf=k, values=people)

@@ -1,5 +1,7 @@
 """Methods 1 and 2: the paper's figures, and what holds for every tree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -135,7 +137,7 @@ def test_after_method_2_every_leaf_holds_k_people(forest, k, seed) -> None:
         assert kept.all() or cut.n_nodes < tree.n_nodes
 
 
-@THOUSAND
+@settings(max_examples=200, deadline=None)
 @given(forests(), THRESHOLDS, SEEDS)
 def test_method_2_cuts_no_more_than_it_must(forest, k, seed) -> None:
     """Against brute force: a node stays if and only if no good cutting needs it gone."""
@@ -197,3 +199,23 @@ def test_after_method_1_those_of_removed_leaves_are_unanswered(forest, k, seed) 
 def same(one: Tree, other: Tree) -> None:
     for name in ("parent", "feature", "low", "high", "n_records", "counts"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+@settings(max_examples=200, deadline=None)
+@given(forests(), THRESHOLDS, st.lists(st.floats(0.01, 50), min_size=4, max_size=4))
+def test_weights_are_carried_along(forest, k, weights) -> None:
+    """Sizes are people whatever they weigh; the weight of everybody is kept."""
+    if any(tree.n_records[0] < k for tree in forest.trees):
+        return
+    each = np.array(weights)[: len(forest.schema.classes)]
+    heavy = replace(
+        forest,
+        trees=tuple(replace(tree, counts=tree.counts * each) for tree in forest.trees),
+        counts_are="weighted",
+    )
+    plain, safe = (MergeSiblings(min_leaf=k).apply(one) for one in (forest, heavy))
+    for one, other, tree in zip(plain.trees, safe.trees, heavy.trees, strict=True):
+        assert np.array_equal(one.parent, other.parent)
+        assert np.array_equal(one.n_records, other.n_records)
+        assert np.allclose(one.counts * each, other.counts)
+        assert np.allclose(other.counts[other.leaves].sum(axis=0), tree.counts[0])

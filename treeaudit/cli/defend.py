@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["defend"]
 
+Method = Literal["merge-siblings", "merge-closest", "prune-leaves", "intersect-k"]
+
 _HOW = "How"
 
 
@@ -32,10 +34,11 @@ def defend(
         ),
     ] = None,
     method: Annotated[
-        Literal["merge-siblings", "prune-leaves", "intersect-k"],
+        Method,
         typer.Option(
-            help="Merge small leaves into their parents, take them out, or (with --train) merge "
-            "and leave trees out until the trees together single nobody out.",
+            help="Merge small leaves into their parents, or with their closest siblings; take "
+            "them out; or (with --train) merge and leave trees out until the trees together single "
+            "nobody out.",
             rich_help_panel=_HOW,
         ),
     ] = "merge-siblings",
@@ -208,7 +211,7 @@ def _print_sweep(
     console: "Console",
     forest: "Forest",
     text: str,
-    method: Literal["merge-siblings", "prune-leaves", "intersect-k"],
+    method: Method,
     unanswered: Literal["parent", "reject"],
     policy: str,
     test: Path | None,

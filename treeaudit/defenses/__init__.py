@@ -9,6 +9,7 @@ from treeaudit.defenses.intersect import IntersectK, smallest_intersection
 from treeaudit.defenses.keep_trees import KeepTrees
 from treeaudit.defenses.labels_only import LabelsOnly
 from treeaudit.defenses.merge_close import MergeClose
+from treeaudit.defenses.merge_closest import MergeClosest
 from treeaudit.defenses.merge_diverse import MergeDiverse
 from treeaudit.defenses.merge_dominated import MergeDominated
 from treeaudit.defenses.merge_siblings import MergeSiblings
@@ -24,6 +25,7 @@ __all__ = [
     "KeepTrees",
     "LabelsOnly",
     "MergeClose",
+    "MergeClosest",
     "MergeDiverse",
     "MergeDominated",
     "MergeSiblings",
@@ -38,6 +40,7 @@ __all__ = [
 DEFENSES: tuple[type[Defense], ...] = (
     PruneLeaves,
     MergeSiblings,
+    MergeClosest,
     MergeDiverse,
     MergeClose,
     MergeDominated,

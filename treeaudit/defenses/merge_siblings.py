@@ -8,13 +8,16 @@ Wakabayashi et al. (2024), section 4.1, Method 2 and Figure 6.
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import Words, sizes, tree_by_tree
 from treeaudit.defenses.merging import merged
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
-__all__ = ["MergeSiblings"]
+__all__ = ["MergeSiblings", "check_size"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +62,20 @@ class MergeSiblings:
     def _merged(self, tree: Tree, forest: Forest) -> Tree:
         counted = recount(tree, tree.is_leaf)
         size = sizes(counted, forest)
-        if size[0] < self.min_leaf:
-            raise DataError(
-                f"no leaf can hold {self.min_leaf:,} people: there are only {size[0]:,.0f} in the "
-                f"tree; ask for at most that many (--min-leaf {max(int(size[0]), 0)})"
-            )
+        check_size(size, self.min_leaf)
         return merged(counted, size < self.min_leaf)
+
+
+def check_size(size: npt.NDArray[np.float64], min_leaf: int) -> None:
+    """Refuse to ask for more people than there are.
+
+    Raises
+    ------
+    DataError
+        If even the root holds fewer; names how many can be asked for.
+    """
+    if size[0] < min_leaf:
+        raise DataError(
+            f"no leaf can hold {min_leaf:,} people: there are only {size[0]:,.0f} in the "
+            f"tree; ask for at most that many (--min-leaf {max(int(size[0]), 0)})"
+        )

@@ -136,10 +136,14 @@ def _ada_boost(forest: Forest, stored: Inert | None) -> Live:
             "the boosting votes by SAMME.R, which the installed scikit-learn does not know: "
             f"install scikit-learn {forest.source.library_version}, or {JSON}"
         )
+    stated = dict(forest.source.parameters)
+    if kind == "AdaBoostClassifier":
+        # Since 1.6 there is one way to vote, and since 1.8 no name for it.
+        stated["algorithm"] = "SAMME.R" if inert.get("algorithm") == "SAMME.R" else "SAMME"
     made.estimators_ = _members(forest, made.estimators_[0])
     made.estimator_weights_ = np.asarray(weights, dtype=np.float64)[: forest.n_trees].copy()
     made.estimator_errors_ = np.zeros(forest.n_trees)
-    return with_parameters(made, forest.source.parameters).set_params(n_estimators=forest.n_trees)
+    return with_parameters(made, stated).set_params(n_estimators=forest.n_trees)
 
 
 def _gradient_boosting(forest: Forest, stored: Inert | None) -> Live:

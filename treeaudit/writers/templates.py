@@ -5,6 +5,7 @@ version keeps beside its trees comes from that fit; nothing comes from the file.
 """
 
 import re
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -73,19 +74,21 @@ def fitted(
     made = class_named(kind)(**options)
     n = 2 * len(classes or (0, 1))
     rows = np.zeros((n, n_features), dtype=np.float32)
-    if classes is None:
-        made.fit(rows, np.zeros(n))
-        return made
     # The rows tell the labels apart: boosting refuses a first tree that cannot.
     rows[:, 0] = np.arange(n) // 2
-    labels = labels_of(classes)
+    labels = None if classes is None else labels_of(classes)
     try:
-        made.fit(rows, np.repeat(labels, 2))
+        with warnings.catch_warnings():
+            # What a version says about made-up rows is for nobody.
+            warnings.simplefilter("ignore")
+            made.fit(rows, np.zeros(n) if labels is None else np.repeat(labels, 2))
     except (TypeError, ValueError) as error:
         raise UnsupportedModelError(
             f"the installed scikit-learn takes no such labels ({error}): write the version-free "
             "form instead (-o model.json)"
         ) from None
+    if labels is None:
+        return made
     if not np.array_equal(made.classes_, labels):
         raise UnsupportedModelError(
             "the labels of the model are not sorted, as scikit-learn has them: write the "
