@@ -100,6 +100,7 @@ class Background:
         not by the leaf alone. Without training data nobody knows how many people
         are of a kind: the numbers of people are null, and ``people_at_most`` and
         ``people_because_of_prior_at_most`` hold the people of those leaves.
+        With training data, whoever is known or falls is taken out first.
     """
 
     id: ClassVar[str] = "TA103"
@@ -155,7 +156,7 @@ class Background:
         if unknown and severity == "none":
             reason = _not_people(unknown, case)
             if fallen is not None:
-                reason += f"; {fallen.summary.rstrip('.')}"
+                reason += f"; {fallen.summary[0].lower()}{fallen.summary[1:].rstrip('.')}"
             return Skipped(id=self.id, title=self.title, reason=reason)
         details = {
             "people_disclosed_by_known": curve.tolist(),

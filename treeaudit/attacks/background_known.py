@@ -143,8 +143,9 @@ def _leaves(case: Case, known: Records) -> Fallen:
     if not used:
         return _nobody(case, known, _unprovable(case))
     people = sum(found.people)
-    summary = f"Taking out the {len(known):,} known people leaves one label "
-    summary += f"for {people:,} others in {len(found.node):,} leaves." if people else "for nobody."
+    summary = f"Taking out {_those(len(known))} leaves one label for "
+    leaves = f"{len(found.node):,} {'leaf' if len(found.node) == 1 else 'leaves'}"
+    summary += f"{_others(people)} in {leaves}." if people else "nobody."
     return Fallen(
         details={
             **_about(case, known, followed="leaves", used=used),
@@ -210,7 +211,7 @@ def _people(case: Case, known: Records, train: Records) -> Fallen:
     return Fallen(
         details=details,
         share=n / max(len(train), 1),
-        summary=_summary(len(known), n, n - direct, train.origin),
+        summary=_summary(details, train.origin),
         evidence=_evidence(case, found, known.origin, train),
         controls=_controls(case, found, seen),
         label=after.label,
@@ -249,13 +250,21 @@ def _label(case: Case, label: int) -> str:
     return label_text((case.forest.schema.classes or ())[label])
 
 
-def _summary(known: int, people: int, later: int, origin: str) -> str:
-    who = "the known person" if known == 1 else f"the {known:,} known people"
-    if not people:
-        return f"Taking out {who} discloses nobody else in {origin}."
-    others = "1 other person" if people == 1 else f"{people:,} others"
-    text = f"Taking out {who} discloses {others} in {origin}"
-    return text + (f", {later:,} of them because of others who fell before." if later else ".")
+def _those(known: int) -> str:
+    return "the known person" if known == 1 else f"the {known:,} known people"
+
+
+def _others(people: int) -> str:
+    return "1 other person" if people == 1 else f"{people:,} others"
+
+
+def _summary(details: Mapping[str, Any], origin: str) -> str:
+    people, later = details["people_falling"], details["people_falling_as_a_consequence"]
+    others = f"{_others(people)} in {origin}" if people else f"nobody else in {origin}"
+    text = f"Taking out {_those(details['records'])} discloses {others}"
+    text += f", {later:,} of them because of others who fell before" if later else ""
+    before = details["people_certain_before"]
+    return f"{text}; {before:,} {'is' if before == 1 else 'are'} certain before anybody is known."
 
 
 def _listed(case: Case, found: _Found) -> list[dict[str, Any]]:
@@ -279,9 +288,8 @@ def _evidence(
     rows = []
     for i in order:
         tree, leaf = case.forest.trees[found.tree[i]], found.node[i]
-        people = found.people[i]
-        who = "1 other person" if people == 1 else f"{people:,} others"
-        says = f"{case.forest.schema.target} = {_label(case, found.label[i])} for {who}"
+        left = f"{case.forest.schema.target} = {_label(case, found.label[i])}"
+        says = f"{left} for {_others(found.people[i])}"
         says += _because(found.rows[i], origin, train)
         size = 0 if tree.n_records is None else int(tree.n_records[leaf])
         rule = sentence(rules_of(tree, [leaf]), case.forest.schema)

@@ -98,7 +98,7 @@ def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = 
     others = _others(case, prior)
     sums = _Sums()
     seen = None if train is None else _Judged.of(train, kinds)
-    unseen = _unseen(case, prior)
+    unseen, without = _unseen(case, prior), _unseen(case, prior)
     for i, tree in enumerate(case.forest.trees):
         case.step("joining a public prior", i + 1, case.forest.n_trees)
         if train is not None and kinds is not None:
@@ -107,16 +107,19 @@ def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = 
             leaves = claimed_leaves(case, tree, i, prior)
         guess = np.full((tree.n_nodes, len(prior.values)), -1, np.int32)
         chance = np.zeros(guess.shape)
+        plain = guess.copy()
         for part in leaves.parts(prior.share.size):
             likely = _likely(part, prior, others, sums)
             new = _take_in(part, likely, certainty, i, sums)
             guess[part.node] = np.where(new.any(axis=2), new.argmax(axis=2), -1)
             chance[part.node] = likely.max(axis=2)
+            plain[part.node] = part.counts.argmax(axis=1)[:, None]
         if seen is not None:
             seen.add(guess, chance, i, label)
-        if unseen is not None:
+        if unseen is not None and without is not None:
             unseen.add(guess, chance, i, None)
-    return _inferred(case, prior, certainty, sums, seen, unseen)
+            without.add(np.where(guess >= 0, plain, -1), chance, i, None)
+    return _inferred(case, prior, certainty, sums, seen, unseen, without)
 
 
 @dataclass(slots=True, eq=False)
@@ -207,9 +210,11 @@ def _inferred(
     sums: _Sums,
     seen: _Judged | None,
     unseen: _Judged | None,
+    without: _Judged | None,
 ) -> Inferred:
     real = seen is not None
-    estimated = f"the Ω-estimate in {sums.estimated:,} leaves of three or more labels"
+    leaves = "1 leaf" if sums.estimated == 1 else f"{sums.estimated:,} leaves"
+    estimated = f"the Ω-estimate in {leaves} of three or more labels"
     details = {
         "origin": prior.origin,
         "column": prior.column,
@@ -228,10 +233,12 @@ def _inferred(
         "people_because_of_prior_at_most": sums.new_people,
     }
     baselines = {}
-    if unseen is not None and unseen.score.n:
+    if unseen is not None and without is not None and unseen.score.n:
         asked = unseen.score.made > 0
         right = prior.share.argmax(axis=1)[unseen.kinds] == unseen.score.records.labels
-        baselines["the prior alone"] = wilson(int(right[asked].sum()), int(asked.sum()))
+        n, leaf = unseen.score.n, without.score.of(without.score.right)
+        baselines["the prior alone"] = wilson(int(right[asked].sum()), n)
+        baselines["the leaf alone"] = wilson(leaf * n, n)
     control = control_of(
         case,
         f"people whose label the prior makes at least {certainty:.0%} certain",

@@ -42,10 +42,11 @@ def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:
             found[(low < numbers) & (numbers <= high)] = i
     none = np.flatnonzero(found < 0)
     if len(none) and prior.others is None:
+        value = values[none[0]]
+        meant = f"{value[:40]!r} of {prior.column!r}" if value else f"nothing in {prior.column!r}"
         raise DataError(
-            f"{people.origin}, row {none[0] + 1}: {prior.origin} has no line for "
-            f"{values[none[0]][:40]!r} of {prior.column!r}; add one, or a line {OTHERS!r} for "
-            "everybody else"
+            f"{people.origin}, row {none[0] + 1}: {prior.origin} has no line for {meant}; "
+            f"add a line {OTHERS!r} for everybody else"
         )
     return np.where(found < 0, -1 if prior.others is None else prior.others, found)
 

@@ -1,0 +1,229 @@
+"""TA103 with known people: the paper's user A, forests, and what is said when it cannot be."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from tests.attacks.test_homogeneity import leaves
+from treeaudit.attacks import Background, Case
+from treeaudit.groups import measure
+from treeaudit.records import read_records
+from treeaudit.reports.to_json import dumps
+
+TABLE_4 = pd.DataFrame(
+    [
+        (150, 50, 20, "yes"),
+        (160, 55, 30, "yes"),
+        (165, 59, 40, "no"),
+        (150, 60, 20, "no"),
+        (160, 70, 30, "no"),
+        (175, 70, 14, "yes"),
+        (173, 70, 33, "yes"),
+        (171, 80, 19, "no"),
+        (180, 90, 15, "no"),
+    ],
+    columns=["Height", "Weight", "Age", "Health"],
+)
+A = TABLE_4.iloc[[6]]
+
+
+def finding(forest, known, **people):
+    return ta.scan(forest, known=known, attacks=["TA103"], policy="observe", **people)["TA103"]
+
+
+def test_the_papers_user_a_from_the_file_alone(figure_3) -> None:
+    """Knowing that A (173 cm, 33 years) is healthy discloses everybody else there."""
+    found = finding(figure_3, A)
+    known = found.details["known"]
+    assert known["followed"] == "leaves"
+    assert known["people_falling"] == 2
+    assert known["falling"] == [
+        {"tree": 0, "leaf": 6, "people": 2, "label": "no", "known_rows": [1]}
+    ]
+    first = found.evidence[0]
+    assert first.says == "Health = no for 2 others once row 1 of known is taken out"
+    assert (first.leaf, first.people) == (6, 3)
+    assert found.severity == "high"
+
+
+def test_the_papers_user_a_with_the_people(figure_3) -> None:
+    known = finding(figure_3, A, train=TABLE_4).details["known"]
+    assert known["followed"] == "people"
+    assert [(who["row"], who["label"]) for who in known["people"]] == [(8, "no"), (9, "no")]
+    assert known["people_falling_at_once"] == 2
+    assert known["people_certain_before"] == 3
+
+
+def test_the_smaller_label_can_be_what_is_left(figure_3) -> None:
+    """Both unhealthy people known: the one who is left is the healthy one."""
+    known = finding(figure_3, TABLE_4.iloc[[7, 8]]).details["known"]
+    assert known["falling"][0]["label"] == "yes"
+    assert known["people_falling"] == 1
+
+
+def test_unseen_people_tell_memory_from_fact(figure_3) -> None:
+    """The same claims on people of whom half have the label."""
+    others = pd.DataFrame(
+        {"Height": 175, "Weight": 70, "Age": np.arange(20, 60), "Health": ["yes", "no"] * 20}
+    )
+    found = finding(figure_3, A, train=TABLE_4, test=others)
+    one, control = found.controls
+    assert one.of == "the others in leaves where one known person is enough"
+    assert (one.claim.value, one.verified.value, one.verified.n) == (1, 1, 4)
+    assert (control.claim.value, control.verified.value, control.verified.n) == (1, 1, 2)
+    assert (control.control.value, control.control.n) == (0.5, 40)
+    assert control.excess.low > 0
+    assert control.sentence.endswith("the difference was memorised.")
+
+
+def wrong(text: str):
+    return pytest.raises(ta.DataError, match=text)
+
+
+def test_people_who_cannot_be_training_people_are_one_sentence(figure_3) -> None:
+    healthy = pd.DataFrame({"Height": [160], "Weight": [70], "Age": [30], "Health": ["yes"]})
+    with wrong(r"row 1: leaf 4 \(Height < 170 · Weight ≥ 60\) holds nobody with the label yes"):
+        finding(figure_3, healthy)
+    with wrong("row 2: leaf 6 .* holds only 1 × yes, and the rows before are as many already"):
+        finding(figure_3, pd.concat([A, A]))
+    with wrong("does not tell the labels of the known people"):
+        finding(figure_3, A.drop(columns="Health"))
+    with wrong("row 1: this person is not in train; known people are training people"):
+        finding(figure_3, A.assign(Weight=71), train=TABLE_4)
+    with wrong("row 1: train has this person with another label"):
+        finding(figure_3, A.assign(Health="no"), train=TABLE_4)
+    with wrong("row 2: this person is in train only once"):
+        finding(figure_3, pd.concat([A, A]), train=TABLE_4)
+
+
+def test_somebody_who_fits_no_leaf() -> None:
+    tree = ta.Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-np.inf, -np.inf, 5],
+        high=[np.inf, 3, np.inf],
+        n_records=[4, 2, 2],
+        counts=[[2, 2], [1, 1], [1, 1]],
+    )
+    forest = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["age"], ["no", "yes"]))
+    with wrong("row 1: this person fits no leaf that holds people"):
+        finding(forest, pd.DataFrame({"age": [4], "label": ["no"]}))
+
+
+def test_weights_fall_where_they_prove_enough() -> None:
+    """Three people, two labels by weight: two known of one label leave the other."""
+    forest = leaves([[2, 1], [2, 2]], counts_are="weighted", counts_reason="weights")
+    known = pd.DataFrame({"x": [-1.0, -1.0], "label": ["class 0", "class 0"]})
+    found = finding(forest, (known[["x"]], known["label"])).details["known"]
+    assert (found["people_falling"], found["falling"][0]["label"]) == (1, "class 1")
+
+
+def small_data(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame(rng.integers(0, 5, (n, 3)), columns=["a", "b", "c"])
+    x["id"] = np.arange(n)
+    y = pd.Series(rng.choice(["no", "yes"], n), name="label")
+    return x, y
+
+
+def test_a_forest_lets_people_fall_who_fall_in_no_single_tree() -> None:
+    x, y = small_data()
+    model = RandomForestClassifier(
+        3, bootstrap=False, min_samples_leaf=6, max_features=1, random_state=0
+    )
+    model.fit(x, y)
+    rows = np.arange(0, 60, 2)
+    found = ta.scan(model, train=(x, y), known=(x.iloc[rows], y.iloc[rows]), attacks=["TA103"])[
+        "TA103"
+    ]
+    known = found.details["known"]
+    assert known["people_falling_as_a_consequence"] > 0
+    assert known["rounds"] > 1
+    for who in known["people"]:
+        assert y[who["row"] - 1] == who["label"]
+        assert model.apply(x)[who["row"] - 1, who["tree"]] == (who["leaf"])
+    alone = ta.scan(model, known=(x.iloc[rows], y.iloc[rows]), attacks=["TA103"])["TA103"]
+    assert alone.details["known"]["followed"] == "leaves"
+    assert alone.details["known"]["trees_used"] == 3
+
+
+def test_trees_of_large_leaves_disclose_everybody_together() -> None:
+    """Twelve trees with at least six people per leaf: nobody has to be known."""
+    x, y = small_data()
+    model = RandomForestClassifier(
+        12, bootstrap=False, min_samples_leaf=6, max_features=1, random_state=0
+    ).fit(x, y)
+    found = finding(model, (x[:1], y[:1]), train=(x, y))
+    assert found.details["known"]["people_certain_before"] == 60
+    assert "60 are certain before anybody is known" in found.summary
+
+
+def test_bootstrap_draws_prove_nothing_from_the_file_alone() -> None:
+    x, y = small_data()
+    model = RandomForestClassifier(5, max_depth=2, random_state=0).fit(x, y)
+    known = (x.iloc[:30], y.iloc[:30])
+    result = ta.scan(model, known=known, attacks=["TA103"]).results[0]
+    assert isinstance(result, ta.Skipped)
+    assert result.reason.endswith("no tree tells whether it was trained on a known person")
+    # With the people, leaves that hold everybody who fits them prove something.
+    result = ta.scan(model, known=known, train=(x, y), attacks=["TA103"]).results[0]
+    assert "discloses nobody else in train" in result.reason
+
+
+def test_a_single_tree_agrees_with_counting_by_hand() -> None:
+    x, y = small_data(200)
+    model = DecisionTreeClassifier(min_samples_leaf=3, random_state=0).fit(x, y)
+    chosen = np.random.default_rng(1).permutation(200)[:60]
+    found = finding(model, (x.iloc[chosen], y.iloc[chosen]), train=(x, y)).details["known"]
+    home = model.apply(x)
+    falls = set()
+    for leaf in np.unique(home):
+        here = np.flatnonzero(home == leaf)
+        left = [i for i in here if i not in set(chosen)]
+        if y[here].nunique() > 1 and y[left].nunique() == 1:
+            falls |= {i + 1 for i in left}
+    assert {who["row"] for who in found["people"]} == falls
+    assert found["people_falling"] == len(falls) > 0
+    assert found["people_falling_as_a_consequence"] == 0
+    leaves_only = finding(model, (x.iloc[chosen], y.iloc[chosen])).details["known"]
+    assert leaves_only["people_falling"] == len(falls)
+
+
+def test_it_is_in_every_report(figure_3, tmp_path) -> None:
+    A.to_csv(tmp_path / "people.csv", index=False)
+    report = ta.scan(figure_3, known=tmp_path / "people.csv")
+    assert json.loads(dumps(report))["people"]["known"]["records"] == 1
+    assert "known person leaves one label for 2 others" in " ".join(str(report).split())
+    assert "known person leaves one label for 2 others" in report["TA103"].summary
+
+
+def test_noise_lets_nobody_fall() -> None:
+    forest = leaves([[1, 2], [3, 3]], counts_are="noisy", counts_reason="noise")
+    case = Case(forest=forest, groups=measure(forest))
+    people = read_records((pd.DataFrame({"x": [-1.0]}), ["class 0"]), forest)
+    result = Background().run(Case(forest=forest, groups=case.groups, known=people))
+    assert isinstance(result, ta.Skipped)
+    assert "noise was added to the counts" in result.reason
+
+
+def test_curves_are_json_and_documented(figure_3) -> None:
+    details = ta.scan(figure_3, attacks=["TA103"])["TA103"].details
+    assert details["share_certain_random_known"][:2] == pytest.approx([3 / 9, (3 + 6 * 1 / 3) / 9])
+    assert details["mean_certainty_by_known"][:2] == pytest.approx([(3 + 6 * 2 / 3) / 9, 1])
+    assert details["worst_case_certainty_by_known"][:2] == pytest.approx([2 / 3, 1])
+    assert details["certainty_by_negations"] == pytest.approx([2 / 3, 1])
+    assert details["certainty_by_implications"][:2] == pytest.approx([2 / 3, 1])
+    assert (details["mixed_leaves"], details["mixed_people"]) == (2, 6)
+    assert details["skyline"][3] == {
+        "negations": 0,
+        "known": 0,
+        "implications": 1,
+        "certainty": 1.0,
+    }
+    for name in details:
+        assert f"``{name}``" in (Background.__doc__ or "")
