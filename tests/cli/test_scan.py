@@ -182,3 +182,46 @@ def test_a_bug_is_no_verdict(cancer_file, monkeypatch, capsys) -> None:
         treeaudit.cli.main()
     assert stopped.value.code == 2
     assert "internal error (RuntimeError: the sky)" in capsys.readouterr().err
+
+
+def test_an_accepted_report(cancer_file, tmp_path) -> None:
+    accepted = tmp_path / "accepted.json"
+    assert run("scan", cancer_file, "-q", "-o", accepted).returncode == 1
+    done = run("scan", cancer_file, "--baseline", accepted)
+    assert done.returncode == 0
+    assert "3 of 5 checks of policy default failed, no worse than in accepted.json" in done.stdout
+    assert "accepted  Smallest group: 1, was 1 (at least 5 people)" in done.stdout
+    done = run("scan", cancer_file, "--baseline", accepted, "--policy", "acro", "-q")
+    assert done.returncode == 1
+    assert "1 accepted by accepted.json" in done.stdout
+    done = run("scan", cancer_file, "--baseline", tmp_path / "nowhere.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no baseline" in done.stderr
+
+
+def test_an_entry_for_the_output_checker(cancer_file, tmp_path) -> None:
+    folder = tmp_path / "outputs"
+    done = run("scan", cancer_file, "-q", "--acro", folder)
+    assert done.returncode == 1
+    results = json.loads((folder / "results.json").read_text())["results"]
+    assert results["treeaudit_cancer.pkl"]["status"] == "fail"
+    again = run("scan", cancer_file, "-q", "--acro", folder)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "--force" in again.stderr
+    assert run("scan", cancer_file, "-q", "--acro", folder, "--force").returncode == 1
+
+
+def test_a_share_of_the_population(cancer_file, tmp_path) -> None:
+    done = run("scan", cancer_file, "--sampling-fraction", "0.1", "--format", "json")
+    details = json.loads(done.stdout)["findings"][0]["details"]
+    assert details["population"]["people"] == 5690
+    assert details["risks"]["journalist"]["highest"] == pytest.approx(0.25584, abs=5e-6)
+    for wrong in ("0", "1.5", "-1"):
+        refused = run("scan", cancer_file, "--sampling-fraction", wrong)
+        assert (refused.returncode, refused.stdout) == (2, "")
+
+
+def test_a_sensitive_column_needs_people(cancer_file) -> None:
+    done = run("scan", cancer_file, "--sensitive", "diagnosis")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--train" in done.stderr

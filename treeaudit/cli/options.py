@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "AcceptedReport",
+    "Acro",
     "Force",
     "Known",
     "MaxBytes",
@@ -13,6 +15,7 @@ __all__ = [
     "Output",
     "PriorShares",
     "Quiet",
+    "SamplingFraction",
     "Select",
     "Sensitive",
     "Target",
@@ -125,6 +128,34 @@ PriorShares = Annotated[
         help="Public shares of the labels, for everybody or by the values of a column.",
         metavar="DATA",
         rich_help_panel="What the attacker knows",
+        show_default=False,
+    ),
+]
+SamplingFraction = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the population that is in the training data: risks outside it.",
+        metavar="SHARE",
+        rich_help_panel="People",
+        show_default=False,
+    ),
+]
+AcceptedReport = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline",
+        help="An accepted JSON report: only what is new or worse fails.",
+        metavar="JSON",
+        rich_help_panel="Policy",
+        show_default=False,
+    ),
+]
+Acro = Annotated[
+    Path | None,
+    typer.Option(
+        help="Also add an entry for SACRO-Viewer to this folder of ACRO outputs.",
+        metavar="DIR",
+        rich_help_panel="Output",
         show_default=False,
     ),
 ]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treeaudit.cli.options import (
+    AcceptedReport,
+    Acro,
     Force,
     Known,
     MaxBytes,
@@ -13,6 +15,7 @@ from treeaudit.cli.options import (
     Output,
     PriorShares,
     Quiet,
+    SamplingFraction,
     Select,
     Sensitive,
     Target,
@@ -35,14 +38,17 @@ def scan(
     sensitive: Sensitive = None,
     known: Known = None,
     prior: PriorShares = None,
+    sampling_fraction: SamplingFraction = None,
     policy: Annotated[
         str,
         typer.Option(
-            help="default, strict, observe, a name in pyproject.toml, or a TOML file.",
+            help="default, strict, acro, opensafely, observe, a name in pyproject.toml, or a "
+            "TOML file.",
             metavar="NAME",
             rich_help_panel="Policy",
         ),
     ] = "default",
+    baseline: AcceptedReport = None,
     attack: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,6 +61,7 @@ def scan(
     select: Select = None,
     max_bytes: MaxBytes = None,
     output: Output = None,
+    acro: Acro = None,
     form: Annotated[
         Literal["text", "json"],
         typer.Option("--format", help="What to print.", rich_help_panel="Output"),
@@ -99,6 +106,10 @@ def scan(
     from treeaudit.reports import render, save
 
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
+    if acro is not None:
+        from treeaudit.reports.acro import check_folder, write_acro
+
+        check_folder(str(model), acro, force=force)
     with progress_bar(model, quiet=quiet) as progress:
         forest = ta.load(model, select=select, max_bytes=max_bytes)
         report = ta.scan(
@@ -109,13 +120,17 @@ def scan(
             sensitive=sensitive or (),
             known=known,
             prior=prior,
+            fraction=sampling_fraction,
             policy=policy,
+            baseline=baseline,
             attacks=attack,
             seed=seed,
             progress=progress,
         )
         report = with_fix(report, test=test, target=target)
     written = [save(report, path, force=force, release_safe=release_safe) for path in output or []]
+    if acro is not None:
+        written.append(write_acro(report, acro, force=force))
     if form == "json":
         typer.echo(render(report, "json"), nl=False)
     else:
