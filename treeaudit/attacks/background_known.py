@@ -6,14 +6,24 @@ the others. Without them only the known people can be followed: each tree is
 looked at by itself, and what falls are the others in a leaf, whoever they are.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.background_control import Score, control_of, guess_by_node
+from treeaudit.attacks.background_control import Score
+from treeaudit.attacks.background_falling import (
+    LISTED,
+    Falling,
+    falling_by_leaf,
+    falling_controls,
+    falling_evidence,
+    label_name,
+    listed,
+    others,
+)
 from treeaudit.attacks.case import Case
 from treeaudit.errors import DataError
 from treeaudit.findings import Control, Evidence
@@ -21,15 +31,10 @@ from treeaudit.knowledge.bounds import Bounds, bounds_of, one_left, sees_everybo
 from treeaudit.knowledge.cascade import cascade
 from treeaudit.knowledge.known import check_fit, matched
 from treeaudit.records import Records
-from treeaudit.rules import rules_of
-from treeaudit.words import label_text, sentence
 
 __all__ = ["Fallen", "taken_out"]
 
 Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
-
-_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,17 +64,6 @@ class Fallen:
     evidence: tuple[Evidence, ...] = ()
     controls: tuple[Control, ...] = ()
     label: Int | None = None
-
-
-@dataclass(slots=True, eq=False)
-class _Found:
-    """Leaves in which somebody falls, and what is left in them."""
-
-    tree: list[int] = field(default_factory=list)
-    node: list[int] = field(default_factory=list)
-    label: list[int] = field(default_factory=list)
-    people: list[int] = field(default_factory=list)
-    rows: list[list[int]] = field(default_factory=list)
 
 
 def taken_out(case: Case, known: Records) -> Fallen:
@@ -119,7 +113,7 @@ def _about(case: Case, known: Records, *, followed: str, used: int) -> dict[str,
 
 def _leaves(case: Case, known: Records) -> Fallen:
     """Take the known people out of each tree by itself."""
-    found, used, total = _Found(), 0, 0
+    found, used, total = Falling(), 0, 0
     assert known.labels is not None  # noqa: S101  # says mypy
     for i, tree in enumerate(case.forest.trees):
         case.step("taking out known people", i + 1, case.forest.n_trees)
@@ -145,18 +139,18 @@ def _leaves(case: Case, known: Records) -> Fallen:
     people = sum(found.people)
     summary = f"Taking out {_those(len(known))} leaves one label for "
     leaves = f"{len(found.node):,} {'leaf' if len(found.node) == 1 else 'leaves'}"
-    summary += f"{_others(people)} in {leaves}." if people else "nobody."
+    summary += f"{others(people)} in {leaves}." if people else "nobody."
     return Fallen(
         details={
             **_about(case, known, followed="leaves", used=used),
             "people_falling": people,
             "leaves_falling": len(found.node),
-            "falling": _listed(case, found),
+            "falling": listed(case, found),
         },
         share=people / max(total, 1),
         summary=summary,
-        evidence=_evidence(case, found, known.origin, None),
-        controls=_controls(case, found, None),
+        evidence=falling_evidence(case, found, known.origin, None),
+        controls=falling_controls(case, found, None),
     )
 
 
@@ -184,7 +178,7 @@ def _people(case: Case, known: Records, train: Records) -> Fallen:
     falls = np.flatnonzero(after.round > 0)
     rows = np.full(len(train), -1, np.int64)
     rows[row] = np.arange(len(known))
-    found = _by_leaf(train, after.tree, falls, rows, after.label)
+    found = falling_by_leaf(train, after.tree, falls, rows, after.label)
     seen = Score(train)
     seen.add(np.where(after.round > 0, after.label, -1))
     direct, n = int((after.round == 1).sum()), len(falls)
@@ -196,45 +190,26 @@ def _people(case: Case, known: Records, train: Records) -> Fallen:
         "people_falling_as_a_consequence": n - direct,
         "rounds": after.n_rounds,
         "leaves_falling": len(found.node),
-        "falling": _listed(case, found),
+        "falling": listed(case, found),
         "people": [
             {
                 "row": int(person) + 1,
-                "label": _label(case, int(after.label[person])),
+                "label": label_name(case, int(after.label[person])),
                 "round": int(after.round[person]),
                 "tree": int(after.tree[person]),
                 "leaf": int(train.node[person, after.tree[person]]),
             }
-            for person in falls[np.argsort(after.round[falls], kind="stable")][:_LISTED].tolist()
+            for person in falls[np.argsort(after.round[falls], kind="stable")][:LISTED].tolist()
         ],
     }
     return Fallen(
         details=details,
         share=n / max(len(train), 1),
         summary=_summary(details, train.origin),
-        evidence=_evidence(case, found, known.origin, train),
-        controls=_controls(case, found, seen),
+        evidence=falling_evidence(case, found, known.origin, train),
+        controls=falling_controls(case, found, seen),
         label=after.label,
     )
-
-
-def _by_leaf(train: Records, tree: Int, falls: Wide, rows: Wide, label: Int) -> _Found:
-    """Put together whoever falls in the same leaf with the same label, most people first."""
-    found = _Found()
-    if not len(falls):
-        return found
-    node = train.node[falls, tree[falls]]
-    leaves = np.column_stack([tree[falls], node, label[falls]])
-    groups, people = np.unique(leaves, axis=0, return_counts=True)
-    for group in np.argsort(-people, kind="stable").tolist():
-        i, leaf, left = groups[group].tolist()
-        known = rows[train.node[:, i] == leaf] if len(found.node) < _LISTED else rows[:0]
-        found.tree.append(i)
-        found.node.append(leaf)
-        found.label.append(left)
-        found.people.append(int(people[group]))
-        found.rows.append(np.sort(known[known >= 0] + 1).tolist())
-    return found
 
 
 def _unprovable(case: Case) -> str:
@@ -246,78 +221,14 @@ def _unprovable(case: Case) -> str:
     return forest.counts_reason or "the file does not tell how many people are in its leaves"
 
 
-def _label(case: Case, label: int) -> str:
-    return label_text((case.forest.schema.classes or ())[label])
-
-
 def _those(known: int) -> str:
     return "the known person" if known == 1 else f"the {known:,} known people"
 
 
-def _others(people: int) -> str:
-    return "1 other person" if people == 1 else f"{people:,} others"
-
-
 def _summary(details: Mapping[str, Any], origin: str) -> str:
     people, later = details["people_falling"], details["people_falling_as_a_consequence"]
-    others = f"{_others(people)} in {origin}" if people else f"nobody else in {origin}"
-    text = f"Taking out {_those(details['records'])} discloses {others}"
+    whom = f"{others(people)} in {origin}" if people else f"nobody else in {origin}"
+    text = f"Taking out {_those(details['records'])} discloses {whom}"
     text += f", {later:,} of them because of others who fell before" if later else ""
     before = details["people_certain_before"]
     return f"{text}; {before:,} {'is' if before == 1 else 'are'} certain before anybody is known."
-
-
-def _listed(case: Case, found: _Found) -> list[dict[str, Any]]:
-    order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:_LISTED]
-    return [
-        {
-            "tree": found.tree[i],
-            "leaf": found.node[i],
-            "people": found.people[i],
-            "label": _label(case, found.label[i]),
-            "known_rows": found.rows[i][:_LISTED],
-        }
-        for i in order
-    ]
-
-
-def _evidence(
-    case: Case, found: _Found, origin: str, train: Records | None
-) -> tuple[Evidence, ...]:
-    order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:5]
-    rows = []
-    for i in order:
-        tree, leaf = case.forest.trees[found.tree[i]], found.node[i]
-        left = f"{case.forest.schema.target} = {_label(case, found.label[i])}"
-        says = f"{left} for {_others(found.people[i])}"
-        says += _because(found.rows[i], origin, train)
-        size = 0 if tree.n_records is None else int(tree.n_records[leaf])
-        rule = sentence(rules_of(tree, [leaf]), case.forest.schema)
-        rows.append(Evidence(tree=found.tree[i], leaf=leaf, people=size, says=says, rule=rule))
-    return tuple(rows)
-
-
-def _because(rows: Sequence[int], origin: str, train: Records | None) -> str:
-    if not rows:
-        return " once others are taken out who fell before" if train is not None else ""
-    named = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
-    return f" once row{'' if len(rows) == 1 else 's'} {named} of {origin} {_is(rows)} taken out"
-
-
-def _is(rows: Sequence[int]) -> str:
-    return "is" if len(rows) == 1 else "are"
-
-
-def _controls(case: Case, found: _Found, seen: Score | None) -> tuple[Control, ...]:
-    """Ask whether unseen people in the same leaves have the label that is left as well."""
-    unseen = None
-    if case.test is not None and case.test.labels is not None:
-        unseen = Score(case.test)
-        tree, node, label = (np.array(a) for a in (found.tree, found.node, found.label))
-        for i in np.unique(tree).tolist():
-            # Where people of a leaf fall with several labels, the most people count.
-            here = np.flatnonzero(tree == i)[::-1]
-            unseen.add(guess_by_node(case, i, node[here], label[here])(case.test))
-    of = "the others in leaves where one label is left once the known people are taken out"
-    control = control_of(case, of, seen, unseen)
-    return () if control is None else (control,)
