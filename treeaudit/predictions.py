@@ -1,8 +1,8 @@
 """What a forest answers, and how often that is right.
 
 Only for models whose answer is the mean over their trees: single trees, random
-forests, extra trees and bagged trees. What boosting adds up is not held in the
-trees alone.
+forests, extra trees, bagged trees and the private ones of treeaudit. What
+boosting adds up is not held in the trees alone.
 """
 
 from dataclasses import dataclass
@@ -29,6 +29,10 @@ _MEAN = (
     "BaggingClassifier",
     "Tree",
 )
+
+
+_WEIGHED = ("DPDFClassifier",)
+"""Its trees vote with weights of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +63,9 @@ def averages(forest: Forest) -> bool:
     return (
         forest.schema.classes is not None
         and forest.tree_classes is None
-        and forest.source.estimator in _MEAN
+        and (forest.source.estimator in _MEAN or forest.source.library == "treeaudit")
         and forest.counts_are != "absent"
+        and forest.source.estimator not in _WEIGHED
     )
 
 

@@ -77,7 +77,7 @@ class Identifiers:
     def run(self, case: Case) -> Finding | Skipped:
         """Return the features that are named or cut like identifiers."""
         forest = case.forest
-        used, many = _thresholds(forest, self._bar(case))
+        used, many = _thresholds(forest, self._bar(case) if _people(case) else None)
         names = forest.schema.names
         hints = forest.schema.named
         listed = [
@@ -114,13 +114,19 @@ def _people(case: Case) -> int:
     return int(case.groups.per_tree(size).max())
 
 
-def _thresholds(forest: Forest, bar: int) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
+def _thresholds(forest: Forest, bar: int | None) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
     """Return uses per feature, and distinct thresholds of those at the bar.
 
-    Distinct values are only counted where there are enough uses to matter.
+    Distinct values are only counted where there are enough uses to matter, and
+    nowhere without a bar: who does not know how many people there are cannot
+    say that nearly all their values are there.
     """
     width = len(forest.schema.features)
     used = np.zeros(width, dtype=np.int64)
+    if bar is None:
+        for tree in forest.trees:
+            used += np.bincount(tree.feature[1:], minlength=width)
+        return used, {}
     kept: list[list[npt.NDArray[np.float64]]] = [[] for _ in range(width)]
     # A feature must show this many cuts per tree on average to reach the bar.
     least = max(1, bar // max(forest.n_trees, 1) // 2)
