@@ -16,6 +16,7 @@ LAYERS = [
     ["errors"],
     ["schema"],
     ["tree"],
+    ["walk"],
     ["output"],
     ["schema_file"],
     ["dp"],

@@ -17,6 +17,7 @@ from treeaudit.data import read_table
 from treeaudit.errors import DataError
 from treeaudit.schema import Feature, Label, Schema
 from treeaudit.tree import Forest
+from treeaudit.walk import walk_of, walkable
 from treeaudit.words import label_text
 
 if TYPE_CHECKING:
@@ -126,10 +127,25 @@ def read_records(
         values=values,
         labels=labels,
         targets=targets,
-        node=np.asfortranarray(forest.apply(values)),
+        node=routed(forest, values),
         frame=frame,
         origin=origin,
     )
+
+
+def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:
+    """Return where each record ends in each tree: the fast way where a tree allows it.
+
+    The same answer as `Forest.apply`.
+    """
+    node = np.empty((len(values), forest.n_trees), dtype=np.int32, order="F")
+    for i, tree in enumerate(forest.trees):
+        if walkable(tree, forest.schema):
+            root = np.zeros(len(values), dtype=np.intp)
+            node[:, i] = walk_of([tree], forest.schema).descend(values, root)
+        else:
+            node[:, i] = tree.apply(values)
+    return node
 
 
 def target_of(

@@ -10,7 +10,7 @@ from treeaudit.errors import DataError
 from treeaudit.schema import Feature, Schema
 from treeaudit.trainers.depth import table_depth, theorem_depth
 from treeaudit.trainers.random_trees import random_trees
-from treeaudit.trainers.walk import walk_of
+from treeaudit.walk import walk_of
 
 # Fletcher & Islam (2017), table 4: data, numeric and categorical features, printed depth.
 TABLE_4 = [

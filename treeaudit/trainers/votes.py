@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.trainers.walk import in_chunks, walk_of
+from treeaudit.walk import in_chunks, walk_of
 from treeaudit.tree import Forest, Tree
 
 __all__ = ["node_shares", "votes"]

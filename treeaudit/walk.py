@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from treeaudit.schema import Schema
 from treeaudit.tree import Tree
 
-__all__ = ["Walk", "in_chunks", "walk_of"]
+__all__ = ["Walk", "in_chunks", "walk_of", "walkable"]
 
 Float = npt.NDArray[np.float64]
 Wide = npt.NDArray[np.int64]
@@ -48,7 +49,12 @@ class Walk:
     start: Wide
     next_of: Int
 
-    def descend(self, values: Float, at: npt.NDArray[np.intp], rows: Wide | None = None) -> Int:
+    def descend(
+        self,
+        values: npt.NDArray[np.floating[Any]],
+        at: npt.NDArray[np.intp],
+        rows: Wide | None = None,
+    ) -> Int:
         """Return the node in which each record ends.
 
         Parameters
@@ -73,7 +79,7 @@ class Walk:
             moving = moving if more.all() else moving[more]
         return node
 
-    def _next(self, here: Int, x: Float) -> Int:
+    def _next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
         threshold = self.threshold[here]
         into = np.where(x > threshold, self.right[here], self.left[here])
         named = np.isnan(threshold)
@@ -159,3 +165,44 @@ def in_chunks(
     from joblib import Parallel, delayed
 
     Parallel(n_jobs=n_jobs, prefer="threads")(delayed(task)(part) for part in parts)
+
+
+def walkable(tree: Tree, schema: Schema) -> bool:
+    """Tell whether a tree splits numbers in two and categories by their value, as `Walk` wants."""
+    width = np.array([len(f.categories or ()) for f in schema.features], dtype=np.int64)
+    below = np.arange(1, tree.n_nodes)
+    if not len(below):
+        return True
+    feature, above = tree.feature[below], tree.parent[below]
+    asked = np.full(tree.n_nodes, -1)
+    asked[above] = feature
+    if (asked[above] != feature).any():
+        return False
+    named = width[feature] > 0
+    sets = np.zeros(len(below)) if tree.categories is None else np.diff(tree.categories.start)[1:]
+    low, high = tree.low[below], tree.high[below]
+    bounded = np.isfinite(low) | np.isfinite(high)
+    if (named & ((sets == 0) | bounded)).any() or (~named & (sets > 0)).any():
+        return False
+    if tree.categories is not None and len(tree.categories.codes):
+        owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.categories.start))
+        codes = tree.categories.codes
+        if (codes < 0).any() or (codes >= width[tree.feature[owner]]).any():
+            return False
+    return _halves(tree.n_nodes, above[~named], low[~named], high[~named])
+
+
+def _halves(n_nodes: int, above: Int, low: Float, high: Float) -> bool:
+    """Tell whether the numeric children of every node are one below and one above a threshold."""
+    left = np.isneginf(low) & np.isfinite(high)
+    right = np.isfinite(low) & np.isposinf(high)
+    if not (left ^ right).all():
+        return False
+    if (np.bincount(above[left], minlength=n_nodes) > 1).any():
+        return False
+    if (np.bincount(above[right], minlength=n_nodes) > 1).any():
+        return False
+    threshold = np.full(n_nodes, np.nan)
+    threshold[above[left]] = high[left]
+    other = threshold[above[right]]
+    return bool(((other == low[right]) | np.isnan(other)).all())
