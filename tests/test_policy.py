@@ -182,6 +182,19 @@ def control(high: float | None) -> ta.Control:
         ({"max-memorised-excess": 0.1}, finding("TA101", control(0.05), control(None)), "skipped"),
         ({"max-memorised-excess": 0.1}, finding("TA101"), "skipped"),
         ({"max-memorised-excess": 0.1}, finding("TA101", severity="none"), "pass"),
+        (
+            {"max-attribute-advantage": 0.1},
+            finding(
+                "TA104",
+                not_attacked=[],
+                columns=[
+                    {"excess_high": 0.3, "beyond_imputation_high": 0.05},
+                    {"excess_high": 0.2, "beyond_imputation_high": 0.12},
+                ],
+            ),
+            "fail",
+        ),
+        ({"max-attribute-advantage": 1}, finding("TA104", not_attacked=["age"]), "skipped"),
         ({"max-membership-auc": 0.55}, finding("TA105", auc_high=0.56), "fail"),
         ({"max-membership-tpr": 0.02}, finding("TA105", tpr_at_1_percent_fpr_high=None), "skipped"),
         ({"min-degrees-of-freedom": 10}, finding("TA101", residual_degrees_of_freedom=-1), "fail"),
@@ -292,3 +305,31 @@ def test_the_papers_tree_fails_every_policy(figure_3, name) -> None:
     report = ta.scan(figure_3, policy=name)
     assert report.verdict == "fail"
     assert all(check.status != "skipped" for check in report.checks)
+
+
+def test_every_check_can_be_made_where_everything_is_given() -> None:
+    """A policy that asks for all of them, on a real audit: no name of a detail is wrong."""
+    import numpy as np
+    import pandas as pd
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, 4000), "sex": rng.integers(0, 2, 4000)})
+    frame["money"] = rng.lognormal(8, 1, 4000).round()
+    frame["sick"] = np.where(frame.age + rng.normal(0, 20, 4000) > 60, "yes", "no")
+    train, test = frame[:2000], frame[2000:]
+    tree = DecisionTreeClassifier(max_depth=6, random_state=0)
+    report = ta.scan(
+        tree.fit(train[["age", "sex"]], train.sick),
+        train=train,
+        test=test,
+        target="sick",
+        sensitive=["money"],
+        fraction=0.1,
+        policy=ta.Policy(name="all", values=dict.fromkeys(CHECKS, 1)),
+    )
+    assert [c.name for c in report.checks if c.status == "skipped"] == []
+    assert {c.name for c in report.checks} == set(CHECKS)
+    for check in report.checks:
+        if CHECKS[check.name].share:
+            assert 0 <= check.measured <= 1, check

@@ -10,6 +10,7 @@ from math import isfinite
 
 from treeaudit.measures import (
     Measure,
+    attribute_advantage,
     code_inside,
     common_divisor,
     disclosed_by_one_known,
@@ -208,8 +209,8 @@ CHECKS: Mapping[str, Rule] = {
         attacks=("TA104",),
         title="Hidden values found beyond the guess (upper bound)",
         bound="at most {:.1%}",
-        measure=most("advantage_high"),
-        missing="no column could be attacked",
+        measure=attribute_advantage,
+        missing="not every column was attacked",
         share=True,
     ),
     "max-membership-auc": Rule(

@@ -138,6 +138,7 @@ def _frequencies(answer: Int, n_answers: int, n: int) -> Float:
 
 def _learn(values: Float, answer: Int, asked: Float, n_answers: int, seed: int) -> Float:
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     result = _frequencies(answer, n_answers, len(asked))
     people = np.bincount(answer, minlength=n_answers)
@@ -151,7 +152,9 @@ def _learn(values: Float, answer: Int, asked: Float, n_answers: int, seed: int) 
     learnt = np.isin(answer, present)
     # A column without any value at all has no bins to put anything in.
     empty = np.isnan(values[learnt]).all(axis=0)
-    model.fit(np.where(empty, 0.0, values[learnt]), answer[learnt])
-    answers = model.predict_proba(np.where(empty, 0.0, asked))
+    # Threads that wait for each other on a busy machine cost fifty times the work itself.
+    with threadpool_limits(limits=1, user_api="openmp"):
+        model.fit(np.where(empty, 0.0, values[learnt]), answer[learnt])
+        answers = model.predict_proba(np.where(empty, 0.0, asked))
     result[:, present] = answers * result[:, present].sum(axis=1, keepdims=True)
     return result

@@ -13,6 +13,7 @@ from treeaudit.tree import Forest
 
 __all__ = [
     "Measure",
+    "attribute_advantage",
     "code_inside",
     "common_divisor",
     "disclosed_by_one_known",
@@ -84,6 +85,19 @@ def memorised_excess(findings: Sequence[Finding], _: Forest) -> float | None:
 def disclosed_by_one_known(findings: Sequence[Finding], _: Forest) -> float:
     """Measure the people who fall once the best other person is known."""
     return float(findings[0].details["people_disclosed_by_known"][1])
+
+
+def attribute_advantage(findings: Sequence[Finding], _: Forest) -> float | None:
+    """Measure how much more often a value is found than for unseen people and without the model.
+
+    The smaller of the two, at its upper bound, for the column where that is
+    largest; None where a column was left out.
+    """
+    details = findings[0].details
+    if details["not_attacked"]:
+        return None
+    both = [min(row["excess_high"], row["beyond_imputation_high"]) for row in details["columns"]]
+    return max(0.0, *map(float, both))
 
 
 def rows_inside(findings: Sequence[Finding], _: Forest) -> float | None:
