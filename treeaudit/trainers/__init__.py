@@ -39,6 +39,8 @@ budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 """
 
 from treeaudit.trainers.algorithms import ALGORITHMS
+from treeaudit.trainers.private_forest import PrivateForestClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 from treeaudit.trainers.train import save_trained, train
@@ -47,6 +49,8 @@ from treeaudit.trainers.training_rows import TrainingRows
 __all__ = [
     "ALGORITHMS",
     "Grown",
+    "PrivateForestClassifier",
+    "PrivateTreeClassifier",
     "PrivateTrees",
     "SmoothSensitivityForestClassifier",
     "TrainingRows",

@@ -1,9 +1,15 @@
 """Every trainer, in one visible tuple."""
 
+from treeaudit.trainers.private_forest import PrivateForestClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
 __all__ = ["ALGORITHMS"]
 
-ALGORITHMS: tuple[type[PrivateTrees], ...] = (SmoothSensitivityForestClassifier,)
+ALGORITHMS: tuple[type[PrivateTrees], ...] = (
+    PrivateTreeClassifier,
+    PrivateForestClassifier,
+    SmoothSensitivityForestClassifier,
+)
 """The first is what `train` uses unless told otherwise."""

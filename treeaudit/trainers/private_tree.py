@@ -1,0 +1,170 @@
+"""The greedy private tree: the best question per node, the counts of the leaves.
+
+What it takes from the papers: one choice among all questions by a score of low
+sensitivity (Friedman & Schuster 2010), public points for numeric columns, noisy
+counts in the leaves. What it does otherwise: the scores are monotone, so the
+choice may use the whole of epsilon; the choice is made by permute-and-flip; the
+score is the Euclidean length (`treeaudit.trainers.splits.NORM`); a level costs one
+question instead of two, and half of the budget is left for the leaves.
+
+References
+----------
+Friedman & Schuster (2010), Data mining with differential privacy.
+McKenna & Sheldon (2020), Permute-and-flip.
+"""
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from treeaudit.dp.budget import Budget
+from treeaudit.dp.curator import Curator
+from treeaudit.dp.ledger import Neighbours, Variant
+from treeaudit.schema import Schema
+from treeaudit.trainers.columns import Outside
+from treeaudit.trainers.private_tree_greedy import Greedy
+from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.training_rows import TrainingRows
+
+__all__ = ["PrivateTreeClassifier"]
+
+
+class PrivateTreeClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A decision tree that asks the best questions and releases noisy counts.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy budget of the fit.
+    schema
+        What everybody may know of the columns: bounds, categories, classes.
+        ``"from-data"`` takes them from the data and marks the model as not
+        private.
+    max_depth
+        Levels of questions. A third of the binary logarithm of epsilon times
+        the (noisy) number of people unless told: 3 for a thousand people at
+        epsilon 1, 5 for forty thousand.
+    criterion
+        How splits are judged: ``norm``, ``gini``, ``max`` or
+        ``information-gain``, which needs ``max_records``.
+    n_bins
+        Into how many equal parts the public range of a number is cut.
+    leaf_share
+        The share of the budget that goes to the counts of the leaves.
+    cost_of_a_part
+        A split into a part per category is to be worth this share of all
+        people for each part beyond the second, or a split in two is preferred.
+        Not in the last level.
+    max_records
+        A public bound on the number of records, for ``information-gain``.
+    neighbours
+        ``add-remove`` or ``replace-one``, under which the noise is doubled.
+    variant
+        ``sound``; or ``published``, choices by the exponential mechanism with
+        twice the sensitivity, as in the literature: private, and less accurate.
+    outside
+        ``raise`` where private values are not in the schema, or ``clip``:
+        numbers to their bounds, unknown categories to missing, unknown labels
+        dropped.
+    budget
+        An account that every fit spends from.
+    n_jobs
+        Threads, for predictions.
+    random_state
+        For tests; a seed marks the model as not private.
+
+    Attributes
+    ----------
+    forest_
+        The released model, a `treeaudit.Forest` of one tree.
+    privacy_
+        The ledger.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn; the classes are those of the schema.
+
+    Notes
+    -----
+    Everything asked of the records goes through three kinds of questions, and
+    their epsilons add up to the budget (sequential composition; each may depend
+    on the answers before it):
+
+    1. how many people there are, a fiftieth of the budget: a count has
+       sensitivity 1;
+    2. per level, which candidate each node takes. The nodes of a level are
+       disjoint parts of the people, given the answers so far, so one added
+       person changes the scores of one node only. The scores are monotone with
+       the sensitivity that `treeaudit.dp.scores` and `NORM` prove, and
+       permute-and-flip with ``exp(epsilon * score / sensitivity)`` then moves by
+       at most epsilon;
+    3. the class counts of the leaves: disjoint parts, one count moves by one.
+
+    Which candidates there are follows from the schema and from the answers above. Depth
+    and the cost of a part follow from the noisy number of people. What becomes
+    of the counts (`treeaudit.trainers.pruning`) is post-processing.
+
+    Under ``replace-one`` a record leaves one part and enters another; each answer
+    has half the rate (`treeaudit.dp.ledger.factor`).
+
+    Examples
+    --------
+    >>> from treeaudit.schema import Feature, Schema
+    >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
+    >>> model = PrivateTreeClassifier(epsilon=5.0, schema=schema, max_depth=1)
+    >>> model = model.fit([[20], [25], [90], [95]] * 500, ["no", "no", "yes", "yes"] * 500)
+    >>> model.predict([[18], [99]]).tolist(), float(model.privacy_.epsilon)
+    (['no', 'yes'], 5.0)
+    """
+
+    algorithm: ClassVar[str] = "private-tree"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        schema: Schema | str | None = None,
+        max_depth: int | None = None,
+        criterion: str = "norm",
+        n_bins: int = 32,
+        leaf_share: float = 0.5,
+        cost_of_a_part: float = 0.003,
+        max_records: int | None = None,
+        neighbours: Neighbours = "add-remove",
+        variant: Variant = "sound",
+        outside: Outside = "raise",
+        budget: Budget | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,  # noqa: ANN401  # as in scikit-learn
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.n_bins = n_bins
+        self.leaf_share = leaf_share
+        self.cost_of_a_part = cost_of_a_part
+        self.max_records = max_records
+        self.neighbours = neighbours
+        self.variant = variant
+        self.outside = outside
+        self.budget = budget
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _checked(self) -> Fraction:
+        self._greedy()
+        return super()._checked()
+
+    def _greedy(self) -> Greedy:
+        return Greedy(
+            max_depth=self.max_depth,
+            criterion=self.criterion,
+            n_bins=self.n_bins,
+            leaf_share=self.leaf_share,
+            cost_of_a_part=self.cost_of_a_part,
+            max_records=self.max_records,
+            variant=self.variant,
+        )
+
+    def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
+        return self._greedy().grow(rows, curator, epsilon, n_trees=1)

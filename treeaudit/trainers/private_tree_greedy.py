@@ -1,0 +1,151 @@
+"""From a budget to grown trees: how much is spent on what, and what is released."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.dp.curator import Curator
+from treeaudit.dp.entropy import below
+from treeaudit.dp.ledger import Variant, factor
+from treeaudit.dp.rational import rational
+from treeaudit.errors import PrivacyError
+from treeaudit.trainers.private_tree_columns import code_rows, public_codes
+from treeaudit.trainers.private_tree_growth import Plan, grow_levels
+from treeaudit.trainers.private_tree_nodes import Nodes
+from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.pruning import settled
+from treeaudit.trainers.splits import SCORES
+from treeaudit.trainers.training_rows import TrainingRows
+
+__all__ = ["Greedy"]
+
+_FOR_THE_SIZE = Fraction(1, 50)
+_DEEPEST = 10
+_TRUST = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Greedy:
+    """The parameters that greedy trees and forests share; meanings as in `PrivateTreeClassifier`.
+
+    Attributes
+    ----------
+    max_depth, criterion, n_bins, leaf_share, cost_of_a_part, max_records, variant
+        As there.
+    """
+
+    max_depth: int | None
+    criterion: str
+    n_bins: int
+    leaf_share: float
+    cost_of_a_part: float
+    max_records: int | None
+    variant: Variant
+
+    def __post_init__(self) -> None:
+        for name, most in (("max_depth", 64), ("n_bins", 4096), ("max_records", 2**31)):
+            value = getattr(self, name)
+            if value is None and name != "n_bins":
+                continue
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not whole or not 1 <= value <= most:
+                raise ValueError(f"{name} is {value!r}: it must be a whole number from 1 to {most}")
+        if self.criterion not in SCORES:
+            raise ValueError(
+                f"criterion is {self.criterion!r}: it must be one of {', '.join(SCORES)}"
+            )
+        for name in ("leaf_share", "cost_of_a_part"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value < 1:
+                raise ValueError(f"{name} is {value!r}: it must be at least 0 and below 1")
+        if self.leaf_share == 0:
+            raise ValueError("leaf_share is 0: without counts in the leaves nothing is learned")
+        if self.criterion == "information-gain" and self.max_records is None:
+            raise PrivacyError(
+                "information-gain needs a public bound on the number of records: set max_records, "
+                "or another criterion"
+            )
+
+    def grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int) -> Grown:
+        """Grow trees, each on the records that are sent to it at random.
+
+        Parameters
+        ----------
+        rows
+            The private records.
+        curator
+            Answers.
+        epsilon
+            The whole budget.
+        n_trees
+            How many trees share the records.
+        """
+        for_size = epsilon * _FOR_THE_SIZE
+        size = max(1, int(curator.count("people", [len(rows)], for_size)[0]))
+        nodes = Nodes()
+        for _ in range(n_trees):
+            nodes.add_root()
+        node = np.zeros(len(rows), dtype=np.int32)
+        if n_trees > 1:
+            node = below(curator.entropy, n_trees, len(rows)).astype(np.int32)
+        cells = code_rows(rows, public_codes(rows.schema, self.n_bins))
+        for_leaves = epsilon * rational(float(self.leaf_share))
+        per_tree = max(1, size // n_trees)
+        depth = self.max_depth or _depth(per_tree * float(epsilon) / factor(curator.neighbours))
+        plan = self._plan(depth, (epsilon - for_size - for_leaves) / depth, per_tree)
+        grow_levels(cells, node, nodes, curator, plan)
+        # What no level asked for is left to the leaves.
+        for_leaves = epsilon - curator.spent
+        counts = _leaf_counts(rows, node, nodes, curator, for_leaves)
+        noise = math.sqrt(2) * factor(curator.neighbours) / float(for_leaves)
+        return Grown(
+            trees=nodes.trees(settled(nodes.parent, counts, noise, _TRUST)),
+            counts_are="noisy",
+            counts_reason=(
+                f"discrete Laplace noise of rate {for_leaves / factor(curator.neighbours)} on the "
+                "leaves, drawn towards the node above where they hold few people"
+            ),
+            records_are="disjoint" if n_trees > 1 else "all",
+            public=() if self.max_records is None else ("that there are at most max_records",),
+        )
+
+    def _plan(self, depth: int, per_level: Fraction, size: int) -> Plan:
+        score = SCORES[self.criterion]
+        sensitivity = score.sensitivity(self.max_records or 1)
+        published = self.variant == "published"
+        return Plan(
+            depth=depth,
+            per_level=per_level,
+            score=score,
+            sensitivity=sensitivity * (2 if published else 1),
+            mechanism="exponential mechanism" if published else "permute-and-flip",
+            cost_of_a_part=int(self.cost_of_a_part * size * sensitivity),
+        )
+
+
+def _depth(people: float) -> int:
+    """Return how many levels so many people times epsilon are good for."""
+    return min(_DEEPEST, max(1, round(math.log2(max(people, 2.0)) / 3)))
+
+
+def _leaf_counts(
+    rows: TrainingRows,
+    node: npt.NDArray[np.int32],
+    nodes: Nodes,
+    curator: Curator,
+    epsilon: Fraction,
+) -> npt.NDArray[np.int64]:
+    """Return noisy counts of the leaves, 0 elsewhere."""
+    n_classes = len(rows.schema.classes or ())
+    inner = np.zeros(len(nodes), dtype=np.bool_)
+    inner[[above for above in nodes.parent if above >= 0]] = True
+    leaves = np.flatnonzero(~inner)
+    counts = np.zeros((len(nodes), n_classes), dtype=np.int64)
+    for label in range(n_classes):
+        counts[:, label] = np.bincount(node[rows.labels == label], minlength=len(nodes))
+    noisy = np.zeros_like(counts)
+    noisy[leaves] = curator.count("leaf counts", counts[leaves], epsilon)
+    return noisy

@@ -1,0 +1,203 @@
+"""What a greedy tree may ask at a node, and how good each question is.
+
+At every node of a level the same candidates are scored, from class counts per
+code: a numeric column cut at one of its public points, one category against
+the rest, and a part for each category. What the path has settled already cannot be asked
+again; that follows from what was chosen above and from the schema.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.dp.entropy import Entropy, below
+from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
+from treeaudit.trainers.private_tree_columns import Codes
+from treeaudit.trainers.private_tree_nodes import Edges
+
+__all__ = ["NORM", "SCORES", "UNAVAILABLE", "Candidates", "available", "score_level"]
+
+Wide = npt.NDArray[np.int64]
+Flag = npt.NDArray[np.bool_]
+
+UNAVAILABLE = -(1 << 50)
+"""The score of what is not to be asked: further from all others than any number of people."""
+
+
+def _norm(counts: npt.ArrayLike) -> Wide:
+    table = np.asarray(counts, dtype=np.int64)
+    length = np.sqrt((table * table).sum(axis=-1).astype(np.float64))
+    score: Wide = np.floor(length * UNIT).astype(np.int64).sum(axis=-1)
+    return score
+
+
+NORM = Score(name="norm", of=_norm, sensitivity=lambda _: Fraction(UNIT + 1))
+r"""The sum over the parts of the Euclidean length of their class counts.
+
+It lies between `MAX`, the largest count, and `GINI`, the squared length by the
+number of people, and tells two splits apart at half the sensitivity of the
+latter. Adding a record of one class adds a vector of length 1 without negative
+entries: by the triangle inequality the length grows by at most 1, and it does
+not shrink. Monotone, sensitivity 1.
+
+The square root is rounded correctly and therefore monotonically; its error
+stays below half a unit up to 2^32 people, so rounding down can move two
+candidates apart by one unit more, which is added. A split never lowers the sum,
+by the triangle inequality again.
+"""
+
+SCORES = {score.name.replace(" ", "-"): score for score in (NORM, GINI, MAX, INFORMATION_GAIN)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidates:
+    """What can be asked, in the order of the scores.
+
+    Attributes
+    ----------
+    feature
+        The column.
+    at
+        The point (code) to cut after, the category to set apart, or -1 for a
+        part per category.
+    lost
+        The part that missing values follow; where there is a part per
+        category, the category that they join, or the first that can occur.
+    """
+
+    codes: tuple[Codes, ...]
+    feature: Wide
+    at: Wide
+    lost: Wide
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def parts(self, candidate: int, allowed: Flag) -> tuple[Edges, Wide]:
+        """Return the edges of a split, and the part that each code goes to.
+
+        Parameters
+        ----------
+        candidate
+            Its number.
+        allowed
+            Which codes of its column can occur at the node.
+        """
+        feature, at, lost = (int(a[candidate]) for a in (self.feature, self.at, self.lost))
+        codes = self.codes[feature]
+        number = np.arange(codes.n + 1)
+        if codes.edges is not None:
+            point = float(codes.edges[at])
+            part = (number > at).astype(np.int64)
+            part[codes.n] = lost
+            edges = Edges(feature=feature, low=(-np.inf, point), high=(point, np.inf), missing=lost)
+            return edges, part
+        if at >= 0:
+            part = (number != at).astype(np.int64)
+            part[codes.n] = lost
+            rest = tuple(code for code in range(codes.n) if code != at)
+            return Edges(feature=feature, categories=((at,), rest), missing=lost), part
+        there = np.flatnonzero(allowed)
+        part = np.searchsorted(there, number)
+        # What cannot occur has no part; it must only not point beyond the last one.
+        part = np.minimum(part, len(there) - 1)
+        into = int(part[lost]) if allowed[lost] else 0
+        part[codes.n] = into
+        sets = tuple((int(code),) for code in there)
+        return Edges(feature=feature, categories=sets, missing=into), part
+
+
+def available(codes: tuple[Codes, ...], *, ways: bool, entropy: Entropy) -> Candidates:
+    """List the candidates of a level.
+
+    Parameters
+    ----------
+    codes
+        Of every column.
+    ways
+        Whether a column of categories may be split into a part for each.
+    entropy
+        For where missing values go then.
+    """
+    feature: list[int] = []
+    at: list[int] = []
+    lost: list[int] = []
+    for column, c in enumerate(codes):
+        n_points = c.n - 1 if c.edges is not None else c.n
+        if c.edges is None and c.n < 2:
+            continue
+        for side in (0, 1):
+            feature += [column] * n_points
+            at += range(n_points)
+            lost += [side] * n_points
+        if ways and c.edges is None and c.n > 2:
+            feature.append(column)
+            at.append(-1)
+            lost.append(int(below(entropy, c.n, 1)[0]))
+    return Candidates(
+        codes=codes,
+        feature=np.array(feature, dtype=np.int64),
+        at=np.array(at, dtype=np.int64),
+        lost=np.array(lost, dtype=np.int64),
+    )
+
+
+def score_level(
+    candidates: Candidates,
+    histograms: list[Wide],
+    allowed: list[Flag],
+    score: Score,
+    cost_of_a_part: int,
+) -> Wide:
+    """Return how good every candidate is at every node.
+
+    Parameters
+    ----------
+    candidates
+        From `available`.
+    histograms
+        Per column, shape ``(n_nodes, n_codes + 1, n_classes)``.
+    allowed
+        Per column, shape ``(n_nodes, n_codes)``: which codes can occur.
+    score
+        How parts are judged.
+    cost_of_a_part
+        What every part beyond the second is to be worth, in units of the score.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(n_nodes, n_candidates)``; `UNAVAILABLE` where a node cannot be
+        split so. Neither that nor the cost depends on the records but through what was
+        released before, so the scores keep their sensitivity.
+    """
+    result = np.full((len(histograms[0]), len(candidates)), UNAVAILABLE, dtype=np.int64)
+    every = np.arange(len(result))
+    for column in np.unique(candidates.feature).tolist():
+        counts, there = histograms[column], allowed[column]
+        lost = counts[:, -1:]
+        known = counts[:, :-1]
+        numeric = candidates.codes[column].edges is not None
+        one = known.cumsum(axis=1)[:, :-1] if numeric else known
+        rest = known.sum(axis=1, keepdims=True) - one
+        if numeric:
+            left = np.logical_or.accumulate(there, axis=1)[:, :-1]
+            right = np.logical_or.accumulate(there[:, ::-1], axis=1)[:, ::-1][:, 1:]
+            possible = left & right
+        else:
+            possible = there & (there.sum(axis=1, keepdims=True) > 1)
+        mine = candidates.feature == column
+        for side, (a, b) in enumerate(((one + lost, rest), (one, rest + lost))):
+            at = np.flatnonzero(mine & (candidates.at >= 0) & (candidates.lost == side))
+            found = score.of(np.stack([a, b], axis=-2))
+            result[:, at] = np.where(possible, found, UNAVAILABLE)
+        for whole in np.flatnonzero(mine & (candidates.at < 0)).tolist():
+            into = int(candidates.lost[whole])
+            joined = known.copy()
+            joined[every, np.where(there[:, into], into, there.argmax(axis=1))] += lost[:, 0]
+            n_parts = there.sum(axis=1)
+            found = score.of(joined) - cost_of_a_part * (n_parts - 2)
+            result[:, whole] = np.where(n_parts > 2, found, UNAVAILABLE)
+    return result
