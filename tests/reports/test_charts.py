@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeaudit.reports.charts import Column, fit, icicle, strip
-from treeaudit.reports.lines import Series, lines
 from treeaudit.reports.icicle import lay_out
+from treeaudit.reports.lines import Series, lines
 from treeaudit.tree import Tree
 
 INF = np.inf

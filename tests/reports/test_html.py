@@ -5,11 +5,13 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
 from tests.strategies import forests
 from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, scan
+from treeaudit.fixes import with_fix
 from treeaudit.reports.html import to_html
 from treeaudit.tree import CategorySets
 
@@ -179,6 +181,101 @@ def test_plurals(sizes, policy):
     assert not re.search(r"(?<![\d,.])([02-9]|\d\d+) (person|leaf|group)\b", text), text
 
 
+# --- claim, verification and control ----------------------------------------------------------
+
+
+def people_of(size: int, seed: int, leaves: int = 3):
+    """Rows for `flat`: one number that falls into one of its leaves, and a label."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": rng.integers(0, leaves, size) + 0.5})
+    frame["label"] = np.where(rng.random(size) < 0.8, "yes", "no")
+    return frame
+
+
+def routed(frame, leaves: int = 3) -> Forest:
+    """The tree that holds exactly these people."""
+    leaf = frame["age"].astype(int)
+    counts = [
+        [((leaf == i) & (frame["label"] == c)).sum() for c in ("no", "yes")] for i in range(leaves)
+    ]
+    return flat([sum(row) for row in counts], counts=counts)
+
+
+def small_and_large() -> tuple[Forest, "pd.DataFrame", "pd.DataFrame"]:
+    """A leaf of three memorised people, and a large leaf that states a fact."""
+    train = people_of(60, 0).assign(age=1.5, label="yes")
+    train.loc[:2, ["age", "label"]] = [0.5, "no"]
+    train.loc[3:22, "age"] = 2.5
+    train.loc[3:12, "label"] = "no"
+    test = people_of(200, 1)
+    test.loc[test["age"] == 0.5, "label"] = "yes"
+    test.loc[test["age"] == 1.5, "label"] = "yes"
+    return routed(train), train, test
+
+
+def test_the_verdict_tells_memory_from_fact():
+    model, train, test = small_and_large()
+    text = Page(to_html(scan(model, train=train, test=test))).text
+    assert "(memory for 3, mostly a fact of the population for 37)" in text
+    assert "Memory. In leaves of fewer than 5 people (3 people)" in re.sub(r" \.", ".", text)
+    assert "Fact of the population" in text
+
+
+def test_every_control_is_told_word_by_word():
+    model, train, test = small_and_large()
+    report = scan(model, train=train, test=test)
+    text = Page(to_html(report)).text
+    told = [control.sentence for finding in report.findings for control in finding.controls]
+    assert len(told) > 3
+    for sentence in told:
+        assert re.sub(r"\s+", " ", sentence) in text
+
+
+def test_without_unseen_people_the_card_says_what_to_give():
+    model, train, _ = small_and_large()
+    assert "give people who were not in the training data with --test" in page_of(model).text
+    text = Page(to_html(scan(model, train=train))).text
+    assert "only unseen people (--test) tell memory from fact" in text
+    assert "Held against unseen people" not in text
+
+
+def test_a_safe_copy_shows_no_exact_share():
+    model, train, test = small_and_large()
+    text = to_html(scan(model, train=train, test=test), release_safe=True)
+    inside = Page(text).text
+    assert "rests on fewer than 5 people" in inside
+    assert not re.search(r"of 3\b(?! groups)", inside)
+    for share in re.findall(
+        r"(\d+(?:\.\d+)?)%", text.split("<h2>Attacks")[1].split("<h2>The table")[0]
+    ):
+        assert float(share) % 5 == 0, share
+
+
+def test_what_was_not_checked_is_listed_with_the_reason():
+    text = page_of(flat([8, 30])).text.split("What was not checked")[1]
+    assert "no unseen people were given (--test)" in text
+    assert "Membership inference (TA105): needs" in text
+
+
+def test_the_command_repeats_the_tables(tmp_path):
+    model, train, test = small_and_large()
+    train.to_csv(tmp_path / "tr ain.csv", index=False)
+    test.to_csv(tmp_path / "test.csv", index=False)
+    report = scan(model, train=tmp_path / "tr ain.csv", test=tmp_path / "test.csv", seed=3)
+    text = Page(to_html(report)).text
+    assert "--train 'tr ain.csv' --test test.csv --policy default --seed 3 -o report.html" in text
+    assert "tr ain.csv, 60 rows" in text
+
+
+def test_the_repair_that_was_tried_is_told(cancer_tree):
+    report = with_fix(scan(cancer_tree))
+    text = Page(to_html(report)).text
+    assert report.fix.passed
+    assert "This passes every check" in text
+    assert "treeaudit defend MODEL -o safer.pkl" in text
+    assert f"{report.fix.leaves[0]} → {report.fix.leaves[1]} leaves" in text
+
+
 # --- hostile text -----------------------------------------------------------------------------
 
 HOSTILE = "<script>alert(1)</script>\"'{{ 7*7 }}\u202e" + "x" * 10_000
@@ -310,7 +407,9 @@ def test_a_forest_is_capped_and_says_so():
     model = Forest(trees=(tree,) * 103, schema=Schema.numeric(1, ["no", "yes"]))
     page = page_of(model)
     assert "3 more trees are not listed" in page.text
-    assert sum(a.get("class") == "strip" for a in page.named("svg")) == 100 + 5 + 1  # sizes, feature
+    assert (
+        sum(a.get("class") == "strip" for a in page.named("svg")) == 100 + 5 + 1
+    )  # sizes, feature
     assert sum("data-icicle" in attrs for attrs in page.named("div")) == 3
 
 

@@ -6,7 +6,15 @@ from markupsafe import Markup
 
 from treeaudit.reports.whiskers import Plot
 
-__all__ = ["Blocks"]
+__all__ = ["Blocks", "Chart"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A drawing and what it is called."""
+
+    title: str
+    svg: Markup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,4 +33,4 @@ class Blocks:
 
     facts: tuple[tuple[str, str], ...] = ()
     plots: tuple[Plot, ...] = ()
-    charts: tuple[Markup, ...] = ()
+    charts: tuple[Chart, ...] = ()

@@ -3,21 +3,25 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from treeaudit.findings import Finding
-from treeaudit.reports.block import Blocks
+from treeaudit.reports.block import Blocks, Chart
 from treeaudit.reports.lines import Series, lines
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.plain_text import plain
 
 __all__ = ["knowledge"]
 
+_NEARLY = 0.95
+"""From this certainty on there is nothing left to draw."""
+_ONE = {
+    "others known": "with one other person known",
+    "labels ruled out": "with one label ruled out",
+    "implications": "with one implication",
+}
 _CERTAINTIES = {
     "worst_case_certainty_by_known": "others known",
     "certainty_by_negations": "labels ruled out",
     "certainty_by_implications": "implications",
-    "mean_certainty_by_known": "others known, average person",
 }
 
 
@@ -29,21 +33,27 @@ def knowledge(finding: Finding, numbers: Numbers) -> Blocks:
     """
     details = finding.details
     charts = [_people(details, numbers)]
-    if not numbers.safe:
-        charts.append(_certainty(details))
     facts = [*_known(details.get("known"), numbers), *_prior(details.get("prior"), numbers)]
-    return Blocks(facts=tuple(facts), charts=tuple(chart for chart in charts if chart))
+    if not numbers.safe:
+        told = _told(details)
+        start = next(iter(told.values()), [1.0])[0]
+        if start < _NEARLY:
+            charts.append(_certainty(told))
+        elif told:
+            facts.append(("Certainty", _already(told)))
+    return Blocks(facts=tuple(facts), charts=tuple(chart for chart in charts if chart is not None))
 
 
-def _people(details: Mapping[str, Any], numbers: Numbers) -> Markup:
+def _people(details: Mapping[str, Any], numbers: Numbers) -> Chart | None:
     worst: Sequence[int] = details.get("people_disclosed_by_known") or ()
     if len(worst) < 2 or worst[-1] == worst[0] == 0:
-        return Markup("")
+        return None
     countable = details.get("people_countable", 0)
     shares = () if numbers.safe else details.get("share_certain_random_known") or ()
     random = [round(share * countable) for share in shares]
-    drawn = {"the best others known": worst, "others known at random": random}
-    return lines(
+    drawn = {"the best others are known": worst, "others at random are known": random}
+    title = "People whose label is certain when"
+    svg = lines(
         [
             Series(
                 name=name,
@@ -53,28 +63,39 @@ def _people(details: Mapping[str, Any], numbers: Numbers) -> Markup:
             for name, people in drawn.items()
             if len(people) > 1
         ],
-        name="People whose label is certain, by what is known",
-        axis="other people in the leaf whom the attacker knows",
+        name=f"{title} others are known",
+        axis="how many others in the leaf the attacker knows",
     )
+    return Chart(title=title, svg=svg)
 
 
-def _certainty(details: Mapping[str, Any]) -> Markup:
-    told = {
+def _told(details: Mapping[str, Any]) -> dict[str, Sequence[float]]:
+    return {
         name: details[key]
         for key, name in _CERTAINTIES.items()
         if len(details.get(key) or ()) > 1 and None not in details[key]
     }
-    if not told:
-        return Markup("")
-    return lines(
+
+
+def _certainty(told: Mapping[str, Sequence[float]]) -> Chart:
+    title = "Certainty in the worst leaf of several labels, by"
+    svg = lines(
         [
             Series(name=name, values=values, texts=[percent(value) for value in values])
             for name, values in told.items()
         ],
-        name="How certain a label can become in a leaf of several labels",
-        axis="pieces of knowledge, in the worst leaf of several labels",
+        name=f"{title} what is known",
+        axis="pieces of knowledge",
         most=1.0,
     )
+    return Chart(title=title, svg=svg)
+
+
+def _already(told: Mapping[str, Sequence[float]]) -> str:
+    """Return the certainties in a sentence, where a drawing would be a flat line."""
+    parts = [f"{percent(values[1])} {_ONE[name]}" for name, values in told.items()]
+    start = percent(next(iter(told.values()))[0])
+    return f"in the worst leaf of several labels {start} by the file alone; {', '.join(parts)}"
 
 
 def _known(known: Mapping[str, Any] | None, numbers: Numbers) -> Iterator[tuple[str, str]]:

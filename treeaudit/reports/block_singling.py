@@ -1,4 +1,4 @@
-"""TA101 drawn: what singles people out, and the risk inside and outside the data."""
+"""TA101 and TA110 drawn: what singles people out, the risk outside the data, further columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.whiskers import Line, Plot
 
-__all__ = ["singling_out"]
+__all__ = ["sensitive", "singling_out"]
 
 _MOST_FEATURES = 8
 
@@ -20,6 +20,39 @@ def singling_out(finding: Finding, numbers: Numbers) -> Blocks:
     plot = _contribution(finding.details.get("contribution") or (), numbers)
     facts = () if numbers.safe else (*_risks(finding.details), *_population(finding.details))
     return Blocks(facts=facts, plots=() if plot is None else (plot,))
+
+
+def sensitive(finding: Finding, numbers: Numbers) -> Blocks:
+    """Return a row per further column: for how many people its value follows from the leaf.
+
+    A safe copy leaves it out: values of groups would tell who is in them.
+    """
+    columns = finding.details.get("columns") or ()
+    if numbers.safe or not columns:
+        return Blocks()
+    rows = [
+        Line(
+            name=plain(str(entry["column"]), 60),
+            graph=strip([("part", float(entry["certain_share"]))]),
+            cells=(
+                percent(float(entry["certain_share"])),
+                f"{entry['homogeneous_leaves']:,}",
+                f"{entry['t_closeness']:.2f}",
+            ),
+        )
+        for entry in columns
+    ]
+    plot = Plot(
+        title="People whose value follows from their leaf",
+        lines=tuple(rows),
+        heads=("people", "leaves", "t"),
+        told=True,
+        sentences=(
+            "Leaves in which everybody has the same value; t is the largest distance of a leaf "
+            "from everybody (t-closeness).",
+        ),
+    )
+    return Blocks(plots=(plot,))
 
 
 def _contribution(entries: Sequence[Mapping[str, Any]], numbers: Numbers) -> Plot | None:

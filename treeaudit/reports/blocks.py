@@ -6,7 +6,7 @@ from treeaudit.findings import Finding
 from treeaudit.reports.block import Blocks
 from treeaudit.reports.block_inference import attributes, membership
 from treeaudit.reports.block_knowledge import knowledge
-from treeaudit.reports.block_singling import singling_out
+from treeaudit.reports.block_singling import sensitive, singling_out
 from treeaudit.reports.masking import Numbers
 
 __all__ = ["blocks"]
@@ -16,6 +16,7 @@ _DRAWN: Mapping[str, Callable[[Finding, Numbers], Blocks]] = {
     "TA103": knowledge,
     "TA104": attributes,
     "TA105": membership,
+    "TA110": sensitive,
 }
 
 

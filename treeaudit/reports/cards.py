@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from treeaudit.findings import Finding, Report, Skipped, Words
-from treeaudit.reports.block import Blocks
+from treeaudit.reports.block import Blocks, Chart
 from treeaudit.reports.blocks import blocks
 from treeaudit.reports.controls import control_plots, control_text
 from treeaudit.reports.masking import Numbers, percent
@@ -59,6 +57,8 @@ class Card:
         The worst leaves.
     charts
         Drawings.
+    withheld
+        Whether groups that show this are left out of a safe copy.
     clear, skipped
         Whether nothing was found and there is nothing to compare, and why it
         was not run.
@@ -77,7 +77,8 @@ class Card:
     held: tuple[Plot, ...] = ()
     plots: tuple[Plot, ...] = ()
     proofs: tuple[Proof, ...] = ()
-    charts: tuple[Markup, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    withheld: bool = False
     clear: bool = False
     skipped: str = ""
 
@@ -104,7 +105,7 @@ def _card(
     if isinstance(result, Skipped):
         reason = numbers.text(result.reason)
         return Card(id=result.id, title=result.title, words=words, skipped=reason)
-    number, unit = _figure(report, result, numbers)
+    number, unit = _figure(report, result, numbers) if result.status == "found" else ("", "")
     tested = bool(result.controls)
     drawn = blocks(result, numbers) if tested or result.status == "found" else Blocks()
     return Card(
@@ -122,6 +123,7 @@ def _card(
         plots=drawn.plots,
         proofs=_proofs(report, result, numbers, rows),
         charts=drawn.charts,
+        withheld=numbers.safe and bool(result.evidence),
         clear=result.status == "clear" and not tested,
     )
 
@@ -174,6 +176,7 @@ _FIGURES: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "TA102": (("homogeneous_people", "{people} whose label is certain"),),
     "TA103": (("", "more {people} disclosed once one other in the leaf is known"),),
+    "TA110": (("", "{people} whose value in a named column everybody in their leaf has"),),
     "TA104": (("", "{people} of whom the file gives away a hidden value"),),
 }
 """Where the number of a card is found, and what it counts."""

@@ -103,16 +103,20 @@ def held_against(report: Report, numbers: Numbers) -> list[Held]:
 
 
 def _claim_text(report: Report, control: Control, numbers: Numbers) -> str:
-    where = control.of
-    people = numbers.people(control.claim.n)
     over = ", counted in every tree" if report.forest.n_trees > 1 else ""
+    where = f"In {control.of} ({numbers.people(control.claim.n)}{over})"
     seen = numbers.estimate(control.verified or control.claim)
     unseen = None if control.control is None else numbers.estimate(control.control)
+    if control.control is None:
+        return f"{where} no unseen person fits"
     if unseen is None or seen is None:
-        missing = "no unseen person fits" if control.control is None else "too few to tell"
-        return f"{where} ({people}{over}): {missing}"
-    too = "as well" if reading(control) == "fact" else f"against {numbers.rate(seen)} in training"
-    return f"{where} ({people}{over}): the label fits {numbers.rate(unseen)} of unseen people {too}"
+        return f"{where} too few unseen people fit to tell"
+    against = f", against {numbers.rate(seen)} in training"
+    kind = reading(control)
+    return (
+        f"{where} the label fits {numbers.rate(unseen)} of unseen people"
+        f"{' as well' if kind == 'fact' else against}"
+    )
 
 
 def control_text(report: Report, finding: Finding, numbers: Numbers) -> str:

@@ -107,10 +107,11 @@ def _told(report: Report, numbers: Numbers) -> list[Rung]:
     rungs = []
     known, prior = details.get("known"), details.get("prior")
     if known and not known.get("reason"):
-        number = numbers.count(int(known.get("people_falling", 0)))
+        falling = int(known.get("people_falling", 0))
+        number = numbers.count(falling) if falling else "nobody"
         rungs.append(
             Rung(
-                knows=f"the {numbers.people(int(known.get('records', 0)))} of --known",
+                knows=f"the known people ({numbers.count(int(known.get('records', 0)))})",
                 number=number,
                 follows=f"more {_who(number)}disclosed",
             )
@@ -169,4 +170,4 @@ def _membership(report: Report, numbers: Numbers) -> list[Rung]:
 
 
 def _who(number: str) -> str:
-    return {"0": "", "1": "person "}.get(number, "people ")
+    return {"0": "", "nobody": "", "1": "person "}.get(number, "people ")

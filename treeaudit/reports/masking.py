@@ -170,7 +170,7 @@ class Numbers:
         """
         text = f"{shown.value:.0%}"
         if self.safe:
-            return f"about {text}"
+            return f"≈{text}"
         edge = text in ("0%", "100%") or shown.value < 0.1 or shown.value > 0.9
         return percent(shown.value) if edge or shown.n >= 1_000 else text
 

@@ -58,12 +58,29 @@ def command(report: Report, *, release_safe: bool = False) -> str:
     target = report.forest.schema.target
     if report.people and target != "label":
         words.append(f"--target {shlex.quote(plain(target, 80))}")
+    words += _knowledge(report)
     words.append(f"--policy {shlex.quote(plain(report.policy.name, 80))}")
     if report.seed:
         words.append(f"--seed {report.seed}")
     if release_safe:
         words.append("--release-safe")
     return " ".join([*words, "-o report.html"])
+
+
+def _knowledge(report: Report) -> list[str]:
+    """Return the options of what else was told, as the findings remember it."""
+    details = {finding.id: finding.details for finding in report.findings}
+    words = [
+        f"--sensitive {shlex.quote(plain(str(entry['column']), 80))}"
+        for entry in details.get("TA110", {}).get("columns", ())
+    ]
+    prior = details.get("TA103", {}).get("prior")
+    if prior:
+        words.append(f"--prior {shlex.quote(plain(str(prior.get('origin', 'PRIOR')), 120))}")
+    risks = details.get("TA101", {}).get("risks") or {}
+    if risks.get("fraction") and report.forest.records_are == "all":
+        words.append(f"--sampling-fraction {risks['fraction']:g}")
+    return words
 
 
 def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from markupsafe import Markup
 
 from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.reports.controls import reading
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.plain_text import plain
 from treeaudit.tree import Forest
@@ -84,14 +85,36 @@ def headline(report: Report, numbers: Numbers) -> Markup:
         )
     if certain:
         can.append(
-            Markup("knows the {} of <b>{}</b> for certain").format(
-                plain(report.forest.schema.target, 60), numbers.people(certain)
+            Markup("knows the {} of <b>{}</b> for certain{}").format(
+                plain(report.forest.schema.target, 60),
+                numbers.people(certain),
+                _memory(report, numbers),
             )
         )
     if not can:
         return _nothing(report, numbers)
     start = "In one tree alone, anyone" if report.forest.n_trees > 1 else "Anyone"
     return Markup("{} who can read this file {}.").format(start, Markup(", and ").join(can))
+
+
+def _memory(report: Report, numbers: Numbers) -> str:
+    """Return how many of the certain labels are memory, where unseen people tell.
+
+    Of a forest nothing is said: the people of its leaves are counted in every tree.
+    """
+    finding = finding_of(report, "TA102")
+    if finding is None or "test" not in report.people or report.forest.n_trees > 1:
+        return ""
+    people = {"memory": 0, "fact": 0, "open": 0}
+    for control in finding.controls:
+        people[reading(control)] += control.claim.n
+    words = {
+        "memory": "memory for {}",
+        "fact": "mostly a fact of the population for {}",
+        "open": "not decided for {}",
+    }
+    told = [words[kind].format(numbers.count(n)) for kind, n in people.items() if n]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _nothing(report: Report, numbers: Numbers) -> Markup:
