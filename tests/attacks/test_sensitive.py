@@ -150,7 +150,7 @@ def test_unseen_people_are_the_control() -> None:
     coin = by_name["leaves of one coin and fewer than 5 people"]
     fact = by_name["leaves of one retired and fewer than 5 people"]
     assert coin.excess.low > 0.3
-    assert coin.sentence.endswith("the difference was memorised.")
+    assert coin.sentence.endswith("is true of the training people only.")
     assert fact.excess.high < 0.05
     assert fact.sentence.endswith("mostly a fact of the population, not memory.")
     assert coin.control.n > 500
@@ -167,7 +167,7 @@ def test_a_regressor_publishes_the_mean_of_its_target() -> None:
     tree = DecisionTreeRegressor(max_leaf_nodes=10, random_state=0).fit(x, frame.income)
     report = ta.scan(tree, train=frame, target="income", policy="acro")
     (entry,) = report["TA110"].details["columns"]
-    assert (entry["column"], entry["kind"]) == ("income", "numbers")
+    assert (entry["column"], entry["kind"], entry["named"]) == ("income", "numbers", False)
     assert entry["nk_leaves"] > 0
     check = next(c for c in report.checks if c.name == "max-nk-leaves")
     assert (check.status, check.measured) == ("fail", entry["nk_leaves"])

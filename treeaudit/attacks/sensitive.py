@@ -71,7 +71,8 @@ class Sensitive:
         ``homogeneous_people`` (the sum over columns), ``certain_share``,
         ``distinct_l``, ``entropy_l``, ``t_closeness``, ``largest_share``,
         ``nk_leaves``, ``p_percent_leaves``; ``columns``, one entry each:
-        ``column``, ``kind`` (``values`` or ``numbers``), ``used_by_model``,
+        ``column``, ``named`` (False for the target of a model that predicts a
+        number), ``kind`` (``values`` or ``numbers``), ``used_by_model``,
         ``distinct_values``, ``missing``; ``homogeneous_leaves``,
         ``homogeneous_people``, ``certain_share`` (of people, in the worst
         tree), ``distinct_l``, ``entropy_l``, ``recursive_c_for_l_2`` and
@@ -121,6 +122,7 @@ class Sensitive:
 def _entry(column: SensitiveColumn, found: SensitiveGroups) -> dict[str, Any]:
     return {
         "column": column.name,
+        "named": column.named,
         "kind": "values" if column.number is None else "numbers",
         "used_by_model": column.used,
         "distinct_values": len(column.names),
@@ -248,5 +250,5 @@ def _sentence(control: Control, unseen: int) -> str:
     if explained(control):
         return text + "mostly a fact of the population, not memory."
     if control.excess is not None and control.excess.low > 0:
-        return text + "the difference was memorised."
+        return text + "the difference is true of the training people only."
     return text + "too few unseen people fit to tell memory from fact."

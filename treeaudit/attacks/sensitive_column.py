@@ -1,7 +1,7 @@
 """A column of the training data as codes, for TA110."""
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +45,8 @@ class SensitiveColumn:
         How many people have no value.
     used
         Whether the model has it as a feature.
+    named
+        Whether somebody named it; otherwise it is the target of the model.
     """
 
     name: str
@@ -54,6 +56,7 @@ class SensitiveColumn:
     ordered: bool
     missing: int
     used: bool
+    named: bool = True
 
 
 def check_columns(case: Case) -> None:
@@ -86,7 +89,7 @@ def columns_to_audit(case: Case) -> list[SensitiveColumn]:
     found = [_column(case, name) for name in dict.fromkeys(case.sensitive)]
     target = case.forest.schema.target
     if case.train.targets is not None and target not in case.sensitive:
-        found.append(_numbers(target, case.train.targets, used=False))
+        found.append(replace(_numbers(target, case.train.targets, used=False), named=False))
     return found
 
 

@@ -60,6 +60,8 @@ def command(report: Report, *, release_safe: bool = False) -> str:
         words.append(f"--target {shlex.quote(plain(target, 80))}")
     words += _knowledge(report)
     words.append(f"--policy {shlex.quote(plain(report.policy.name, 80))}")
+    if report.baseline is not None:
+        words.append(f"--baseline {shlex.quote(plain(str(report.baseline['name']), 120))}")
     if report.seed:
         words.append(f"--seed {report.seed}")
     if release_safe:
@@ -73,6 +75,7 @@ def _knowledge(report: Report) -> list[str]:
     words = [
         f"--sensitive {shlex.quote(plain(str(entry['column']), 80))}"
         for entry in details.get("TA110", {}).get("columns", ())
+        if entry["named"]
     ]
     prior = details.get("TA103", {}).get("prior")
     if prior:
