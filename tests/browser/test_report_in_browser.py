@@ -6,9 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from treeaudit import Forest, Schema, Tree, scan
+from treeaudit import Forest, Report, Schema, Tree, scan
+from treeaudit.fixes import with_fix
 from treeaudit.reports.html import to_html
 
 pytestmark = pytest.mark.browser
@@ -105,12 +107,31 @@ def models() -> dict[str, Forest]:
     }  # fmt: skip
 
 
+def held() -> Report:
+    """A tree held against everything that can be given, and a repair that was tried."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {name: rng.integers(0, 12, 2_800) for name in ("age", "height", "<script>weight")}
+    )
+    people["label"] = np.where(rng.random(2_800) < people["age"] / 12, "ill", "well")
+    people["religion"] = rng.choice(["a", "b"], 2_800, p=[0.9, 0.1])
+    train, test = people[:400].reset_index(drop=True), people[400:]
+    used = ["age", "height", "<script>weight"]
+    model = DecisionTreeClassifier(max_depth=6, random_state=0).fit(train[used], train["label"])
+    report = scan(
+        model, train=train, test=test, known=train[:40], sensitive=["religion"], fraction=0.1
+    )
+    return with_fix(report, test=test)
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     written = {}
-    for name, model in models().items():
-        report = scan(model)
+    reports = {name: scan(model) for name, model in models().items()} | {"held": held()}
+    for name, report in reports.items():
         for kind, safe in (("", False), ("-safe", True)):
             path = folder / f"{name}{kind}.html"
             path.write_text(to_html(report, release_safe=safe), encoding="utf-8")
@@ -118,7 +139,7 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     return written
 
 
-NAMES = [name + kind for name in models() for kind in ("", "-safe")]
+NAMES = [name + kind for name in (*models(), "held") for kind in ("", "-safe")]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -193,6 +214,29 @@ def test_rows_can_be_filtered_and_searched(browser, pages):
     page.get_by_role("button", name="All").click()
     page.get_by_role("searchbox").fill("no such text")
     assert page.locator(shown).count() == 0
+    page.close()
+
+
+def test_a_folded_list_opens_with_the_keyboard(browser, pages):
+    page = browser.new_page()
+    page.goto(pages["held"].as_uri())
+    folded = page.locator(".plot details").first
+    assert not folded.locator("li").first.is_visible()
+    folded.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert folded.locator("li").first.is_visible()
+    page.close()
+
+
+def test_dots_lie_on_one_scale(browser, pages):
+    """A share is drawn where its number says, whatever the width of the page."""
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    page.goto(pages["held"].as_uri())
+    line = page.locator(".cells-3:not(.told) tbody tr", has_text="Unseen people").first
+    box, dot = line.locator("svg").bounding_box(), line.locator(".wd").bounding_box()
+    share = float(line.locator(".value").inner_text().rstrip("%")) / 100
+    drawn = (dot["x"] + dot["width"] / 2 - box["x"]) / box["width"]
+    assert abs(drawn - share) < 0.02
     page.close()
 
 
