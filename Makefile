@@ -2,12 +2,13 @@
 #   make demo    train a tree on bundled data, scan it, write the report
 #   make test    everything that is checked before a change lands
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
+#   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types check bench fuzz golden clean
+.PHONY: demo test lint types check bench paper fuzz golden clean
 
 demo: $(VENV)/demo
 	$(BIN)/treeaudit demo --force
@@ -26,6 +27,9 @@ check: $(VENV)/test
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks
+
+paper: $(VENV)/test
+	$(BIN)/python -m benchmarks.paper_tables
 
 fuzz: $(VENV)/test
 	$(BIN)/python -m tests.fuzz.mutate --seconds 600

@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: measure and write ``benchmarks/RESULTS.md``.
+"""``python -m benchmarks``: measure what treeaudit costs, write a section of ``RESULTS.md``.
 
 The models are trained once into a folder that is kept (``--folder``). The full
 run needs 4 GB of disk and about ten minutes; ``--quick`` takes a tenth of the
@@ -14,8 +14,7 @@ from pathlib import Path
 from benchmarks.attribute_inference import side_by_side_with_art
 from benchmarks.measure import Cost, side_by_side
 from benchmarks.models import model_files
-
-RESULTS = Path(__file__).parent / "RESULTS.md"
+from benchmarks.sections import RESULTS, replace_section
 
 
 def main() -> None:
@@ -41,7 +40,8 @@ def main() -> None:
     )
     print(text)
     if not options.quick:
-        RESULTS.write_text(text + "\n", encoding="utf-8")
+        document = RESULTS.read_text(encoding="utf-8") if RESULTS.is_file() else ""
+        RESULTS.write_text(replace_section(document, "costs", text), encoding="utf-8")
 
 
 def _heading(rows: int, trees: int) -> list[str]:
