@@ -29,6 +29,7 @@ __all__ = ["Membership", "membership_scores"]
 
 Float = npt.NDArray[np.float64]
 
+_CERTAIN = 1e-9
 _RATES = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_0_1_percent_fpr": 0.001}
 
 
@@ -152,10 +153,10 @@ def _measured(members: Float, control: Float) -> dict[str, Any]:
 
 
 def _blind(case: Case, usual: Scores | Reason) -> bool:
-    """Tell whether the loss sees nothing but right and wrong."""
+    """Tell whether the loss sees little but right and wrong: nine answers of ten are certain."""
     if isinstance(usual, str) or case.forest.schema.classes is None:
         return False
-    return len(np.unique(np.concatenate(usual).round(12))) <= 2
+    return all(float(((c < _CERTAIN) | (c > 1 - _CERTAIN)).mean()) >= 0.9 for c in usual)
 
 
 def _control(members: Float, control: Float, rate: Estimate) -> Control:
@@ -196,8 +197,8 @@ def _summary(found: Estimate, rate: Estimate | None, blind: bool, alone: int, n_
         text += " That is not above chance."
     if blind:
         text += (
-            " The usual test, the loss, is blind here: every answer is certain, so it only "
-            "sees right and wrong."
+            " The usual test, the loss, is blind here: its answers are certain, so that it "
+            "sees little but right and wrong."
         )
     if alone:
         leaves = "1 leaf holds" if alone == 1 else f"{alone:,} leaves hold"
