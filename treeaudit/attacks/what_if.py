@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.attacks.edges import Edges
 from treeaudit.tree import Tree
 
 __all__ = ["MOST_CANDIDATES", "Paths"]
@@ -47,6 +48,7 @@ class Paths:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
+        self._condition = Edges(tree)
         self._start, self._child = tree.children()
         self._fan = np.diff(self._start)
         self._jumps = []
@@ -133,7 +135,7 @@ class Paths:
         which = column[self.tree.feature[nodes]]
         passing = np.empty((len(nodes), len(candidates)), dtype=np.bool_)
         for v, values in enumerate(candidates):
-            passing[:, v] = self.tree.passes(nodes, values[which])
+            passing[:, v] = self._condition.passes(nodes, values[which])
         edge[nodes] = _bits(passing)
         return edge
 
@@ -145,7 +147,7 @@ class Paths:
         for i in range(int(fan.max(initial=0))):
             open_ = np.flatnonzero((sets > 0) & (i < fan))
             into = self._child[begin[open_] + i]
-            known = self.tree.passes(into, values[rows[open_], self.tree.feature[into]])
+            known = self._condition.passes(into, values[rows[open_], self.tree.feature[into]])
             going = np.where(asks[into] | known, edge[into], np.uint64(0)) & sets[open_]
             on = going > 0
             parts.append((rows[open_[on]], into[on], going[on]))
