@@ -10,8 +10,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership
-from treeaudit.attacks.membership import membership_scores
+from treeaudit.attacks.membership import _severity, membership_scores
 from treeaudit.attacks.sides import sides
+from treeaudit.findings import Estimate
 from treeaudit.groups import measure
 
 KEYS = {
@@ -143,6 +144,28 @@ def test_boosting_says_why_the_references_are_left_out() -> None:
     model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(x, y)
     details = Membership().run(case_of(model, (x, y), population(600, 7))).details
     assert "not the mean" in details["references"]["loss"]["reason"]
+
+
+def estimate(value: float, low: float) -> Estimate:
+    return Estimate(value=value, low=low, high=1.0, n=100)
+
+
+@pytest.mark.parametrize(
+    ("tests", "alone", "severity"),
+    [
+        ([(0.51, 0.49, 0.02, 0.005)], 0, "none"),
+        ([(0.51, 0.49, 0.02, 0.005)], 1, "low"),
+        ([(0.55, 0.52, 0.02, 0.005)], 0, "low"),
+        ([(0.55, 0.52, 0.04, 0.02)], 0, "medium"),
+        ([(0.55, 0.52, 0.02, 0.005), (0.7, 0.6, 0.02, 0.005)], 0, "medium"),
+        ([(0.51, 0.49, 0.12, 0.05)], 0, "high"),
+        ([(0.9, 0.85, 0.0, 0.0)], 0, "high"),
+    ],
+)
+def test_the_strongest_test_decides(tests, alone, severity) -> None:
+    """AUC and its lower end, hits at 1 % false alarms and theirs."""
+    found = [(estimate(a, b), estimate(c, d)) for a, b, c, d in tests]
+    assert _severity(found, alone) == severity
 
 
 @pytest.mark.parametrize(

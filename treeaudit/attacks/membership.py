@@ -11,6 +11,7 @@ Carlini et al. (2022), Membership inference attacks from first principles:
 true positives at few false alarms, never accuracy alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -62,7 +63,7 @@ class Membership:
     most_for_lira: int = 4_000
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return how well members are told from unseen people.
+        """Return how well members are told from unseen people; graded by the strongest test.
 
         ``details``: ``auc``, ``auc_low``, ``auc_high`` (DeLong);
         ``tpr_at_1_percent_fpr`` and ``tpr_at_0_1_percent_fpr``, each with
@@ -83,7 +84,12 @@ class Membership:
         shadow = lira(
             case.forest, few, case.seed, lambda i, n: case.step("training shadow models", i, n)
         )
-        found, rate = area(members, control), rate_at(members, control, 0.01)
+        tests = [
+            (area(*scores), rate_at(*scores, 0.01))
+            for scores in ((members, control), usual, shadow)
+            if not isinstance(scores, str)
+        ]
+        found, rate = tests[0]
         blind = _blind(case, usual)
         alone = 0 if case.groups.size is None else int((case.groups.size == 1).sum())
         held = None if rate is None else _control(members, control, rate)
@@ -91,10 +97,10 @@ class Membership:
         return Finding(
             id=self.id,
             title=self.title,
-            severity=_severity(found, rate, alone),
+            severity=_severity(tests, alone),
             leaves=0,
             people=round(excess * len(people.train)),
-            summary=_summary(found, rate, blind, alone, case.forest.n_trees),
+            summary=_summary(tests, blind, alone, case.forest.n_trees),
             details=_measured(members, control)
             | {
                 "certain_non_members": int(np.isneginf(control).sum()),
@@ -176,18 +182,26 @@ def _control(members: Float, control: Float, rate: Estimate) -> Control:
     )
 
 
-def _severity(found: Estimate, rate: Estimate | None, alone: int) -> Severity:
-    """Grade what is certainly above chance; never none where somebody is alone in a leaf."""
-    hits = rate if rate is not None and rate.low > 0.01 else None
-    if found.low <= 0.5 and hits is None:
-        return "low" if alone else "none"
-    value, share = found.value, 0.0 if hits is None else hits.value
-    if value >= 0.8 or share >= 0.1:
-        return "high"
-    return "medium" if value >= 0.65 or share >= 0.03 else "low"
+def _severity(tests: Sequence[tuple[Estimate, Estimate | None]], alone: int) -> Severity:
+    """Grade what the strongest test finds above chance; never none where somebody is alone."""
+    grade = 1 if alone else 0
+    for found, rate in tests:
+        hits = 0.0 if rate is None or rate.low <= 0.01 else rate.value
+        value = 0.5 if found.low <= 0.5 else found.value
+        if value >= 0.8 or hits >= 0.1:
+            grade = 3
+        elif value >= 0.65 or hits >= 0.03:
+            grade = max(grade, 2)
+        elif value > 0.5 or hits:
+            grade = max(grade, 1)
+    steps: tuple[Severity, ...] = ("none", "low", "medium", "high")
+    return steps[grade]
 
 
-def _summary(found: Estimate, rate: Estimate | None, blind: bool, alone: int, n_trees: int) -> str:
+def _summary(
+    tests: Sequence[tuple[Estimate, Estimate | None]], blind: bool, alone: int, n_trees: int
+) -> str:
+    found, rate = tests[0]
     if rate is None:
         text = "Members are told from unseen people with "
     else:
@@ -195,6 +209,9 @@ def _summary(found: Estimate, rate: Estimate | None, blind: bool, alone: int, n_
     text += f"AUC {found.value:.2f} ({found.low:.2f}–{found.high:.2f})."
     if found.low <= 0.5:
         text += " That is not above chance."
+    stronger = [usual.value for usual, _ in tests[1:] if usual.low > found.high]
+    if stronger:
+        text += f" A usual test does better here, with AUC {max(stronger):.2f}."
     if blind:
         text += (
             " The usual test, the loss, is blind here: its answers are certain, so that it "
