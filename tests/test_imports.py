@@ -38,6 +38,7 @@ LAYERS = [
     ["policy", "baseline"],
     ["claims", "imputation", "knowledge", "predictions", "prior", "verification"],
     ["attacks", "defenses"],
+    ["preparation"],
     ["audit"],
     ["comparison"],
     ["repairs"],

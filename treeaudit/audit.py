@@ -1,29 +1,18 @@
 """The whole audit on one page: model → groups → attacks → policy → report."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
-
-import numpy as np
-import numpy.typing as npt
 
 from treeaudit.attacks import Attack, Case, all_attacks
-from treeaudit.attacks.sensitive_column import check_columns
 from treeaudit.baseline import accept, read_baseline
-from treeaudit.errors import DataError, PolicyError
+from treeaudit.errors import PolicyError
 from treeaudit.findings import Finding, Report, Skipped
-from treeaudit.groups import measure
 from treeaudit.policy import Policy, judge, read_policy, verdict_of
-from treeaudit.prior import read_prior
+from treeaudit.preparation import Progress, prepare
 from treeaudit.readers import load
-from treeaudit.records import Records, read_records
-from treeaudit.tree import Forest
-from treeaudit.verification import verify
 
 __all__ = ["Case", "Progress", "scan"]
-
-Progress = Callable[[str, int, int], None]
 
 
 def scan(
@@ -108,37 +97,24 @@ def scan(
     """
     resolved = policy if isinstance(policy, Policy) else read_policy(policy)
     chosen = _choose(attacks)
-    if fraction is not None and not 0 < fraction <= 1:
-        raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
     forest = load(model)
     accepted = None if baseline is None else read_baseline(baseline, forest)
     if target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=target))
 
-    def step(done: int, total: int) -> None:
-        if progress is not None:
-            progress("reading leaves", done, total)
-
-    def people(data: object, origin: str) -> Records | None:
-        return None if data is None else read_records(data, forest, target=target, origin=origin)
-
-    trained, unseen = people(train, "train"), people(test, "test")
-    unverified = "" if trained is None else verify(forest, trained)
-    case = Case(
-        forest=forest,
-        groups=measure(forest, step),
+    case, unverified = prepare(
+        forest,
         k=resolved.k,
         seed=seed,
-        train=trained,
-        test=unseen,
-        known=people(known, "known"),
-        prior=None if prior is None else read_prior(prior, forest, trained),
-        sensitive=tuple(sensitive),
+        train=train,
+        test=test,
+        target=target,
+        sensitive=sensitive,
+        known=known,
+        prior=prior,
         fraction=fraction,
-        guess=_guess(forest, unseen, seed),
         progress=progress,
     )
-    check_columns(case)
     results: list[Finding | Skipped] = []
     for done, attack in enumerate(chosen, start=1):
         results.append(attack().run(case))
@@ -162,28 +138,11 @@ def scan(
         seed=seed,
         people={
             name: (records.origin, len(records))
-            for name, records in (("train", trained), ("test", unseen), ("known", case.known))
+            for name, records in (("train", case.train), ("test", case.test), ("known", case.known))
             if records is not None
         },
         baseline=None if accepted is None else accepted.to_dict(),
     )
-
-
-def _guess(
-    forest: Forest, test: Records | None, seed: int
-) -> Callable[[], npt.NDArray[np.float64]] | None:
-    """Return the guess without the model, learnt when it is first asked for."""
-    classes = forest.schema.classes
-    if test is None or test.labels is None or classes is None:
-        return None
-    values, labels, n = test.values.astype(np.float64), test.labels, len(classes)
-
-    def learn() -> npt.NDArray[np.float64]:
-        from treeaudit.imputation import cross_guess
-
-        return cross_guess(values, labels, n, seed=seed)[0]
-
-    return cache(learn)
 
 
 def _choose(ids: Sequence[str] | None) -> list[type[Attack]]:

@@ -1,0 +1,91 @@
+"""Everything an audit starts from, checked and measured: one `Case`."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks import Case
+from treeaudit.attacks.sensitive_column import check_columns
+from treeaudit.errors import DataError
+from treeaudit.groups import measure
+from treeaudit.prior import read_prior
+from treeaudit.records import Records, read_records
+from treeaudit.tree import Forest
+from treeaudit.verification import verify
+
+__all__ = ["Progress", "prepare"]
+
+Progress = Callable[[str, int, int], None]
+
+
+def prepare(
+    forest: Forest,
+    *,
+    k: int,
+    seed: int,
+    train: object,
+    test: object,
+    target: str | None,
+    sensitive: Sequence[str],
+    known: object,
+    prior: object,
+    fraction: float | None,
+    progress: Progress | None,
+) -> tuple[Case, str]:
+    """Return the case, and why the training people could not be verified, if so.
+
+    Parameters are those of `treeaudit.scan`.
+
+    Raises
+    ------
+    DataError
+        If the people do not fit the model, or the training people are not those
+        it was trained on.
+    """
+    if fraction is not None and not 0 < fraction <= 1:
+        raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
+
+    def people(data: object, origin: str) -> Records | None:
+        return None if data is None else read_records(data, forest, target=target, origin=origin)
+
+    def step(done: int, total: int) -> None:
+        if progress is not None:
+            progress("reading leaves", done, total)
+
+    trained, unseen = people(train, "train"), people(test, "test")
+    unverified = "" if trained is None else verify(forest, trained)
+    case = Case(
+        forest=forest,
+        groups=measure(forest, step),
+        k=k,
+        seed=seed,
+        train=trained,
+        test=unseen,
+        known=people(known, "known"),
+        prior=None if prior is None else read_prior(prior, forest, trained),
+        sensitive=tuple(sensitive),
+        fraction=fraction,
+        guess=_guess(forest, unseen, seed),
+        progress=progress,
+    )
+    check_columns(case)
+    return case, unverified
+
+
+def _guess(
+    forest: Forest, test: Records | None, seed: int
+) -> Callable[[], npt.NDArray[np.float64]] | None:
+    """Return the guess without the model, learnt when it is first asked for."""
+    classes = forest.schema.classes
+    if test is None or test.labels is None or classes is None:
+        return None
+    values, labels, n = test.values.astype(np.float64), test.labels, len(classes)
+
+    def learn() -> npt.NDArray[np.float64]:
+        from treeaudit.imputation import cross_guess
+
+        return cross_guess(values, labels, n, seed=seed)[0]
+
+    return cache(learn)
