@@ -89,7 +89,7 @@ class Membership:
             for scores in ((members, control), usual, shadow)
             if not isinstance(scores, str)
         ]
-        found, rate = tests[0]
+        rate = tests[0][1]
         blind = _blind(case, usual)
         alone = 0 if case.groups.size is None else int((case.groups.size == 1).sum())
         held = None if rate is None else _control(members, control, rate)
