@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
+from tests.reports.test_html import small_and_large
 from treeaudit.reports import to_text
 from treeaudit.reports.terminal import print_report
 
@@ -27,6 +28,17 @@ def test_the_papers_tree(figure_3, golden) -> None:
 def test_a_narrow_and_a_wide_terminal(figure_3, golden) -> None:
     golden("figure3_scan_50.txt", stable(to_text(ta.scan(figure_3), 50)))
     golden("figure3_scan_160.txt", stable(to_text(ta.scan(figure_3), 160, verbose=True)))
+
+
+def test_claims_beside_unseen_people(golden) -> None:
+    model, train, test = small_and_large()
+    report = ta.scan(model, train=train, test=test)
+    golden("control_scan.txt", stable(to_text(report)))
+    golden("control_scan_50.txt", stable(to_text(report, 50)))
+    told = to_text(report, 160, verbose=True)
+    for finding in report.findings:
+        for control in finding.controls:
+            assert " ".join(control.sentence.split()) in " ".join(told.split())
 
 
 def test_a_regressor_of_large_leaves(golden) -> None:

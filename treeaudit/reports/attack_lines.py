@@ -10,8 +10,6 @@ from treeaudit.policy import CHECKS
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]
 
-_OWN_WORDS = {"TA104": "beyond unseen", "TA105": "a coin: AUC 0.50"}
-"""What the control of an attack is, where it is no share of people who fit."""
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {
     "high": "HIGH",
@@ -149,13 +147,26 @@ def _policy(report: Report, attack: str) -> str:
 
 
 def _unseen(finding: Finding) -> str:
-    if finding.id in _OWN_WORDS:
-        return _OWN_WORDS[finding.id]
+    if finding.id == "TA105":
+        return "a coin: AUC 0.50"
+    if finding.id == "TA104":
+        return _beside(finding)
     shares = [c.control.value for c in finding.controls if c.control is not None]
     if not shares:
         return "nobody fits" if finding.controls else "–"
     fit = " fit" if finding.id in ("TA101", "TA102") else ""
     return " and ".join(f"{share:.0%}" for share in shares[:2]) + fit
+
+
+def _beside(finding: Finding) -> str:
+    """Return how often the column that is given away most is found for unseen people."""
+    given = finding.details.get("given_away") or ()
+    named = [c for c in finding.controls if c.of in given and c.control is not None]
+    if not named:
+        return "as well"
+    worst = max(named, key=lambda c: 0.0 if c.excess is None else c.excess.value)
+    unseen = 0.0 if worst.control is None else worst.control.value
+    return f"{unseen:.0%}, not {worst.claim.value:.0%}"
 
 
 def _alone(finding: Finding, many: bool) -> str:
@@ -183,7 +194,8 @@ def _hidden(finding: Finding, many: bool) -> str:
     given = finding.details.get("given_away")
     if given is None:
         return ""
-    return f"{len(given)} of {len(finding.details.get('columns', ()))} columns given away"
+    n = len(finding.details.get("columns", ()))
+    return f"{len(given)} of {n} {'column' if n == 1 else 'columns'} given away"
 
 
 def _member(finding: Finding, many: bool) -> str:

@@ -82,15 +82,19 @@ def _conclusion(control: Control) -> str:
 def held_against(report: Report, numbers: Numbers) -> list[Held]:
     """Return what the verdict card says of memory and fact, claim by claim.
 
-    Empty where no unseen people were given.
+    Where no unseen people were given, that nobody can tell; nothing where there
+    is no such claim.
     """
-    held = []
+    held: list[Held] = []
+    certain = any(f.id == "TA102" and f.status == "found" for f in report.findings)
+    if "test" not in report.people and certain:
+        text = "Only unseen people (--test) tell what of this is memory and what a fact of "
+        text += "the population"
+        return [Held(verdict=_VERDICTS["open"], tone="skip", text=text)]
     for finding in report.findings:
-        if finding.id not in _LEAVES or finding.status == "clear":
+        if finding.id not in _LEAVES or "test" not in report.people:
             continue
         for control in finding.controls:
-            if "test" not in report.people:
-                continue
             kind = reading(control)
             held.append(
                 Held(

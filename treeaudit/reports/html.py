@@ -165,7 +165,7 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
 def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
     note = "accepted by the baseline" if check.accepted else ""
     people = total_people(report.forest, report)
-    if not note and check.name in _COUNTED:
+    if not note and check.measured is not None and check.name in _COUNTED:
         if report.forest.n_trees > 1:
             note = f"over {report.forest.n_trees:,} trees"
         elif people is not None and check.name != "min-leaf":

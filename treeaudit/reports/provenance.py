@@ -1,7 +1,9 @@
 """What is needed to repeat an audit, and what it did not look at."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from treeaudit.findings import Report, Skipped
 from treeaudit.reports.masking import Numbers
@@ -104,6 +106,8 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
         ("Counts per label", (counts or _COUNTS[forest.counts_are]) + (reason and f": {reason}")),
         ("People per leaf", _RECORDS[forest.records_are]),
     ]
+    if forest.privacy is not None:
+        found.append(("Differential privacy", _privacy(forest.privacy)))
     for role, (name, rows) in report.people.items():
         found.append((_ROLES.get(role, role), f"{plain(name, 120)}, {_rows(rows, numbers)}"))
     return [
@@ -113,6 +117,16 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
         ("Version", f"treeaudit {__version__}"),
         ("Seed", str(report.seed)),
     ]
+
+
+def _privacy(privacy: Mapping[str, Any]) -> str:
+    """Return what the model claims, which this audit does not test."""
+    epsilon, neighbours = privacy.get("epsilon"), privacy.get("neighbours")
+    parts = [f"epsilon = {epsilon:g}" if isinstance(epsilon, int | float) else "no epsilon told"]
+    if neighbours:
+        parts.append(f"neighbours: {plain(str(neighbours), 40)}")
+    parts.append("not private" if privacy.get("not_private") else "a claim of the file, not tested")
+    return ", ".join(parts)
 
 
 def _rows(rows: int, numbers: Numbers) -> str:

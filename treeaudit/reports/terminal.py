@@ -110,9 +110,10 @@ def _heading(report: Report) -> "Text":
     name = Path(source.path).name if source.path else "model in memory"
     text = Text.assemble((f"treeaudit {__version__}", "bold"), "  ", (plain(name, 120), "bold"))
     text.append("\n" + plain(" · ".join(parts)), style="dim")
-    roles = {"train": "verified on", "test": "held against", "known": "attacker knows"}
+    roles = {"train": "training", "test": "unseen"}
     given = [
-        f"{roles.get(role, role)} {_count(rows, 'person', 'people')} of {plain(name, 80)}"
+        f"{_count(rows, f'{roles.get(role, role)} person', f'{roles.get(role, role)} people')}"
+        f" of {plain(name, 80)}"
         for role, (name, rows) in report.people.items()
     ]
     if given:

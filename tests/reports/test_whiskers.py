@@ -1,0 +1,74 @@
+"""Shares on one scale: where they are drawn, and what they say in words."""
+
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treeaudit.findings import Estimate
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.whiskers import Mark, share_line, whiskers
+
+shares = st.floats(0, 1)
+
+
+@given(shares, shares, shares)
+def test_dot_and_line_are_where_the_numbers_are(low, value, high):
+    low, value, high = sorted((low, value, high))
+    root = ET.fromstring(whiskers([Mark(kind="unseen", value=value, low=low, high=high)]))
+    dot = root.find("path[@class='wd unseen']").attrib["d"]
+    assert abs(float(dot[1:].split()[0]) - 100 * value) <= 0.06
+    lines = [path.attrib["d"] for path in root.iter("path") if path.attrib["class"] == "wh unseen"]
+    assert bool(lines) == (100 * (high - low) >= 0.1)
+    if lines:
+        start, end = lines[0][1:].split()[0], lines[0].split("H")[1]
+        assert abs(float(start) - 100 * low) <= 0.06
+        assert abs(float(end) - 100 * high) <= 0.06
+
+
+def test_kinds_differ_in_shape_and_not_only_in_colour():
+    drawn = {
+        kind: whiskers([Mark(kind=kind, value=0.5, low=0.5, high=0.5)])
+        for kind in ("claim", "seen", "unseen", "guess")
+    }
+    assert "wd claim" in drawn["claim"]  # squares, by their line cap
+    assert drawn["guess"].count('d="M50.0 10h0"') == 2  # a ring
+    assert drawn["seen"].count('d="M50.0 10h0"') == drawn["unseen"].count('d="M50.0 10h0"') == 1
+
+
+def test_a_row_in_words():
+    found = Estimate(value=17 / 28, low=0.424, high=0.764, n=28)
+    line = share_line("Unseen people", "unseen", found, Numbers(k=5))
+    assert line.cells == ("61%", "42–76%", "of 28")
+    line = share_line("Unseen people", "unseen", found, Numbers(k=5, safe=True))
+    assert line.cells == ("≈60%", "40–80%", "of 30")
+
+
+def test_a_share_of_few_people_is_not_told_in_a_safe_copy():
+    found = Estimate(value=0.5, low=0.1, high=0.9, n=4)
+    line = share_line("Unseen people", "unseen", found, Numbers(k=5, safe=True))
+    assert line.graph == ""
+    assert line.cells == ("rests on fewer than 5 people",)
+
+
+@given(st.integers(1, 400), st.integers(1, 20), st.data())
+def test_no_step_of_a_safe_share_stands_for_fewer_than_k(n, k, data):
+    hits = data.draw(st.integers(0, n))
+    share = hits / n
+    told = Numbers(k=k, safe=True).estimate(Estimate(value=share, low=share, high=share, n=n))
+    if told is None:
+        return
+    others = {
+        h
+        for h in range(n + 1)
+        if (
+            same := Numbers(k=k, safe=True).estimate(
+                Estimate(value=h / n, low=h / n, high=h / n, n=n)
+            )
+        )
+        is not None
+        and same.value == told.value
+    }
+    # At either end the step is cut in half.
+    assert len(others) >= k // 2
+    assert hits in others
