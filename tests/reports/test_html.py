@@ -276,6 +276,17 @@ def test_the_repair_that_was_tried_is_told(cancer_tree):
     assert f"{report.fix.leaves[0]} → {report.fix.leaves[1]} leaves" in text
 
 
+def test_what_was_accepted_before_is_no_plain_pass(tmp_path):
+    model = flat([1, 20, 30])
+    scan(model).save(tmp_path / "accepted.json")
+    text = Page(to_html(scan(model, baseline=tmp_path / "accepted.json"))).text
+    assert "No worse than what was accepted before; the policy alone would fail it." in text
+    assert "accepted, was 1" in text
+    assert "--baseline accepted.json" in text
+    safe = scan(model, baseline=tmp_path / "accepted.json")
+    assert "was 1" not in Page(to_html(safe, release_safe=True)).text
+
+
 # --- hostile text -----------------------------------------------------------------------------
 
 HOSTILE = "<script>alert(1)</script>\"'{{ 7*7 }}\u202e" + "x" * 10_000

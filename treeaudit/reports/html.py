@@ -28,6 +28,7 @@ from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import (
     certain_share,
     headline,
+    is_accepted,
     pill,
     reasons,
     release,
@@ -91,6 +92,7 @@ def to_html(
             checks=[_check(check, report, numbers) for check in report.checks],
             fix=_sentence(numbers.text(fix_sentence(report, numbers))) if report.fix else "",
             defend=defend_command(report),
+            accepted=is_accepted(report),
             steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
             warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],
             levels=numbers.levels(),
@@ -163,7 +165,9 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
 
 
 def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
-    note = "accepted by the baseline" if check.accepted else ""
+    # What was measured then is as exact as what a safe copy rounds now.
+    was = f", was {check.was}" if check.was and not numbers.safe else ""
+    note = f"accepted{was}" if check.accepted else ""
     people = total_people(report.forest, report)
     if not note and check.measured is not None and check.name in _COUNTED:
         if report.forest.n_trees > 1:

@@ -64,6 +64,8 @@ def command(report: Report, *, release_safe: bool = False) -> str:
     words.append(f"--policy {shlex.quote(plain(report.policy.name, 80))}")
     if report.baseline is not None:
         words.append(f"--baseline {shlex.quote(plain(str(report.baseline['name']), 120))}")
+    if report.baseline is not None:
+        words.append(f"--baseline {shlex.quote(plain(str(report.baseline.get('name')), 120))}")
     if report.seed:
         words.append(f"--seed {report.seed}")
     if release_safe:
@@ -114,9 +116,17 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
         *found,
         ("Policy", f"{policy.name}: {values or 'no checks'}"),
         ("Hash of the policy", policy.sha256),
+        *_baseline(report),
         ("Version", f"treeaudit {__version__}"),
         ("Seed", str(report.seed)),
     ]
+
+
+def _baseline(report: Report) -> list[tuple[str, str]]:
+    if report.baseline is None:
+        return []
+    name = plain(str(report.baseline.get("name")), 120)
+    return [("Accepted report", f"{name}, SHA-256 {report.baseline.get('sha256')}")]
 
 
 def _privacy(privacy: Mapping[str, Any]) -> str:

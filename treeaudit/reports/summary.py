@@ -12,6 +12,7 @@ __all__ = [
     "certain_share",
     "finding_of",
     "headline",
+    "is_accepted",
     "pill",
     "reasons",
     "release",
@@ -32,13 +33,21 @@ def pill(report: Report) -> tuple[str, str]:
     highest = max((f.severity for f in report.findings), key=_SEVERITIES.index, default="none")
     risk = "no finding" if highest == "none" else f"{highest.upper()} RISK"
     word = f"{_MARK[report.verdict]} {report.verdict.upper()}"
-    return f"{word} · {risk}", _TONE[report.verdict]
+    accepted = report.verdict == "pass" and is_accepted(report)
+    return f"{word} · {risk}", "warn" if accepted else _TONE[report.verdict]
+
+
+def is_accepted(report: Report) -> bool:
+    """Tell whether a check failed that an accepted report excuses."""
+    return any(check.accepted for check in report.checks)
 
 
 def release(report: Report) -> str:
     """Answer whether the file may go out."""
     if not report.checks:
         return "Nothing was decided: this policy makes no checks."
+    if report.verdict == "pass" and is_accepted(report):
+        return "No worse than what was accepted before; the policy alone would fail it."
     return {
         "fail": "This file should not go out as it is.",
         "pass": "This file may go out under this policy.",
