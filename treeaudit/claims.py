@@ -1,11 +1,13 @@
 """What a file claims of its people, and how much of that is true.
 
 A model that was trained with noise claims people who are not there. Counted on
-the real training people, a claim is right or wrong; without them it stays a
-claim.
+the real training people, a claim is right or wrong. Without them it has a
+probability under the noise that the ledger states, for an attacker to whom all
+counts are alike beforehand.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +15,7 @@ import numpy.typing as npt
 from treeaudit.records import Records
 from treeaudit.tree import Forest, Tree
 
-__all__ = ["Claims", "claims_of"]
+__all__ = ["Claims", "claims_of", "noise_rate", "true_counts"]
 
 Flag = npt.NDArray[np.bool_]
 Wide = npt.NDArray[np.int64]
@@ -40,6 +42,10 @@ class Claims:
         Training people who end in such a leaf and have its label; None without.
     sizes
         People per leaf of the tree with most people alone, smallest first.
+    alone_expected, certain_expected
+        How many of ``alone`` and ``certain`` to expect to be true under the
+        noise, as if nothing had been done to the counts after it; None for
+        counts without known noise.
     """
 
     told: bool
@@ -49,6 +55,41 @@ class Claims:
     certain: int
     certain_true: int | None
     sizes: tuple[int, ...]
+    alone_expected: float | None = None
+    certain_expected: float | None = None
+
+
+def noise_rate(forest: Forest) -> float | None:
+    """Return the rate of the discrete Laplace noise on the counts of the leaves, or None.
+
+    A count that is true by z is released by exp(-rate |z|), normalised.
+    """
+    privacy = forest.privacy or {}
+    rates = [
+        float(Fraction(str(query["epsilon"])) / Fraction(str(query["sensitivity"])))
+        for query in privacy.get("queries", ())
+        if query.get("mechanism") == "discrete Laplace" and "leaf" in str(query.get("name"))
+    ]
+    if forest.counts_are != "noisy" or not rates:
+        return None
+    return rates[-1] / (2 if privacy.get("neighbours") == "replace-one" else 1)
+
+
+def true_counts(noisy: npt.NDArray[np.float64], rate: float, n: int) -> npt.NDArray[np.float64]:
+    """Return how likely n people are behind each noisy count, all n from 0 being alike before.
+
+    Examples
+    --------
+    >>> true_counts(np.array([1.0]), 1.0, 1).round(4).tolist()
+    [0.5129]
+    """
+    c = np.rint(noisy)
+    q = np.exp(-rate)
+    # The sum of exp(-rate |c - k|) over all k from 0.
+    upward = np.where(c >= 0, q / (1 - q), np.exp(rate * np.minimum(c, 0)) / (1 - q))
+    downward = np.where(c >= 0, (1 - q ** (np.maximum(c, 0) + 1)) / (1 - q), 0.0)
+    likely: npt.NDArray[np.float64] = np.exp(-rate * np.abs(c - n)) / (upward + downward)
+    return likely
 
 
 def claims_of(forest: Forest, train: Records | None = None) -> Claims:
@@ -72,6 +113,8 @@ def claims_of(forest: Forest, train: Records | None = None) -> Claims:
     (1, 1, 1, (1, 8))
     """
     told, smallest, sizes = False, None, np.empty(0, dtype=np.int64)
+    rate = noise_rate(forest)
+    expected = {"alone": 0.0, "certain": 0.0}
     alone: tuple[int, int | None] = (0, None if train is None else 0)
     certain = alone
     for i, tree in enumerate(forest.trees):
@@ -87,10 +130,13 @@ def claims_of(forest: Forest, train: Records | None = None) -> Claims:
         node = None if train is None else train.node[:, i]
         here = _alone(tree, leaves[size == 1], node)
         if not told or here[0] > alone[0]:
-            sizes = np.sort(size)
-        alone = max(alone, here, key=lambda pair: pair[0])
+            sizes, alone = np.sort(size), here
+            expected["alone"] = _alone_expected(tree, leaves[size == 1], rate)
         labels = None if train is None else train.labels
-        certain = max(certain, _certain(tree, leaves, size, node, labels), key=lambda pair: pair[0])
+        here = _certain(tree, leaves, size, node, labels)
+        if not told or here[0] > certain[0]:
+            certain = here
+            expected["certain"] = _certain_expected(tree, leaves, size, rate)
         told = True
     return Claims(
         told=told,
@@ -100,6 +146,8 @@ def claims_of(forest: Forest, train: Records | None = None) -> Claims:
         certain=certain[0],
         certain_true=certain[1],
         sizes=tuple(sizes.tolist()),
+        alone_expected=None if rate is None else expected["alone"],
+        certain_expected=None if rate is None else expected["certain"],
     )
 
 
@@ -138,3 +186,26 @@ def _certain(
     stated = np.full(tree.n_nodes, -1)
     stated[leaves[pure]] = counts[pure].argmax(axis=1)
     return claimed, int((stated[node] == labels).sum())
+
+
+def _alone_expected(tree: Tree, leaves: npt.NDArray[np.int32], rate: float | None) -> float:
+    """Return how many leaves to expect to hold one person: one of a class, none of others."""
+    if rate is None or tree.counts is None or not len(leaves):
+        return 0.0
+    one = true_counts(tree.counts[leaves], rate, 1)
+    none = true_counts(tree.counts[leaves], rate, 0)
+    return float((none.prod(axis=1) * (one / none).sum(axis=1)).sum())
+
+
+def _certain_expected(
+    tree: Tree, leaves: npt.NDArray[np.int32], size: Wide, rate: float | None
+) -> float:
+    """Return how many of the people to expect in leaves whose other classes are empty."""
+    if rate is None or tree.counts is None:
+        return 0.0
+    counts = np.rint(tree.counts[leaves])
+    pure = (counts > 0).sum(axis=1) == 1
+    none = true_counts(counts[pure], rate, 0)
+    top = counts[pure].argmax(axis=1)
+    none[np.arange(len(none)), top] = 1.0
+    return float((size[pure] * none.prod(axis=1)).sum())

@@ -109,6 +109,10 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-calls": 0,
         },
     ),
+    "private": Policy(
+        name="private",
+        values={"max-epsilon": 1.0, "max-training-rows-inside": 0, "max-calls": 0},
+    ),
     "observe": Policy(name="observe"),
 }
 """The policies that need no file.
@@ -116,6 +120,7 @@ BUILT_IN: Mapping[str, Policy] = {
 ``acro`` asks of the counts in a model what ACRO 0.4 asks of those in a table:
 10 people, no zeros, 10 degrees of freedom; dominance where there are
 magnitudes. ``opensafely`` suppresses counts up to 7 and rounds to the nearest 5.
+``private`` is for models whose noise bounds what they give away about anybody.
 """
 
 

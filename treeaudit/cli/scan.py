@@ -42,8 +42,8 @@ def scan(
     policy: Annotated[
         str,
         typer.Option(
-            help="default, strict, acro, opensafely, observe, a name in pyproject.toml, or a "
-            "TOML file.",
+            help="default, strict, acro, opensafely, private, observe, a name in "
+            "pyproject.toml, or a TOML file.",
             metavar="NAME",
             rich_help_panel="Policy",
         ),

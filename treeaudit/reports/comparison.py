@@ -5,8 +5,9 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from treeaudit.claims import Claims
 from treeaudit.comparison import Compared, Comparison
 from treeaudit.output import write_file
 from treeaudit.reports import suffix_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["advice", "cells", "dumps", "print_comparison", "save", "to_dict", "to_text"]
+__all__ = ["advice", "cells", "claimed", "dumps", "print_comparison", "save", "to_dict", "to_text"]
 
 _STYLE = {"pass": "bold green", "fail": "bold red", "review": "bold yellow"}
 
@@ -57,6 +58,8 @@ def _model(model: Compared) -> dict[str, Any]:
             "alone_true": claims.alone_true,
             "certain": claims.certain,
             "certain_true": claims.certain_true,
+            "alone_expected": claims.alone_expected,
+            "certain_expected": claims.certain_expected,
         },
         "membership_auc": model.detail("TA105", "auc"),
         "utility": None if model.utility is None else asdict(model.utility),
@@ -90,7 +93,12 @@ def print_comparison(comparison: Comparison, console: "Console") -> None:
     """Print one line per model, what could not be done, and which one to take."""
     from rich.text import Text
 
-    console.print(_table(comparison))
+    wide = console.width >= _WIDE
+    if not wide:
+        for i, model in enumerate(comparison.models, start=1):
+            console.print(Text(f"{i}  {plain(model.name, 60)}"), soft_wrap=True)
+        console.print()
+    console.print(_table(comparison, named=wide))
     console.print()
     for model in comparison.models:
         for note in model.notes:
@@ -98,28 +106,31 @@ def print_comparison(comparison: Comparison, console: "Console") -> None:
     console.print(Text(advice(comparison)))
 
 
-def _table(comparison: Comparison) -> "Table":
+def _table(comparison: Comparison, *, named: bool) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
     columns = [(name, cells(comparison, name)) for name in _COLUMNS]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("model", overflow="fold", ratio=1)
+    table.add_column("model" if named else "", overflow="fold")
     shown = [(name, values) for name, values in columns if any(v != "–" for v in values)]
     for name, _ in shown:
-        table.add_column(name, justify="right", no_wrap=name != "labels certain")
+        table.add_column(name, justify="right", no_wrap=name not in ("alone", "certain"))
     table.add_column("verdict", no_wrap=True)
     for i, model in enumerate(comparison.models):
         verdict = model.report.verdict if model.report.checks else "observed"
         table.add_row(
-            Text(plain(model.name, 60)),
+            Text(plain(model.name, 60) if named else str(i + 1)),
             *(values[i] for _, values in shown),
             Text(verdict.upper(), style=_STYLE.get(verdict, "dim")),
         )
     return table
 
 
-_COLUMNS = ("leaves", "smallest", "alone", "labels certain", "member AUC", "accuracy", "epsilon")
+_WIDE = 110
+"""Columns below which the names of the models do not fit beside their numbers."""
+
+_COLUMNS = ("leaves", "smallest", "alone", "certain", "member AUC", "accuracy", "epsilon")
 
 
 def cells(comparison: Comparison, column: str) -> list[str]:
@@ -133,8 +144,8 @@ def _cell(model: Compared, column: str) -> str:
     values: dict[str, str | None] = {
         "leaves": f"{model.report.groups.n_leaves:,}",
         "smallest": None if claims.smallest is None else f"{claims.smallest:,}",
-        "alone": _of_those_true(claims.told, claims.alone, claims.alone_true),
-        "labels certain": _of_those_true(claims.told, claims.certain, claims.certain_true),
+        "alone": " ".join(claimed(claims, "alone")).strip(),
+        "certain": " ".join(claimed(claims, "certain")).strip(),
         "member AUC": None if auc is None else f"{auc:.3f}",
         "accuracy": None if useful is None else f"{useful.right_of_all.value:.2%}",
         "epsilon": None if model.epsilon is None else f"{model.epsilon:g}",
@@ -142,11 +153,18 @@ def _cell(model: Compared, column: str) -> str:
     return values[column] or "–"
 
 
-def _of_those_true(told: bool, claimed: int, true: int | None) -> str | None:
-    """Say how many are claimed, and how many of those are true where that differs."""
-    if not told:
-        return None
-    return f"{claimed:,}" if true is None or true == claimed else f"{claimed:,} ({true:,} true)"
+def claimed(claims: Claims, what: Literal["alone", "certain"]) -> tuple[str, str]:
+    """Return a claim, and what of it is true or to be expected to be, in words."""
+    if not claims.told:
+        return "", ""
+    number: int = getattr(claims, what)
+    true: int | None = getattr(claims, f"{what}_true")
+    expected: float | None = getattr(claims, f"{what}_expected")
+    if true is not None and true != number:
+        return f"{number:,}", f"({true:,} true)"
+    if true is None and expected is not None and number:
+        return f"{number:,}", f"({expected:,.1f} expected true)"
+    return f"{number:,}", ""
 
 
 def advice(comparison: Comparison) -> str:
@@ -155,10 +173,15 @@ def advice(comparison: Comparison) -> str:
     if not comparison.policy.values:
         return f"Policy {name} makes no checks: choose by what the columns say."
     if best is None:
-        return (
-            f"None of the {len(comparison.models)} models passes policy {name}: "
-            "repair one with treeaudit defend, or train with differential privacy."
-        )
+        text = f"None of the {len(comparison.models)} models passes policy {name}"
+        private = [m for m in comparison.models if m.report.verdict == "review" and m.epsilon]
+        if private:
+            names = ", ".join(plain(m.name, 60) for m in private)
+            return (
+                f"{text}. What {names} can give away about anybody is bounded by epsilon: "
+                "--policy private asks for that."
+            )
+        return f"{text}: repair one with treeaudit defend, or train with differential privacy."
     if best.utility is None:
         passing = [m.name for m in comparison.models if m.report.verdict == "pass"]
         return f"Passing policy {name}: {', '.join(plain(one, 60) for one in passing)}."

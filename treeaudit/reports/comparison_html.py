@@ -1,13 +1,14 @@
 """Models side by side as one HTML page, without a network and without JavaScript."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from markupsafe import Markup
 
 from treeaudit.comparison import Compared, Comparison
 from treeaudit.reports.charts import strip
-from treeaudit.reports.comparison import advice, cells
+from treeaudit.reports.comparison import advice, cells, claimed
 from treeaudit.reports.html import environment
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.scatter import Point, scatter
@@ -73,8 +74,8 @@ def _rows(comparison: Comparison, numbers: Numbers) -> list[Mapping[str, object]
             "strip": _strip(model, numbers),
             "leaves": columns["leaves"][i],
             "smallest": columns["smallest"][i],
-            "alone": _claim(model, model.claims.alone, model.claims.alone_true),
-            "certain": _claim(model, model.claims.certain, model.claims.certain_true),
+            "alone": _claim(model, "alone"),
+            "certain": _claim(model, "certain"),
             "membership": columns["member AUC"][i],
             "epsilon": columns["epsilon"][i],
             "accuracy": _accuracy(model),
@@ -93,15 +94,15 @@ def _what(model: Compared) -> str:
     return f"{forest.source.estimator} · {trees}"
 
 
-def _claim(model: Compared, claimed: int, true: int | None) -> tuple[str, str]:
+def _claim(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str]:
     """Return a claim, and what of it is true, in words."""
-    if not model.claims.told:
+    number, note = claimed(model.claims, what)
+    if not number:
         return "–", "not told"
-    if true is None:
-        return f"{claimed:,}", ""
-    if true == claimed:
-        return f"{claimed:,}", "all true" if claimed else ""
-    return f"{claimed:,}", f"{true:,} true"
+    true = getattr(model.claims, f"{what}_true")
+    if not note and true:
+        note = "all true"
+    return number, note.strip("()")
 
 
 def _accuracy(model: Compared) -> tuple[str, tuple[str, ...]]:
