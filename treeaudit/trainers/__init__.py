@@ -39,6 +39,8 @@ budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 """
 
 from treeaudit.trainers.algorithms import ALGORITHMS
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
@@ -48,6 +50,8 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = [
     "ALGORITHMS",
+    "DPDFClassifier",
+    "DiffPID3Classifier",
     "Grown",
     "PrivateForestClassifier",
     "PrivateTreeClassifier",

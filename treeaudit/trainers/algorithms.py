@@ -1,5 +1,7 @@
 """Every trainer, in one visible tuple."""
 
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import PrivateTrees
@@ -10,6 +12,8 @@ __all__ = ["ALGORITHMS"]
 ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     PrivateTreeClassifier,
     PrivateForestClassifier,
+    DPDFClassifier,
+    DiffPID3Classifier,
     SmoothSensitivityForestClassifier,
 )
 """The first is what `train` uses unless told otherwise."""

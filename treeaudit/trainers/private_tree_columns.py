@@ -39,6 +39,34 @@ class Codes:
     n: int
     edges: Float | None = None
 
+    def of(self, values: Float) -> Wide:
+        """Return the code of every value; categories are codes already.
+
+        Examples
+        --------
+        >>> Codes(n=3, edges=np.array([10.0, 20.0])).of(np.array([10.0, 11.0, np.nan])).tolist()
+        [0, 1, 3]
+        """
+        missing = np.isnan(values)
+        if self.edges is None:
+            return np.where(missing, self.n, values).astype(np.int64)
+        width = np.diff(self.edges)
+        if len(width) and width.max() < 1.5 * width.min() and np.isfinite(1 / width[0]):
+            code = self._guessed(np.where(missing, self.edges[0], values))
+        else:
+            code = np.searchsorted(self.edges, values, side="left").astype(np.int64)
+        code[missing] = self.n
+        return code
+
+    def _guessed(self, values: Float) -> Wide:
+        """Divide by the width, and correct what rounding put beyond an edge: much faster."""
+        edges = self.edges if self.edges is not None else np.zeros(0)
+        step = (edges[-1] - edges[0]) / (len(edges) - 1)
+        code: Wide = np.clip((values - edges[0]) / step + 1, 0, self.n - 1).astype(np.int64)
+        code += values > np.append(edges, np.inf)[code]
+        code -= values <= np.insert(edges, 0, -np.inf)[code]
+        return code
+
 
 def public_codes(schema: Schema, n_bins: int) -> tuple[Codes, ...]:
     """Return the codes of every column: so many equal bins of its range, or its categories.
@@ -141,12 +169,7 @@ def code_rows(rows: TrainingRows, codes: tuple[Codes, ...]) -> Cells:
     for part in _pieces(len(rows), _CHUNK):
         block = np.ascontiguousarray(rows.values[part].T)
         for column, held, values in zip(codes, cell, block, strict=True):
-            missing = np.isnan(values)
-            if column.edges is None:
-                code = np.where(missing, column.n, values).astype(np.int64)
-            else:
-                code = np.searchsorted(column.edges, values, side="left")
-                code[missing] = column.n
+            code = column.of(values)
             held[part] = code * n_classes + rows.labels[part]
     return Cells(codes=codes, n_classes=n_classes, cell=cell)
 

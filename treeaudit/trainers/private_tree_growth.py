@@ -13,10 +13,10 @@ import numpy.typing as npt
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import Score
 from treeaudit.trainers.private_tree_columns import Cells
-from treeaudit.trainers.private_tree_nodes import Nodes
+from treeaudit.trainers.private_tree_nodes import Edges, Nodes
 from treeaudit.trainers.splits import UNAVAILABLE, Candidates, available, score_level
 
-__all__ = ["Plan", "grow_levels"]
+__all__ = ["Plan", "grow_levels", "split_front"]
 
 Wide = npt.NDArray[np.int64]
 Int = npt.NDArray[np.int32]
@@ -87,7 +87,11 @@ def grow_levels(cells: Cells, node: Int, nodes: Nodes, curator: Curator, plan: P
             sensitivity=plan.sensitivity,
             mechanism=plan.mechanism,
         )
-        front = _split(cells, node, nodes, front, allowed, candidates, chosen)
+        splits = [
+            candidates.parts(candidate, allowed[here][int(candidates.feature[candidate])])
+            for here, candidate in zip(front, chosen.tolist(), strict=True)
+        ]
+        front = split_front(cells, node, nodes, front, allowed, splits)
 
 
 def _scored(
@@ -113,33 +117,47 @@ def _scored(
     return scores[can], [front[i] for i in can.tolist()]
 
 
-def _split(
+def split_front(
     cells: Cells,
     node: Int,
     nodes: Nodes,
     front: list[int],
     allowed: dict[int, list[Flag]],
-    candidates: Candidates,
-    chosen: Wide,
+    splits: list[tuple[Edges, Wide]],
 ) -> list[int]:
-    """Give the nodes of the front their children and move the records into them."""
+    """Give the nodes of the front their children, and move the records into them.
+
+    Parameters
+    ----------
+    cells, node, nodes
+        The records, where they are, and all nodes so far.
+    front
+        The nodes that are split.
+    allowed
+        Per open node and column, which codes can occur; kept up to date.
+    splits
+        Per node of the front, its edges and the part of each code.
+
+    Returns
+    -------
+    list of int
+        The children.
+    """
     n_before = len(nodes)
     feature = np.zeros(n_before, dtype=np.int64)
     widest = max(codes.n for codes in cells.codes) + 1
     start = np.zeros(n_before, dtype=np.int64)
     tables: list[Int] = []
     new: list[int] = []
-    for here, candidate in zip(front, chosen.tolist(), strict=True):
-        column = int(candidates.feature[candidate])
-        edges, part = candidates.parts(candidate, allowed[here][column])
+    for here, (edges, part) in zip(front, splits, strict=True):
         children = nodes.split(here, edges)
         new += children
         for number, child in enumerate(children):
             codes = list(allowed[here])
-            codes[column] = codes[column] & (part[:-1] == number)
+            codes[edges.feature] = codes[edges.feature] & (part[:-1] == number)
             allowed[child] = codes
         del allowed[here]
-        feature[here] = column
+        feature[here] = edges.feature
         start[here] = len(tables) * widest
         tables.append(np.pad(np.array(children)[part], (0, widest - len(part))).astype(np.int32))
     still = np.setdiff1d(np.arange(n_before), front)

@@ -80,6 +80,11 @@ class Nodes:
             self.edge.append((edges, part))
         return list(range(first, len(self)))
 
+    def high(self, node: int) -> float:
+        """Return the upper end of the numeric edge into a node; infinite where open."""
+        edge = self.edge[node]
+        return np.inf if edge is None or not edge[0].high else edge[0].high[edge[1]]
+
     def trees(self, counts: npt.ArrayLike, keep: Flag | None = None) -> tuple[Tree, ...]:
         """Return the trees.
 

@@ -1,12 +1,22 @@
-"""Noisy counts made to fit together: post-processing, which costs nothing."""
+"""Noisy counts made to fit together: post-processing, which costs nothing.
+
+References
+----------
+Friedman & Schuster (2010), algorithm 3 and section 4.2.
+Quinlan (1993), C4.5: the pessimistic estimate of errors.
+Fletcher & Islam (2015), equation 27.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["settled"]
+__all__ = ["calibrated", "gini_pruned", "pessimistically_pruned", "settled"]
 
 Float = npt.NDArray[np.float64]
 Wide = npt.NDArray[np.int64]
+Flag = npt.NDArray[np.bool_]
 
 
 def settled(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trust: float) -> Float:
@@ -52,3 +62,142 @@ def settled(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trus
         share[node] = pulled / total if total > 0 else over
     result: Float = share * np.maximum(held.sum(axis=1), 0.5)[:, None]
     return result
+
+
+def calibrated(parent: Sequence[int], people: npt.ArrayLike, classes: npt.ArrayLike) -> Float:
+    """Return class counts that add up, from noisy counts of nodes and of classes in leaves.
+
+    Top-down, the people of a node are shared out over its children in proportion
+    to their own counts; bottom-up, the class counts of the leaves are scaled to that
+    and added up. Counts below zero count as zero.
+
+    Parameters
+    ----------
+    parent
+        Shape ``(n_nodes,)``; -1 at the root, parents before children.
+    people
+        Shape ``(n_nodes,)``: the noisy number of people in every node.
+    classes
+        Shape ``(n_nodes, n_classes)``: noisy in leaves.
+
+    Examples
+    --------
+    >>> calibrated([-1, 0, 0], [12, 4, 2], [[0, 0], [3, 1], [0, 5]]).tolist()
+    [[6.0, 6.0], [6.0, 2.0], [0.0, 4.0]]
+    """
+    above = np.asarray(parent, dtype=np.int64)
+    fixed = np.maximum(np.asarray(people, dtype=np.float64), 0.0)
+    held = np.maximum(np.asarray(classes, dtype=np.float64), 0.0)
+    raw = np.asarray(classes, dtype=np.float64)
+    n = len(above)
+    children = _children(above)
+    for node in range(n):
+        if children[node]:
+            own = fixed[children[node]]
+            total = own.sum()
+            share = own / total if total > 0 else np.full(len(own), 1 / len(own))
+            fixed[children[node]] = fixed[node] * share
+    for node in range(n - 1, -1, -1):
+        if children[node]:
+            held[node] = held[children[node]].sum(axis=0)
+            continue
+        if held[node].sum() <= 0:
+            # Nothing but noise: the class that is least below zero is the answer, as printed.
+            held[node, np.argmax(raw[node])] = 1.0
+        held[node] *= max(fixed[node], 0.5) / held[node].sum()
+    return held
+
+
+def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: float) -> Flag:
+    """Tell which nodes stay when subtrees that do not pay are cut, as in C4.5.
+
+    A leaf with N people and E errors is expected to err on N times the upper
+    limit of a binomial share, at the given certainty factor. A subtree whose leaves
+    are expected to err as often as it would as a leaf, or more, becomes one.
+
+    Parameters
+    ----------
+    parent
+        Shape ``(n_nodes,)``.
+    counts
+        Shape ``(n_nodes, n_classes)``, adding up.
+    certainty
+        The certainty factor; 0.25 in C4.5, the smaller the more is cut.
+
+    Examples
+    --------
+    >>> counts = np.array([[20.0, 9.0], [10.0, 5.0], [10.0, 4.0]])
+    >>> pessimistically_pruned([-1, 0, 0], counts, 0.25).tolist()
+    [True, False, False]
+    """
+    from scipy.special import betaincinv
+
+    people = counts.sum(axis=1)
+    wrong = people - counts.max(axis=1)
+    limit = betaincinv(wrong + 1, np.maximum(people - wrong, 1e-12), 1 - certainty)
+    as_leaf = people * np.where(people - wrong > 0, limit, 1.0)
+    children = _children(np.asarray(parent, dtype=np.int64))
+    expected = as_leaf.copy()
+    cut = np.zeros(len(people), dtype=np.bool_)
+    for node in range(len(people) - 1, -1, -1):
+        if not children[node]:
+            continue
+        below = float(expected[children[node]].sum())
+        # C4.5 lets a leaf be worse by a tenth of an error.
+        cut[node] = as_leaf[node] <= below + 0.1
+        expected[node] = as_leaf[node] if cut[node] else below
+    return _kept(parent, cut)
+
+
+def gini_pruned(parent: Sequence[int], counts: npt.ArrayLike) -> Flag:
+    """Tell which nodes stay when leaves no purer than the node above are cut (equation 27).
+
+    Counts below zero count as zero.
+
+    Parameters
+    ----------
+    parent
+        Shape ``(n_nodes,)``.
+    counts
+        Shape ``(n_nodes, n_classes)``: noisy, of every node.
+
+    Examples
+    --------
+    >>> gini_pruned([-1, 0, 0], [[5, 5], [5, 0], [0, 5]]).tolist()
+    [True, True, True]
+    >>> gini_pruned([-1, 0, 0], [[9, 1], [2, 3], [7, -2]]).tolist()
+    [True, False, False]
+    """
+    held = np.maximum(np.asarray(counts, dtype=np.float64), 0.0)
+    people = held.sum(axis=1)
+    share = held / np.maximum(people, 1e-300)[:, None]
+    purity = np.where(people > 0, (share**2).sum(axis=1) - 1, -1.0)
+    children = _children(np.asarray(parent, dtype=np.int64))
+    leaf = np.array([not below for below in children])
+    cut = np.zeros(len(held), dtype=np.bool_)
+    for node in range(len(held) - 1, -1, -1):
+        below = children[node]
+        if not below or not leaf[below].all():
+            continue
+        total = people[below].sum()
+        mean = float((people[below] * purity[below]).sum() / total) if total > 0 else -1.0
+        if purity[node] >= mean:
+            cut[node] = leaf[node] = True
+    return _kept(parent, cut)
+
+
+def _children(above: Wide) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in above]
+    for node, parent in enumerate(above.tolist()):
+        if parent >= 0:
+            found[parent].append(node)
+    return found
+
+
+def _kept(parent: Sequence[int], cut: Flag) -> Flag:
+    """Return what stays when everything below some nodes goes."""
+    kept = np.ones(len(cut), dtype=np.bool_)
+    for node, above in enumerate(parent):
+        if above >= 0:
+            kept[node] = kept[above] and not cut[above]
+    return kept

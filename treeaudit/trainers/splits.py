@@ -17,7 +17,7 @@ from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
 from treeaudit.trainers.private_tree_columns import Codes
 from treeaudit.trainers.private_tree_nodes import Edges
 
-__all__ = ["NORM", "SCORES", "UNAVAILABLE", "Candidates", "available", "score_level"]
+__all__ = ["NORM", "SCORES", "UNAVAILABLE", "Candidates", "available", "one_each", "score_level"]
 
 Wide = npt.NDArray[np.int64]
 Flag = npt.NDArray[np.bool_]
@@ -61,10 +61,10 @@ class Candidates:
         The column.
     at
         The point (code) to cut after, the category to set apart, or -1 for a
-        part per category.
+        part per code.
     lost
-        The part that missing values follow; where there is a part per
-        category, the category that they join, or the first that can occur.
+        The part that missing values follow; where there is a part per code,
+        the code that they join, or the first that can occur.
     """
 
     codes: tuple[Codes, ...]
@@ -88,7 +88,7 @@ class Candidates:
         feature, at, lost = (int(a[candidate]) for a in (self.feature, self.at, self.lost))
         codes = self.codes[feature]
         number = np.arange(codes.n + 1)
-        if codes.edges is not None:
+        if codes.edges is not None and at >= 0:
             point = float(codes.edges[at])
             part = (number > at).astype(np.int64)
             part[codes.n] = lost
@@ -105,6 +105,10 @@ class Candidates:
         part = np.minimum(part, len(there) - 1)
         into = int(part[lost]) if allowed[lost] else 0
         part[codes.n] = into
+        if codes.edges is not None:
+            ends = np.concatenate([[-np.inf], codes.edges, [np.inf]])
+            low, high = tuple(ends[there].tolist()), tuple(ends[there + 1].tolist())
+            return Edges(feature=feature, low=low, high=high, missing=into), part
         sets = tuple((int(code),) for code in there)
         return Edges(feature=feature, categories=sets, missing=into), part
 
@@ -144,6 +148,18 @@ def available(codes: tuple[Codes, ...], *, ways: bool, entropy: Entropy) -> Cand
     )
 
 
+def one_each(codes: tuple[Codes, ...], entropy: Entropy) -> Candidates:
+    """List one candidate per column that tells anybody apart: a part per code."""
+    feature = np.array([i for i, c in enumerate(codes) if c.n > 1], dtype=np.int64)
+    lost = [int(below(entropy, codes[i].n, 1)[0]) for i in feature.tolist()]
+    return Candidates(
+        codes=codes,
+        feature=feature,
+        at=np.full(len(feature), -1),
+        lost=np.array(lost, dtype=np.int64),
+    )
+
+
 def score_level(
     candidates: Candidates,
     histograms: list[Wide],
@@ -174,30 +190,41 @@ def score_level(
         released before, so the scores keep their sensitivity.
     """
     result = np.full((len(histograms[0]), len(candidates)), UNAVAILABLE, dtype=np.int64)
-    every = np.arange(len(result))
     for column in np.unique(candidates.feature).tolist():
         counts, there = histograms[column], allowed[column]
-        lost = counts[:, -1:]
-        known = counts[:, :-1]
-        numeric = candidates.codes[column].edges is not None
-        one = known.cumsum(axis=1)[:, :-1] if numeric else known
-        rest = known.sum(axis=1, keepdims=True) - one
-        if numeric:
-            left = np.logical_or.accumulate(there, axis=1)[:, :-1]
-            right = np.logical_or.accumulate(there[:, ::-1], axis=1)[:, ::-1][:, 1:]
-            possible = left & right
-        else:
-            possible = there & (there.sum(axis=1, keepdims=True) > 1)
         mine = candidates.feature == column
-        for side, (a, b) in enumerate(((one + lost, rest), (one, rest + lost))):
-            at = np.flatnonzero(mine & (candidates.at >= 0) & (candidates.lost == side))
-            found = score.of(np.stack([a, b], axis=-2))
-            result[:, at] = np.where(possible, found, UNAVAILABLE)
+        in_two = mine & (candidates.at >= 0)
+        if in_two.any():
+            numeric = candidates.codes[column].edges is not None
+            for side, found in enumerate(_in_two(counts, there, score, numeric=numeric)):
+                result[:, np.flatnonzero(in_two & (candidates.lost == side))] = found
         for whole in np.flatnonzero(mine & (candidates.at < 0)).tolist():
             into = int(candidates.lost[whole])
-            joined = known.copy()
-            joined[every, np.where(there[:, into], into, there.argmax(axis=1))] += lost[:, 0]
-            n_parts = there.sum(axis=1)
-            found = score.of(joined) - cost_of_a_part * (n_parts - 2)
-            result[:, whole] = np.where(n_parts > 2, found, UNAVAILABLE)
+            result[:, whole] = _apart(counts, there, score, into, cost_of_a_part)
     return result
+
+
+def _in_two(counts: Wide, there: Flag, score: Score, *, numeric: bool) -> tuple[Wide, Wide]:
+    """Score the splits in two, with missing values in the first part and in the second."""
+    lost, known = counts[:, -1:], counts[:, :-1]
+    one = known.cumsum(axis=1)[:, :-1] if numeric else known
+    rest = known.sum(axis=1, keepdims=True) - one
+    if numeric:
+        left = np.logical_or.accumulate(there, axis=1)[:, :-1]
+        right = np.logical_or.accumulate(there[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        possible = left & right
+    else:
+        possible = there & (there.sum(axis=1, keepdims=True) > 1)
+    first = score.of(np.stack([one + lost, rest], axis=-2))
+    second = score.of(np.stack([one, rest + lost], axis=-2))
+    return np.where(possible, first, UNAVAILABLE), np.where(possible, second, UNAVAILABLE)
+
+
+def _apart(counts: Wide, there: Flag, score: Score, into: int, cost_of_a_part: int) -> Wide:
+    """Score the split into a part per code; missing values join one code."""
+    every = np.arange(len(counts))
+    joined = counts[:, :-1].copy()
+    joined[every, np.where(there[:, into], into, there.argmax(axis=1))] += counts[:, -1]
+    n_parts = there.sum(axis=1)
+    found = score.of(joined) - cost_of_a_part * (n_parts - 2)
+    return np.where(n_parts > 1, found, UNAVAILABLE)

@@ -1,0 +1,246 @@
+"""DiffPID3, DiffPC4.5 and the noisy-count ID3 of SuLQ: a private tree as first published.
+
+As printed they are private: every constant of appendix A is right. The sound
+variant is the same tree with the noise that is needed and no more. All three
+scores are monotone, so the exponent needs no factor of 2, and
+permute-and-flip chooses the attribute.
+
+References
+----------
+Friedman & Schuster (2010), Data mining with differential privacy, algorithms
+1 to 3.
+Blum, Dwork, McSherry & Nissim (2005), Practical privacy: the SuLQ framework.
+"""
+
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from treeaudit.dp.budget import Budget
+from treeaudit.dp.curator import Curator
+from treeaudit.dp.ledger import Neighbours, Variant
+from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, Score
+from treeaudit.errors import PrivacyError
+from treeaudit.schema import Schema
+from treeaudit.trainers.columns import Outside
+from treeaudit.trainers.diffpid3_growth import Asked, Levels
+from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
+from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
+from treeaudit.trainers.private_tree_votes import routed_votes
+from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.pruning import calibrated, pessimistically_pruned
+from treeaudit.trainers.training_rows import TrainingRows
+
+__all__ = ["DiffPID3Classifier"]
+
+Float = npt.NDArray[np.float64]
+
+Criterion = Literal["max", "gini", "information-gain", "noisy-counts"]
+Numbers = Literal["ranges", "bins"]
+
+_SCORES: dict[str, Score] = {"max": MAX, "gini": GINI, "information-gain": INFORMATION_GAIN}
+
+
+class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A private ID3 tree: noisy counts of the nodes, one private choice per node.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy budget of the fit (B in the paper).
+    schema
+        What everybody may know of the columns: bounds, categories, classes.
+        ``"from-data"`` takes them from the data and marks the model as not
+        private.
+    max_depth
+        Levels of splits (d).
+    criterion
+        ``max``, ``gini`` or ``information-gain``, which needs ``max_records``;
+        or ``noisy-counts``, the ID3 on the counts of SuLQ (algorithm 1).
+    max_records
+        A public bound on the number of records, for ``information-gain``.
+    numbers
+        ``ranges``: a split point is drawn for every numeric column at every
+        node (DiffPC4.5), at an epsilon of B / ((2 + n) d + 2) per question for n such
+        columns; ``bins``: they are cut into public bins first, at B / (2 (d + 1)).
+    n_bins
+        How many bins.
+    certainty_factor
+        Of the pruning (algorithm 3), the smaller the more is cut. None for none.
+    neighbours
+        ``add-remove`` or ``replace-one``, under which the noise is doubled.
+    variant
+        ``sound``; or ``published``, the exponential mechanism with twice the
+        sensitivity, which is private, too, and less accurate.
+    outside
+        ``raise`` where private values are not in the schema, or ``clip``:
+        numbers to their bounds, unknown categories to missing, unknown labels
+        dropped.
+    budget
+        An account that every fit spends from.
+    n_jobs
+        Threads, for predictions.
+    random_state
+        For tests; a seed marks the model as not private.
+
+    Attributes
+    ----------
+    forest_
+        The released model, a `treeaudit.Forest` of one tree.
+    privacy_
+        The ledger.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn; the classes are those of the schema.
+
+    Notes
+    -----
+    A person is in one node of each level, and in one leaf. The questions about
+    them are: at each of at most d + 1 levels a count; at each of at most d levels
+    the split points and the choice of the attribute; the class counts of the
+    leaf. That is 2 (d + 1) questions, or (2 + n) d + 2, of epsilon each, and they
+    add up to B. A count has sensitivity 1. The scores are monotone with the sensitivity S
+    of `treeaudit.dp.scores`, so choices with exp(epsilon q / S) cost epsilon. A
+    split point is drawn from a public grid by the exponential mechanism with
+    the score of the split at that point. With noisy counts, each of the |A|
+    attributes left is asked two histograms of epsilon / (2 |A|) each.
+
+    Whether a node stops, calibration and pruning look at nothing but answers. Missing
+    values follow a part that is drawn before the data is looked at; the paper
+    has none.
+
+    Examples
+    --------
+    >>> from treeaudit.schema import Feature, Schema
+    >>> sex = Feature(name="sex", categories=("f", "m"))
+    >>> model = DiffPID3Classifier(schema=Schema(features=(sex,), classes=(0, 1)), max_depth=1)
+    >>> model.fit([["f"], ["m"]] * 300, [0, 1] * 300).predict([["m"]]).tolist()
+    [1]
+    >>> float(model.privacy_.epsilon)
+    1.0
+    """
+
+    algorithm: ClassVar[str] = "diffpid3"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        schema: Schema | str | None = None,
+        max_depth: int = 5,
+        criterion: Criterion = "max",
+        max_records: int | None = None,
+        numbers: Numbers = "ranges",
+        n_bins: int = 10,
+        certainty_factor: float | None = 0.25,
+        neighbours: Neighbours = "add-remove",
+        variant: Variant = "sound",
+        outside: Outside = "raise",
+        budget: Budget | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,  # noqa: ANN401  # as in scikit-learn
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.max_records = max_records
+        self.numbers = numbers
+        self.n_bins = n_bins
+        self.certainty_factor = certainty_factor
+        self.neighbours = neighbours
+        self.variant = variant
+        self.outside = outside
+        self.budget = budget
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _checked(self) -> Fraction:
+        for name, least, most in (
+            ("max_depth", 1, 64),
+            ("n_bins", 2, 1000),
+            ("max_records", 1, 2**31),
+        ):
+            value: object = getattr(self, name)
+            if value is None and name == "max_records":
+                continue
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not whole or not least <= getattr(self, name) <= most:
+                raise ValueError(
+                    f"{name} is {value!r}: it must be a whole number from {least} to {most}"
+                )
+        for name, choices in (("criterion", get_args(Criterion)), ("numbers", get_args(Numbers))):
+            if getattr(self, name) not in choices:
+                known = " or ".join(repr(choice) for choice in choices)
+                raise ValueError(f"{name} is {getattr(self, name)!r}: it must be {known}")
+        factor = self.certainty_factor
+        if factor is not None and not 0 < factor < 1:
+            raise ValueError(f"certainty_factor is {factor!r}: it must be above 0 and below 1")
+        if self.criterion == "information-gain" and self.max_records is None:
+            raise PrivacyError(
+                "information-gain needs a public bound on the number of records: set max_records, "
+                "or another criterion"
+            )
+        return super()._checked()
+
+    def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
+        drawn = self._drawn(rows.schema)
+        codes = public_codes(rows.schema, self.n_bins)
+        two = Codes(n=2, edges=np.zeros(1))
+        codes = tuple(two if i in drawn else c for i, c in enumerate(codes))
+        asked = self._asked(epsilon, len(drawn))
+        levels = Levels(
+            rows=rows,
+            cells=code_rows(rows, codes),
+            curator=curator,
+            asked=asked,
+            numbers=drawn,
+        )
+        levels.grow()
+        note_what_was_not_asked(curator, epsilon)
+        nodes, n_classes = levels.nodes, len(rows.schema.classes or ())
+        none = np.zeros(n_classes, dtype=np.int64)
+        classes = np.array([levels.classes.get(i, none) for i in range(len(nodes))])
+        people = [levels.people[i] for i in range(len(nodes))]
+        counts = calibrated(nodes.parent, people, classes)
+        keep = None
+        if self.certainty_factor is not None:
+            keep = pessimistically_pruned(nodes.parent, counts, float(self.certainty_factor))
+        bounded = self.criterion == "information-gain"
+        return Grown(
+            trees=nodes.trees(counts, keep),
+            counts_are="noisy",
+            counts_reason=(
+                f"discrete Laplace noise for an epsilon of {asked.epsilon} on the people of every "
+                "node and the classes of every leaf, made to add up"
+            ),
+            public=("that there are at most max_records",) if bounded else (),
+        )
+
+    def _drawn(self, schema: Schema) -> tuple[int, ...]:
+        """Return the columns for which split points are drawn."""
+        if self.numbers == "bins" or self.criterion == "noisy-counts":
+            return ()
+        return tuple(
+            i
+            for i, f in enumerate(schema.features)
+            if f.categories is None and f.low is not None and f.high is not None and f.low < f.high
+        )
+
+    def _asked(self, epsilon: Fraction, n_drawn: int) -> Asked:
+        depth = int(self.max_depth)
+        score = _SCORES.get(self.criterion)
+        published = self.variant == "published"
+        sensitivity = Fraction(1) if score is None else score.sensitivity(self.max_records or 1)
+        return Asked(
+            epsilon=epsilon / ((2 + n_drawn) * depth + 2),
+            depth=depth,
+            score=score,
+            sensitivity=sensitivity * (2 if published else 1),
+            mechanism="exponential mechanism" if published else "permute-and-flip",
+        )
+
+    def _votes(self, values: Float) -> Float:
+        return routed_votes(self.forest_, values, self.n_jobs)

@@ -1,0 +1,186 @@
+"""One tree of DPDF: a histogram per node, a stop rule, a private choice, pruning."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.dp.curator import Curator
+from treeaudit.dp.mechanisms import exponential_mechanism
+from treeaudit.dp.scores import GINI, UNIT
+from treeaudit.trainers.private_tree_columns import Cells
+from treeaudit.trainers.private_tree_growth import split_front
+from treeaudit.trainers.private_tree_nodes import Nodes
+from treeaudit.trainers.pruning import gini_pruned
+from treeaudit.trainers.splits import UNAVAILABLE, Candidates, one_each, score_level
+from treeaudit.trainers.training_rows import TrainingRows
+from treeaudit.tree import Tree
+
+__all__ = ["Steps", "gini_sensitivity", "grow_tree", "published_scores"]
+
+Float = npt.NDArray[np.float64]
+Wide = npt.NDArray[np.int64]
+Int = npt.NDArray[np.int32]
+Flag = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """How a tree is grown.
+
+    Attributes
+    ----------
+    epsilon
+        Of every question.
+    split_levels
+        How many levels may be split.
+    min_records
+        Below it a node is a leaf.
+    published
+        Choose by the Gini index at the sensitivity of theorem 1.
+    absolute
+        Take the size of a node from the absolute values of its noisy counts.
+    prune
+        Cut leaves that are no purer than the node above.
+    """
+
+    epsilon: Fraction
+    split_levels: int
+    min_records: int
+    published: bool
+    absolute: bool
+    prune: bool
+
+
+def gini_sensitivity(size: npt.ArrayLike) -> Float:
+    """Return the worst-case local sensitivity of the Gini index (theorem 1).
+
+    Examples
+    --------
+    >>> gini_sensitivity([1, 100]).round(4).tolist()
+    [0.5, 0.0196]
+    """
+    n = np.asarray(size, dtype=np.float64)
+    return np.asarray(1 - (n / (n + 1)) ** 2 - (1 / (n + 1)) ** 2)
+
+
+def published_scores(scores: Wide, true_size: Wide, noisy_size: Wide, epsilon: Fraction) -> Wide:
+    """Return the printed exponents ``epsilon G / (2 Delta(G))``, in units of 2^-20.
+
+    Parameters
+    ----------
+    scores
+        Minus the records times their Gini index after each split (`GINI`).
+    true_size, noisy_size
+        Of the nodes: the index is divided by one, its sensitivity read off the
+        other. That is the flaw.
+    epsilon
+        Of a question.
+    """
+    index = np.where(scores > UNAVAILABLE, scores / UNIT, 0.0)
+    index = index / np.maximum(true_size, 1)[:, None]
+    scale = float(epsilon) / (2 * gini_sensitivity(noisy_size))
+    exponent = np.floor(index * scale[:, None] * UNIT).astype(np.int64)
+    return np.where(scores > UNAVAILABLE, exponent, UNAVAILABLE)
+
+
+def grow_tree(
+    rows: TrainingRows,
+    cells: Cells,
+    curator: Curator,
+    steps: Steps,
+    name: str,
+    roots: set[int],
+) -> Tree:
+    """Grow and prune one tree; its root is added to those that no other tree may have."""
+    nodes = Nodes()
+    front = [nodes.add_root()]
+    node = np.zeros(len(rows), dtype=np.int32)
+    allowed = {0: [np.ones(codes.n, dtype=np.bool_) for codes in cells.codes]}
+    counts: list[Wide] = []
+    for level in range(steps.split_levels + 1):
+        true = _classes(node, rows.labels, len(nodes), cells.n_classes)[front]
+        noisy = curator.count(f"{name}: classes of level {level + 1}", true, steps.epsilon)
+        counts += list(noisy)
+        if level == steps.split_levels:
+            break
+        candidates = _candidates(cells, curator, roots if level == 0 else set())
+        slots = [slot for slot, here in enumerate(front) if _goes_on(noisy[slot], steps)]
+        slots = [slot for slot in slots if _can_split(candidates, allowed[front[slot]])]
+        if not slots:
+            break
+        front = [front[slot] for slot in slots]
+        chosen = _choose(
+            cells, node, front, allowed, candidates, curator, steps, noisy[slots], name, level
+        )
+        if level == 0:
+            roots.add(int(candidates.feature[chosen[0]]))
+        splits = [
+            candidates.parts(candidate, allowed[here][int(candidates.feature[candidate])])
+            for here, candidate in zip(front, chosen.tolist(), strict=True)
+        ]
+        front = split_front(cells, node, nodes, front, allowed, splits)
+    held = np.array(counts)
+    keep = gini_pruned(nodes.parent, held) if steps.prune else None
+    return nodes.trees(held, keep)[0]
+
+
+def _classes(node: Int, labels: Wide, n_nodes: int, n_classes: int) -> Wide:
+    key = node.astype(np.int64) * n_classes + labels
+    found: Wide = np.bincount(key, minlength=n_nodes * n_classes).reshape(-1, n_classes)
+    return found
+
+
+def _candidates(cells: Cells, curator: Curator, without: set[int]) -> Candidates:
+    every = one_each(cells.codes, curator.entropy)
+    left = np.array([column not in without for column in every.feature.tolist()], dtype=np.bool_)
+    return Candidates(
+        codes=every.codes,
+        feature=every.feature[left],
+        at=every.at[left],
+        lost=every.lost[left],
+    )
+
+
+def _size(noisy: Wide, steps: Steps) -> int:
+    return int(np.abs(noisy).sum() if steps.absolute else noisy.sum())
+
+
+def _goes_on(noisy: Wide, steps: Steps) -> bool:
+    """Apply line 16: large enough, and no class that holds everybody."""
+    size = _size(noisy, steps)
+    return size >= max(1, steps.min_records) and bool((noisy < size).all())
+
+
+def _can_split(candidates: Candidates, allowed: list[Flag]) -> bool:
+    return any(allowed[column].sum() > 1 for column in candidates.feature.tolist())
+
+
+def _choose(
+    cells: Cells,
+    node: Int,
+    front: list[int],
+    allowed: dict[int, list[Flag]],
+    candidates: Candidates,
+    curator: Curator,
+    steps: Steps,
+    noisy: Wide,
+    name: str,
+    level: int,
+) -> Wide:
+    slot_of = np.full(int(max(node.max(initial=0), max(front))) + 1, len(front), dtype=np.int64)
+    slot_of[front] = np.arange(len(front))
+    histograms = cells.histograms(node, slot_of, len(front))
+    there = [np.array([allowed[here][c] for here in front]) for c in range(len(histograms))]
+    scores = score_level(candidates, histograms, there, GINI, 0)
+    question = f"{name}: splits of level {level + 1}"
+    if not steps.published:
+        return curator.choose(question, scores, steps.epsilon, sensitivity=GINI.sensitivity(1))
+    true_size = histograms[0].sum(axis=(1, 2))
+    sizes = np.array([_size(row, steps) for row in noisy])
+    exponents = published_scores(scores, true_size, sizes, steps.epsilon)
+    # What the paper takes for the sensitivity of the index in a node of min_records.
+    claimed = Fraction(float(gini_sensitivity(max(1, steps.min_records))))
+    curator.note(question, "exponential mechanism", steps.epsilon, claimed, len(front))
+    return exponential_mechanism(exponents, Fraction(1, UNIT), curator.entropy)
