@@ -196,4 +196,23 @@ def test_noise_is_not_taken_for_counts(figure_3) -> None:
     noisy = ta.Forest(trees=figure_3.trees, schema=figure_3.schema, counts_are="noisy")
     people = records_of(noisy, [[160, 50, 20]] * 50, [0] * 50)
     result = Membership().run(Case(forest=noisy, groups=measure(noisy), train=people, test=people))
-    assert "noise" in result.reason
+    assert result.details["score"] == "answers"
+    assert result.details["auc"] == 0.5
+
+
+def test_of_a_private_model_only_the_answers_can_be_attacked() -> None:
+    """Labels only: whoever is answered rightly scores 1; by hand the areas are pair counts."""
+    stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 0],
+                    high=[np.inf, 0, np.inf], label=[0, 0, 1])  # fmt: skip
+    forest = ta.Forest(
+        trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]), counts_are="label-only"
+    )
+    x = np.tile([[-1.0], [1.0]], (100, 1))
+    members = (x, np.tile(["no", "yes"], 100))
+    others = (x, np.tile(["no", "no"], 100))
+    report = ta.scan(forest, train=members, test=others, attacks=["TA105"])
+    details = report["TA105"].details
+    assert details["score"] == "answers"
+    # Every member is answered rightly, about half of the others: 1 * 1/2 + 1/2 * 1/2.
+    assert details["auc"] == pytest.approx(0.75, abs=0.06)
+    assert "by what the model answers" in report["TA105"].summary

@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.count_score import leaf_scores
-from treeaudit.attacks.references import Reason, Scores, lira, loss
+from treeaudit.attacks.references import Reason, Scores, answers, lira, loss
 from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
-from treeaudit.attacks.sides import Sides, refusal, sides
+from treeaudit.attacks.sides import Sides, missing_people, sides, unknown_counts
 from treeaudit.findings import Control, Estimate, Finding, Severity, Skipped, Words
+from treeaudit.predictions import averages
 from treeaudit.stats import difference, wilson
 
 __all__ = ["Membership", "membership_scores"]
@@ -69,21 +70,32 @@ class Membership:
         ``tpr_at_1_percent_fpr`` and ``tpr_at_0_1_percent_fpr``, each with
         ``_low`` and ``_high`` (Clopper-Pearson), None below ten false alarms
         with the reason in ``refused``; ``certain_non_members``, how many of the
-        ``control`` people the file alone excludes; ``references`` by name.
+        ``control`` people the file alone excludes; ``references`` by name;
+        ``score`` is ``counts``, or ``answers`` for private models, of which only
+        what they answer can be attacked.
 
         Skipped without training and unseen people with labels, and where the
-        counts are noisy or absent.
+        counts are absent.
         """
-        reason = refusal(case)
+        private = case.forest.counts_are in ("noisy", "label-only") and averages(case.forest)
+        reason = missing_people(case) or ("" if private else unknown_counts(case))
         if reason:
             return Skipped(id=self.id, title=self.title, reason=reason)
         people = sides(case, self.id, self.most_people)
-        members, control = membership_scores(case, people)
-        few = sides(case, self.id, self.most_for_lira)
-        usual = loss(case.forest, people)
-        shadow = lira(
-            case.forest, few, case.seed, lambda i, n: case.step("training shadow models", i, n)
-        )
+        usual: Scores | Reason
+        shadow: Scores | Reason
+        if private:
+            members, control = answers(case.forest, people)
+            usual, shadow = "this is the test that was made", "shadow models would cost privacy"
+        else:
+            members, control = membership_scores(case, people)
+            usual = loss(case.forest, people)
+            shadow = lira(
+                case.forest,
+                sides(case, self.id, self.most_for_lira),
+                case.seed,
+                lambda i, n: case.step("training shadow models", i, n),
+            )
         tests = [
             (area(*scores), rate_at(*scores, 0.01))
             for scores in ((members, control), usual, shadow)
@@ -100,9 +112,10 @@ class Membership:
             severity=_severity(tests, alone),
             leaves=0,
             people=round(excess * len(people.train)),
-            summary=_summary(tests, blind, alone, case.forest.n_trees),
+            summary=_summary(tests, blind, alone, case.forest.n_trees, private=private),
             details=_measured(members, control)
             | {
+                "score": "answers" if private else "counts",
                 "certain_non_members": int(np.isneginf(control).sum()),
                 "certain_non_members_share": float(np.isneginf(control).mean()),
                 "members": len(members),
@@ -199,14 +212,20 @@ def _severity(tests: Sequence[tuple[Estimate, Estimate | None]], alone: int) -> 
 
 
 def _summary(
-    tests: Sequence[tuple[Estimate, Estimate | None]], blind: bool, alone: int, n_trees: int
+    tests: Sequence[tuple[Estimate, Estimate | None]],
+    blind: bool,
+    alone: int,
+    n_trees: int,
+    *,
+    private: bool,
 ) -> str:
     found, rate = tests[0]
     if rate is None:
         text = "Members are told from unseen people with "
     else:
         text = f"{rate.value:.1%} of the members are recognised at 1 % false alarms, "
-    text += f"AUC {found.value:.2f} ({found.low:.2f}–{found.high:.2f})."
+    text += f"AUC {found.value:.2f} ({found.low:.2f}–{found.high:.2f})"
+    text += ", by what the model answers." if private else "."
     if found.low <= 0.5:
         text += " That is not above chance."
     stronger = [usual.value for usual, _ in tests[1:] if usual.low > found.high]

@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.sides import Sides
+from treeaudit.predictions import class_shares
 from treeaudit.records import Records
 from treeaudit.tree import Forest
 
-__all__ = ["Reason", "Scores", "confidence", "lira", "loss"]
+__all__ = ["Reason", "Scores", "answers", "confidence", "lira", "loss"]
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
@@ -78,6 +79,20 @@ def loss(forest: Forest, people: Sides) -> Scores | Reason:
     if isinstance(members, str):
         return members
     return control if isinstance(control, str) else (members, control)
+
+
+def answers(forest: Forest, people: Sides) -> Scores:
+    """Return how sure the model is of the true label of members and of control people.
+
+    For private models, whose counts are noisy or withheld: what is left to
+    attack is what they answer.
+    """
+    scores = []
+    for records, rows in ((people.train, people.members), (people.test, people.control)):
+        shares, _ = class_shares(forest, records)
+        assert records.labels is not None  # noqa: S101  # refused before
+        scores.append(shares[rows, records.labels[rows]])
+    return scores[0], scores[1]
 
 
 def lira(

@@ -56,22 +56,32 @@ class Sides:
 
 
 def refusal(case: Case) -> str:
-    """Return why these attacks cannot be run, in one sentence; empty where they can."""
-    forest = case.forest
+    """Return why the counts cannot be attacked, in one sentence; empty where they can."""
+    return missing_people(case) or unknown_counts(case)
+
+
+def missing_people(case: Case) -> str:
+    """Return which people are missing, in one sentence; empty where none are."""
     if case.train is None or case.test is None:
         given = (("--train", case.train), ("--test", case.test))
         missing = [option for option, records in given if records is None]
         return f"needs {' and '.join(missing)} to tell success from chance"
-    if forest.counts_are == "noisy":
-        return "the counts carry noise, and the score of counts does not know its law"
-    if all(tree.n_records is None and tree.counts is None for tree in forest.trees):
-        return "the model does not tell how many people are in a leaf"
-    if forest.schema.classes is not None:
+    if case.forest.schema.classes is not None:
         for records in (case.train, case.test):
             if records.labels is None:
                 return f"{records.origin} has no column of labels; name it with --target"
     if len(case.test) < FEWEST:
         return f"{case.test.origin} has {len(case.test)} people; at least {FEWEST} are needed"
+    return ""
+
+
+def unknown_counts(case: Case) -> str:
+    """Return why the counts of the leaves say nothing, in one sentence; empty where they do."""
+    forest = case.forest
+    if forest.counts_are == "noisy":
+        return "the counts carry noise, and the score of counts does not know its law"
+    if all(tree.n_records is None and tree.counts is None for tree in forest.trees):
+        return "the model does not tell how many people are in a leaf"
     return ""
 
 
