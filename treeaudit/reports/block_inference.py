@@ -97,8 +97,7 @@ def membership(finding: Finding, numbers: Numbers) -> Blocks:
         if any(row.graph for row in rows):
             rates.append(Plot(title=title, lines=rows, sentences=said))
         else:
-            reason = details.get("refused", {}).get(key, "too few control people")
-            reason = f"Not told: {numbers.text(reason)}."
+            reason = f"Not told: {_refused(details, key, numbers)}."
             rates.append(Plot(title=title, lines=(), sentences=(reason,)))
     return Blocks(plots=(told_apart, *rates))
 
@@ -109,8 +108,8 @@ def _measured(
     """Return a row of a membership test, or why it has no number."""
     value = found.get(key)
     if value is None:
-        reason = found.get("reason") or found.get("refused", {}).get(key, "not measured")
-        return Line(name=name, graph=Markup(""), cells=(numbers.text(str(reason)),))
+        reason = str(found.get("reason") or _refused(found, key, numbers))
+        return Line(name=name, graph=Markup(""), cells=(numbers.text(reason),))
     share = Estimate(
         value=float(value),
         low=float(found.get(f"{key}_low", value)),
@@ -119,6 +118,12 @@ def _measured(
     )
     kind: Kind = "unseen" if name == "Counts of leaves" else "guess"
     return share_line(name, kind, share, numbers, chance)
+
+
+def _refused(found: Mapping[str, Any], key: str, numbers: Numbers) -> str:
+    """Return why a rate is not told; the sentence of the attack holds exact numbers."""
+    few = "too few control people"
+    return few if numbers.safe else str(found.get("refused", {}).get(key, few))
 
 
 def _non_members(details: Mapping[str, Any], numbers: Numbers) -> tuple[str, ...]:

@@ -106,10 +106,11 @@ def _known(known: Mapping[str, Any] | None, numbers: Numbers) -> Iterator[tuple[
     if known.get("reason"):
         yield "Known people", f"{text}: {numbers.text(str(known['reason']))}"
         return
-    text += f": {numbers.people(int(known.get('people_falling', 0)))} fall"
+    falling = int(known.get("people_falling", 0))
+    text += f": {numbers.people(falling) if falling else 'nobody else'} disclosed"
     if known.get("followed") == "leaves":
         text += ", summed over trees"
-    if "people_falling_at_once" in known:
+    if falling and "people_falling_at_once" in known:
         once, later = known["people_falling_at_once"], known["people_falling_as_a_consequence"]
         text += f", {numbers.count(once)} at once and {numbers.count(later)} as a consequence"
     yield "Known people", text

@@ -155,8 +155,8 @@ class Numbers:
         value = round(found.value / step) * step
         return Estimate(
             value=value,
-            low=value if fact else max(0.0, math.floor(found.low / step) * step),
-            high=value if fact else min(1.0, math.ceil(found.high / step) * step),
+            low=value if fact else max(0.0, math.floor(found.low / step + 1e-9) * step),
+            high=value if fact else min(1.0, math.ceil(found.high / step - 1e-9) * step),
             n=self.rounded(found.n),
         )
 
@@ -185,7 +185,7 @@ class Numbers:
         if shown.low == shown.high:
             return ""
         low, high = f"{shown.low:.0%}", f"{shown.high:.0%}"
-        if shown.high - shown.low < 0.05:
+        if shown.high - shown.low < 0.05 and not self.safe:
             low, high = f"{shown.low:.1%}", f"{shown.high:.1%}"
         return f"{low[:-1]}–{high}"
 

@@ -93,7 +93,8 @@ def _knowledge(report: Report) -> list[str]:
 def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
     """Return what was read, held against what and with which choices, name and text."""
     forest, policy, source = report.forest, report.policy, report.forest.source
-    reason = numbers.text(forest.counts_reason)
+    plainly = numbers.safe and forest.counts_are == "exact"
+    reason = "" if plainly else numbers.text(forest.counts_reason)
     draws = forest.records_are == "bootstrap" and forest.counts_are in ("exact", "likely")
     counts = "draws, people only where nobody was drawn twice" if draws else ""
     values = ", ".join(f"{name} = {value:g}" for name, value in policy.values.items())
