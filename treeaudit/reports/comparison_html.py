@@ -1,5 +1,6 @@
 """Models side by side as one HTML page, without a network and without JavaScript."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -10,7 +11,7 @@ from treeaudit.comparison import Compared, Comparison
 from treeaudit.reports.charts import strip
 from treeaudit.reports.comparison import advice, cells, claimed
 from treeaudit.reports.html import environment
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.scatter import Point, scatter
 from treeaudit.version import __version__
 
@@ -77,7 +78,7 @@ def _rows(comparison: Comparison, numbers: Numbers) -> list[Mapping[str, object]
             "alone": _claim(model, "alone"),
             "certain": _claim(model, "certain"),
             "membership": columns["member AUC"][i],
-            "epsilon": columns["epsilon"][i],
+            "epsilon": (columns["epsilon"][i], _worth(model.epsilon)),
             "accuracy": _accuracy(model),
             "verdict": model.report.verdict if model.report.checks else "observed",
             "best": model is comparison.best,
@@ -103,6 +104,13 @@ def _claim(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str
     if not note and true:
         note = "all true"
     return number, note.strip("()")
+
+
+def _worth(epsilon: float | None) -> str:
+    """Say how sure an attacker can get at most who held something about a person for 50:50."""
+    if epsilon is None:
+        return ""
+    return f"50% → {percent(1 / (1 + math.exp(-epsilon)))} at most"
 
 
 def _accuracy(model: Compared) -> tuple[str, tuple[str, ...]]:
@@ -134,14 +142,14 @@ def _chart(comparison: Comparison) -> Markup:
         Point(
             number=i,
             name=model.name,
-            smallest=model.claims.smallest,
+            smallest=None if model.epsilon is not None else model.claims.smallest,
             value=model.utility.right_of_all.value,
             low=model.utility.right_of_all.low,
             high=model.utility.right_of_all.high,
             passes=model.report.verdict == "pass",
         )
         for i, model in enumerate(comparison.models, start=1)
-        if model.utility is not None and model.claims.smallest
+        if model.utility is not None and (model.claims.smallest or model.epsilon is not None)
     ]
     if len(points) < 2:
         return Markup("")

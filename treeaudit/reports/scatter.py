@@ -14,15 +14,19 @@ __all__ = ["Point", "scatter"]
 
 WIDTH, HEIGHT = 440, 250
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 46
+APART = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One model: its number, smallest leaf, accuracy with interval, and whether it passes."""
+    """One model: its number, smallest leaf, accuracy with interval, and whether it passes.
+
+    ``smallest`` is None for a private model: its leaves hold noise, and stand apart.
+    """
 
     number: int
     name: str
-    smallest: int
+    smallest: int | None
     value: float
     low: float
     high: float
@@ -51,10 +55,17 @@ def scatter(points: Sequence[Point], *, k: int, name: str) -> Markup:
     bottom, top = min(p.low for p in points), max(p.high for p in points)
     pad = max((top - bottom) * 0.08, 0.002)
     scale = _Scale(
-        most=max(*(p.smallest for p in points), k, 10), bottom=bottom - pad, top=top + pad
+        most=max(*(p.smallest or 1 for p in points), k, 10),
+        bottom=bottom - pad,
+        top=top + pad,
+        private=sum(p.smallest is None for p in points),
     )
+    apart = iter(range(scale.private))
     parts = [*scale.axes(k)]
-    parts += [_mark(point, scale) for point in points]
+    parts += [
+        _mark(point, scale, scale.x(point.smallest) if point.smallest else scale.aside(next(apart)))
+        for point in points
+    ]
     return Markup(
         '<svg class="chart line" viewBox="0 0 {w} {h}" role="img" aria-label="{name}">{body}</svg>'
     ).format(w=WIDTH, h=HEIGHT, name=name, body=Markup("").join(parts))
@@ -65,10 +76,20 @@ class _Scale:
     most: int
     bottom: float
     top: float
+    private: int
+
+    @property
+    def right(self) -> float:
+        """Where the scale of leaves ends and the private models begin."""
+        return WIDTH - RIGHT - (APART * min(self.private, 4) + 12 if self.private else 0)
 
     def x(self, people: int) -> float:
         share = math.log(max(people, 1)) / math.log(self.most)
-        return LEFT + 14 + share * (WIDTH - LEFT - RIGHT - 28)
+        return LEFT + 14 + share * (self.right - LEFT - 28)
+
+    def aside(self, i: int) -> float:
+        """Return where the i-th private model stands."""
+        return self.right + 12 + APART * (i % 4 + 0.5)
 
     def y(self, share: float) -> float:
         return TOP + (HEIGHT - TOP - BOTTOM) * (
@@ -109,21 +130,32 @@ class _Scale:
             )
         parts.append(
             Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(
-                (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, "people in the smallest leaf"
+                (LEFT + self.right) / 2, HEIGHT - 6, "people in the smallest leaf"
             )
         )
+        if self.private:
+            parts.append(
+                Markup(
+                    '<path class="gr" d="M{x:.1f} {t}V{b}"/>'
+                    '<text x="{m:.1f}" y="{y}" text-anchor="middle">private</text>'
+                ).format(
+                    x=self.right + 8, t=TOP, b=floor, y=floor + 16,
+                    m=(self.right + 8 + WIDTH - RIGHT) / 2,
+                )
+            )  # fmt: skip
         return parts
 
 
-def _mark(point: Point, scale: _Scale) -> Markup:
-    x, y = scale.x(point.smallest), scale.y(point.value)
+def _mark(point: Point, scale: _Scale, x: float) -> Markup:
+    y = scale.y(point.value)
+    leaf = "noisy leaves" if point.smallest is None else f"smallest leaf {point.smallest:,}"
     return Markup(
-        '<g class="{kind}"><title>{n}. {name}: {value:.2%}, smallest leaf {people:,}</title>'
+        '<g class="{kind}"><title>{n}. {name}: {value:.2%}, {leaf}</title>'
         '<path class="wh" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
         '<circle cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
         '<text x="{x:.1f}" y="{t:.1f}" text-anchor="middle">{n}</text></g>'
     ).format(
         kind="good" if point.passes else "poor", n=point.number, name=point.name,
-        value=point.value, people=point.smallest, x=x, y=y, t=y + 4,
+        value=point.value, leaf=leaf, x=x, y=y, t=y + 4,
         low=scale.y(point.low), high=scale.y(point.high),
     )  # fmt: skip
