@@ -90,7 +90,7 @@ class PrivateForestClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # 
         max_depth: int | None = None,
         criterion: str = "norm",
         n_bins: int = 32,
-        leaf_share: float = 0.5,
+        leaf_share: float = 0.3,
         cost_of_a_part: float = 0.003,
         max_records: int | None = None,
         neighbours: Neighbours = "add-remove",

@@ -5,7 +5,7 @@ sensitivity (Friedman & Schuster 2010), public points for numeric columns, noisy
 counts in the leaves. What it does otherwise: the scores are monotone, so the
 choice may use the whole of epsilon; the choice is made by permute-and-flip; the
 score is the Euclidean length (`treeaudit.trainers.splits.NORM`); a level costs one
-question instead of two, and half of the budget is left for the leaves.
+question instead of two.
 
 References
 ----------
@@ -126,7 +126,7 @@ class PrivateTreeClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # ty
         max_depth: int | None = None,
         criterion: str = "norm",
         n_bins: int = 32,
-        leaf_share: float = 0.5,
+        leaf_share: float = 0.3,
         cost_of_a_part: float = 0.003,
         max_records: int | None = None,
         neighbours: Neighbours = "add-remove",

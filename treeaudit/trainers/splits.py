@@ -43,7 +43,7 @@ entries: by the triangle inequality the length grows by at most 1, and it does
 not shrink. Monotone, sensitivity 1.
 
 The square root is rounded correctly and therefore monotonically; its error
-stays below half a unit up to 2^32 people, so rounding down can move two
+stays below half a unit up to 2^31 people, so rounding down can move two
 candidates apart by one unit more, which is added. A split never lowers the sum,
 by the triangle inequality again.
 """

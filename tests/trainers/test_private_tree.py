@@ -1,0 +1,247 @@
+"""The greedy private tree: what it asks, what it releases, how well it answers."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import treeaudit as ta
+from tests.trainers.people import SCHEMA, people
+from treeaudit.dp import curator as curator_module
+from treeaudit.dp.entropy import Seeded
+from treeaudit.dp.scores import UNIT
+from treeaudit.errors import PrivacyError
+from treeaudit.schema import Feature, Schema
+from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
+from treeaudit.trainers.private_tree_greedy import _depth
+from treeaudit.trainers.pruning import calibrated, gini_pruned, pessimistically_pruned, settled
+from treeaudit.trainers.splits import NORM, UNAVAILABLE, available, score_level
+from treeaudit.trainers.training_rows import read_rows
+
+
+def tree(**parameters) -> PrivateTreeClassifier:
+    return PrivateTreeClassifier(**({"schema": SCHEMA} | parameters))
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What permute-and-flip and discrete Laplace are asked with."""
+    calls = []
+    choose, noise = curator_module.permute_and_flip, curator_module.discrete_laplace
+
+    def spy_choose(scores, rate, entropy):
+        calls.append(("choose", len(scores), rate))
+        return choose(scores, rate, entropy)
+
+    def spy_noise(rate, n, entropy):
+        calls.append(("count", n, rate))
+        return noise(rate, n, entropy)
+
+    monkeypatch.setattr(curator_module, "permute_and_flip", spy_choose)
+    monkeypatch.setattr(curator_module, "discrete_laplace", spy_noise)
+    return calls
+
+
+@pytest.mark.parametrize(("neighbours", "half"), [("add-remove", 1), ("replace-one", 2)])
+def test_what_is_asked_is_what_the_ledger_says(asked, neighbours, half) -> None:
+    X, y = people(300)
+    model = tree(epsilon=0.5, max_depth=3, neighbours=neighbours).fit(X, y)
+    ledger = model.privacy_
+    assert ledger.epsilon == Fraction(1, 2)
+    names = [query.name for query in ledger.queries]
+    levels = [f"splits of level {i}" for i in (1, 2, 3)]
+    assert names == ["people", *levels, "leaf counts"]
+    size, *splits, leaves = asked
+    assert size == ("count", 1, Fraction(1, 100) / half)
+    each = Fraction(1, 2) * (1 - Fraction(2, 100) - Fraction(3, 10)) / 3
+    n_leaves = len(model.forest_.trees[0].leaves)
+    assert leaves == ("count", 2 * n_leaves, Fraction(15, 100) / half)
+    for (kind, n, rate), query in zip(splits, ledger.queries[1:4], strict=True):
+        assert (kind, n, rate) == ("choose", query.asked, each / (NORM.sensitivity(1) * half))
+        assert (query.epsilon, query.composition) == (each, "parallel")
+    (published,) = tree(variant="published").fit(X, y).privacy_.queries[1:2]
+    assert published.mechanism == "exponential mechanism"
+    assert published.sensitivity == 2 * NORM.sensitivity(1)
+
+
+def test_what_no_level_needs_goes_to_the_leaves() -> None:
+    schema = Schema(features=(Feature(name="sex", categories=("f", "m")),), classes=(0, 1))
+    X = pd.DataFrame({"sex": ["f", "m"] * 50})
+    model = PrivateTreeClassifier(schema=schema, max_depth=5).fit(X, [0, 1] * 50)
+    costs = {query.name: query.cost for query in model.privacy_.queries}
+    assert costs["leaf counts"] == 1 - Fraction(2, 100) - Fraction(68, 500)
+    assert model.privacy_.epsilon == 1
+    assert model.forest_.trees[0].n_nodes == 3
+
+
+def test_nothing_exact_is_stored() -> None:
+    X, y = people(311)
+    model = tree(epsilon=0.01).fit(X, y)
+    (grown,) = model.forest_.trees
+    assert grown.n_records is None
+    assert model.forest_.counts_are == "noisy"
+    # At this noise no leaf comes out as it is.
+    leaf = grown.apply(model._coded(X))
+    exact = np.zeros_like(grown.counts)
+    np.add.at(exact, (leaf, (y == "yes").astype(int)), 1)
+    assert not np.array_equal(grown.counts[grown.leaves], exact[grown.leaves])
+
+
+@pytest.mark.parametrize("criterion", ["norm", "gini", "max", "information-gain"])
+def test_it_learns(criterion) -> None:
+    X, y = people(3000)
+    # The largest counts alone do not tell a split near the true one from it.
+    model = tree(epsilon=2.0, criterion=criterion, max_records=10_000, max_depth=2).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model.forest_.trees[0].feature[1] == 0
+
+
+def test_depth_by_people_and_epsilon() -> None:
+    found = [_depth(people * epsilon) for epsilon in (0.1, 1) for people in (4515, 10368, 36178)]
+    assert found == [3, 3, 4, 4, 4, 5]
+    assert (_depth(0), _depth(10**12)) == (1, 10)
+
+
+def test_parameters_that_are_none() -> None:
+    X, y = people(30)
+    for name, value in (
+        ("max_depth", 0),
+        ("max_depth", True),
+        ("n_bins", 1.5),
+        ("max_records", 0),
+        ("criterion", "entropy"),
+        ("leaf_share", 0),
+        ("leaf_share", 1.0),
+        ("cost_of_a_part", "none"),
+        ("cost_of_a_part", math.nan),
+    ):
+        with pytest.raises(ValueError, match=f"{name} is"):
+            tree(**{name: value}).fit(X, y)
+    with pytest.raises(PrivacyError, match="public bound on the number of records"):
+        tree(criterion="information-gain").fit(X, y)
+
+
+def test_saved_read_and_asked_it_answers_the_same(tmp_path) -> None:
+    X, y = people(500)
+    model = tree(epsilon=1.0).fit(X, y)
+    ta.save(model.forest_, tmp_path / "model.json")
+    read = ta.load(tmp_path / "model.json")
+    again = read.trees[0].counts[read.trees[0].apply(model._coded(X))]
+    assert np.allclose(again / again.sum(axis=1, keepdims=True), model.predict_proba(X))
+    report = ta.scan(tmp_path / "model.json")
+    assert report.to_dict()["model"]["privacy"]["epsilon"] == 1.0
+
+
+@given(
+    low=st.floats(-1e6, 1e6),
+    width=st.floats(0, 1e6),
+    n_bins=st.integers(1, 40),
+    places=st.lists(st.floats(0, 1), min_size=1, max_size=20),
+)
+def test_bins_are_what_the_tree_asks_later(low, width, n_bins, places) -> None:
+    """Code i holds ``edges[i - 1] < x <= edges[i]``, at the edges too."""
+    feature = Feature(name="x", low=low, high=low + width)
+    (codes,) = public_codes(Schema(features=(feature,)), n_bins)
+    x = np.array([low + width * place for place in places])
+    x = np.clip(
+        np.concatenate([x, codes.edges, np.nextafter(codes.edges, np.inf)]), low, low + width
+    )
+    assert np.array_equal(codes.of(x), np.searchsorted(codes.edges, x, side="left"))
+
+
+def test_counts_by_node_code_and_class() -> None:
+    X, y = people(400)
+    X.loc[::9, "age"] = np.nan
+    rows = read_rows(X, y, SCHEMA, "raise", "here")
+    codes = public_codes(SCHEMA, 7)
+    cells = code_rows(rows, codes)
+    node = np.random.default_rng(0).integers(0, 4, 400).astype(np.int32)
+    found = cells.histograms(node, np.array([1, 2, 0, 2]), 2)
+    code = np.where(X["age"].isna(), 7, np.ceil(X["age"] / (100 / 7)) - 1).astype(int)
+    for c, label, (slot, at) in itertools.product(range(8), range(2), ((0, 2), (1, 0))):
+        alike = (code == c) & (rows.labels == label) & (node == at)
+        assert found[0][slot, c, label] == alike.sum()
+    assert [table.shape for table in found] == [(2, 8, 2), (2, 4, 2), (2, 8, 2)]
+
+
+def test_scores_by_hand() -> None:
+    codes = (Codes(n=3), Codes(n=2, edges=np.array([0.5])))
+    candidates = available(codes, ways=True, entropy=Seeded(0))
+    into = int(candidates.lost[6])
+    # Categories hold 3 + 0, 0 + 4 and 0 + 0 people, and one of the first class is missing.
+    named = np.array([[[3, 0], [0, 4], [0, 0], [1, 0]]])
+    number = np.array([[[4, 0], [0, 4], [0, 0]]])
+    there = [np.array([[True, True, True]]), np.array([[True, False]])]
+    found = score_level(candidates, [named, number], there, NORM, UNIT)[0]
+    assert candidates.at.tolist() == [0, 1, 2, 0, 1, 2, -1, 0, 0]
+    length = lambda a, b: math.floor(UNIT * math.hypot(a, b))  # noqa: E731
+    with_one = [
+        length(4, 0) + length(0, 4),
+        length(1, 4) + length(3, 0),
+        length(1, 0) + length(3, 4),
+    ]
+    with_rest = [length(3, 0) + length(1, 4), length(0, 4) + length(4, 0), length(4, 4)]
+    apart = {0: 8, 1: 3 + math.sqrt(17), 2: 8}[into]
+    assert found[:3].tolist() == with_one
+    assert found[3:6].tolist() == with_rest
+    # A part more costs one.
+    assert found[6] == pytest.approx((apart - 1) * UNIT, abs=2)
+    assert found[7:].tolist() == [UNAVAILABLE] * 2
+
+
+def test_categories_that_are_settled_are_not_asked_again() -> None:
+    rng = np.random.default_rng(0)
+    schema = Schema(features=(Feature(name="c", categories=("a", "b", "c", "d")),), classes=(0, 1))
+    X = pd.DataFrame({"c": rng.choice(list("abcd"), 400)})
+    y = X["c"].isin(["a", "c"]).astype(int)
+    model = PrivateTreeClassifier(schema=schema, epsilon=20.0, max_depth=6, cost_of_a_part=0.9)
+    (grown,) = model.fit(X, y).forest_.trees
+    assert len(grown.leaves) <= 4
+    assert model.score(X, y) == 1.0
+
+
+def test_settled_counts() -> None:
+    parent = [-1, 0, 0, 1, 1]
+    counts = [[0, 0], [0, 0], [5, 5], [40, 0], [-3, -4]]
+    free = settled(parent, counts, deviation=0.0, trust=1.0)
+    assert free[1].tolist() == [33.0, 0.0]
+    assert free[3].tolist() == [40.0, 0.0]
+    # Nobody is left there: it answers as the node above, as half a person.
+    assert free[4].tolist() == [0.5, 0.0]
+    drawn = settled(parent, counts, deviation=2.0, trust=1.0)
+    assert 0.5 < drawn[2, 0] / drawn[2].sum() < drawn[0, 0] / drawn[0].sum()
+    assert (drawn >= 0).all()
+    assert settled([-1], [[-1, -5]], 1.0, 1.0).tolist() == [[0.25, 0.25]]
+
+
+def test_calibration_by_hand() -> None:
+    """Algorithm 3: 100 people shared out as 30 to 10, and classes scaled to that."""
+    found = calibrated([-1, 0, 0], [100, 30, 10], [[0, 0], [20, 5], [-3, 8]])
+    assert found.tolist() == [[60.0, 40.0], [60.0, 15.0], [0.0, 25.0]]
+    # Nobody anywhere: half a person of the class that is least below zero.
+    assert calibrated([-1], [-5], [[-9, -2]]).tolist() == [[0.0, 0.5]]
+    shared = calibrated([-1, 0, 0], [10, -3, -4], [[0, 0], [1, 0], [0, 1]])
+    assert shared.tolist() == [[5.0, 5.0], [5.0, 0.0], [0.0, 5.0]]
+
+
+def test_pessimistic_errors_of_c45() -> None:
+    """Quinlan's example: leaves of 6, 9 and 1 people without errors; as a leaf 16 with 1."""
+    # U(0, 6) = .206, U(0, 9) = .143, U(0, 1) = .750 and U(1, 16) = .157 at 25 %.
+    counts = np.array([[15.0, 1.0], [6.0, 0.0], [9.0, 0.0], [0.0, 1.0]])
+    assert 6 * 0.206 + 9 * 0.143 + 1 * 0.750 > 16 * 0.157
+    assert pessimistically_pruned([-1, 0, 0, 0], counts, 0.25).tolist() == [True] + [False] * 3
+    pays = np.array([[10.0, 10.0], [10.0, 0.0], [0.0, 10.0]])
+    assert pessimistically_pruned([-1, 0, 0], pays, 0.25).all()
+
+
+def test_gini_pruning_goes_up() -> None:
+    counts = [[50, 50], [50, 0], [0, 50], [25, 1], [25, 0]]
+    assert gini_pruned([-1, 0, 0, 1, 1], counts).tolist() == [True, True, True, False, False]
+    nothing = [[9, 1], [5, 1], [4, 1], [3, 1], [2, 1]]
+    assert gini_pruned([-1, 0, 0, 1, 1], nothing).tolist() == [True] + [False] * 4
