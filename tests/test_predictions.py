@@ -75,3 +75,22 @@ def test_what_is_added_up_is_not_guessed() -> None:
     records = read_records((x, y), boosted)
     with pytest.raises(ta.DataError, match="does not answer with the mean"):
         class_shares(boosted, records)
+
+
+@pytest.mark.parametrize("algorithm", range(5))
+def test_private_models_answer_as_their_estimators_do(algorithm) -> None:
+    from treeaudit.trainers import ALGORITHMS
+
+    rng = np.random.default_rng(algorithm)
+    x = np.column_stack([rng.uniform(0, 1, 3000), rng.integers(0, 4, 3000)])
+    y = np.where(x[:, 0] + 0.2 * x[:, 1] + rng.normal(0, 0.3, 3000) > 0.8, "yes", "no")
+    schema = ta.Schema(
+        features=(ta.Feature(name="x0", low=0, high=1), ta.Feature(name="x1", low=0, high=3)),
+        classes=("no", "yes"),
+        named=False,
+    )
+    model = ALGORITHMS[algorithm](epsilon=2.0, schema=schema).fit(x, y)
+    forest = ta.load(model)
+    found = utility(forest, read_records((x, y), forest))
+    assert found.coverage.value == 1
+    assert found.accuracy.value == pytest.approx(model.score(x, y), abs=0.005)

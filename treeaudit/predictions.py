@@ -31,8 +31,8 @@ _MEAN = (
 )
 
 
-_WEIGHED = ("DPDFClassifier",)
-"""Its trees vote with weights of their own."""
+_CONFIDENT = ("DPDFClassifier",)
+"""Each tree votes for its largest class alone, with the share of that class as weight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,6 @@ def averages(forest: Forest) -> bool:
         and forest.tree_classes is None
         and (forest.source.estimator in _MEAN or forest.source.library == "treeaudit")
         and forest.counts_are != "absent"
-        and forest.source.estimator not in _WEIGHED
     )
 
 
@@ -102,11 +101,15 @@ def class_shares(forest: Forest, records: Records) -> tuple[Float, Flag]:
     for i, tree in enumerate(forest.trees):
         weights = None if forest.class_weights is None else forest.class_weights[i]
         shares = _shares(tree, n_classes, weights)
+        if forest.source.estimator in _CONFIDENT:
+            shares = np.where(shares == shares.max(axis=1, keepdims=True), shares, 0.0)
         node = records.node[:, i]
-        answered = tree.is_leaf[node]
+        # Private models answer everywhere; in others a missing child is a missing answer.
+        answered = tree.is_leaf[node] | (forest.source.library == "treeaudit")
         total[answered] += shares[node[answered]]
         answers += answered
-    return total / np.maximum(answers, 1)[:, None], answers > 0
+    sums = total.sum(axis=1, keepdims=True)
+    return total / np.where(sums > 0, sums, 1.0), answers > 0
 
 
 def _shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None) -> Float:
