@@ -154,7 +154,7 @@ def _unseen(finding: Finding) -> str:
     shares = [c.control.value for c in finding.controls if c.control is not None]
     if not shares:
         return "nobody fits" if finding.controls else "–"
-    fit = " fit" if finding.id in ("TA101", "TA102") else ""
+    fit = " fit" if finding.id in ("TA101", "TA102", "TA103", "TA110") else ""
     return " and ".join(f"{share:.0%}" for share in shares[:2]) + fit
 
 

@@ -15,6 +15,8 @@ _VERDICTS = {
     "fact": "Fact of the population",
     "open": "Not decided",
 }
+_COMPARING = ("TA104", "TA105")
+"""The attacks that are nothing but a comparison with unseen people."""
 _LEAVES = ("TA101", "TA102")
 """The attacks whose claims are about the labels of the people in some leaves."""
 
@@ -141,6 +143,6 @@ def control_text(report: Report, finding: Finding, numbers: Numbers) -> str:
     text = " and ".join(given)
     if "test" not in report.people:
         return f"{text} verify the claim; only unseen people (--test) tell memory from fact"
-    if not finding.controls:
+    if not finding.controls and finding.id not in _COMPARING:
         return f"{text} were given, but this claim is not about labels that could be compared"
     return text

@@ -61,7 +61,9 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     console.print()
     console.print(_attacks(report, console.width))
     if has_control(report):
-        console.print(Text("fit: unseen people who have the label that their leaf states", "dim"))
+        console.print(
+            Text("fit: unseen people who have the label or value that their leaf states", "dim")
+        )
     console.print()
     sizes = _group_sizes(report, console.width)
     if sizes is not None:
