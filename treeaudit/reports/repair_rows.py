@@ -53,18 +53,22 @@ def curve(
     sizes: Sequence[int], attempts: Sequence[Attempt], uses: Sequence[Utility | None]
 ) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of the trade-off between k and use."""
-    checks = [check.title.lower() for check in attempts[0].report.checks]
+    shown = [c.name for c in attempts[0].report.checks if c.name in _SHORT]
     told = any(use is not None for use in uses)
-    head = ["k", "leaves", *checks, "right by its counts"]
-    head += ["accuracy, unseen"] if told else []
+    head = ["k", "leaves", *(_SHORT[name] for name in shown), "right, own counts"]
+    head += ["right, unseen"] if told else []
     rows = []
     for k, one, use in zip(sizes, attempts, uses, strict=False):
-        row = [f"{k:,}", f"{one.leaves:,}"]
-        row += [check.shown or "not told" for check in one.report.checks]
+        by_name = {check.name: check.shown or "not told" for check in one.report.checks}
+        row = [f"{k:,}", f"{one.leaves:,}", *(by_name[name] for name in shown)]
         row.append(_share(one.accuracy))
         row += [_share(None if use is None else use.accuracy.value)] if told else []
         rows.append([*row, _verdict(one)])
     return [*head, "verdict"], rows
+
+
+_SHORT = {"min-leaf": "smallest", "max-unique-people": "alone", "max-certain-share": "certain"}
+"""The checks that a repair moves, in a word each."""
 
 
 def _verdict(one: Attempt) -> str:
