@@ -180,23 +180,30 @@ class Levels:
         left = len(candidates) - level
         each = self.asked.epsilon / (2 * left)
         gain = np.full((len(histograms[0]), len(candidates)), -np.inf)
-        for i, column in enumerate(candidates.feature.tolist()):
-            open_ = np.flatnonzero(there[column].sum(axis=1) > 1)
-            if not len(open_):
-                continue
-            name = f"{self.rows.schema.features[column].name}, level {level + 1}"
-            counts = histograms[column][open_]
-            counts[:, candidates.lost[i]] += counts[:, -1]
-            counts = counts[:, :-1]
-            values = self.curator.count(f"values of {name}", counts.sum(axis=2), each)
-            cells = self.curator.count(
-                f"values and classes of {name}", counts.reshape(len(open_), -1), each
-            ).reshape(counts.shape)
-            fine = (cells > 0) & (values[..., None] > 0)
-            ratio = np.where(fine, cells / np.where(fine, values[..., None], 1), 1.0)
-            gain[open_, i] = (cells * np.log2(ratio)).sum(axis=(1, 2))
+        # Columns by their place among those that a node has left: a person is in one row of each.
+        open_ = np.array([there[c].sum(axis=1) > 1 for c in candidates.feature.tolist()]).T
+        place = np.cumsum(open_, axis=1)
+        for rank in range(1, left + 1):
+            name = f"attribute {rank} of level {level + 1}"
+            for i, column in enumerate(candidates.feature.tolist()):
+                at = np.flatnonzero(open_[:, i] & (place[:, i] == rank))
+                if len(at):
+                    counts = histograms[column][at]
+                    counts[:, candidates.lost[i]] += counts[:, -1]
+                    gain[at, i] = self._noisy_gain(counts[:, :-1], name, each)
         best: Wide = np.argmax(gain, axis=1).astype(np.int64)
         return best
+
+    def _noisy_gain(self, counts: Wide, name: str, epsilon: Fraction) -> Float:
+        """Ask for two histograms of one column; what is negative is skipped (line 19)."""
+        values = self.curator.count(f"values of {name}", counts.sum(axis=2), epsilon)
+        flat = counts.reshape(len(counts), -1)
+        cells = self.curator.count(f"values and classes of {name}", flat, epsilon)
+        cells = cells.reshape(counts.shape)
+        fine = (cells > 0) & (values[..., None] > 0)
+        ratio = np.where(fine, cells / np.where(fine, values[..., None], 1), 1.0)
+        gain: Float = (cells * np.log2(ratio)).sum(axis=(1, 2))
+        return gain
 
     def _leaves(self, stopped: list[int]) -> None:
         if not stopped:

@@ -222,7 +222,7 @@ class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ign
             grow_tree(rows, cells, curator, steps, f"tree {number + 1}", roots)
             for number in range(n_trees)
         )
-        note_what_was_not_asked(curator, epsilon)
+        note_what_was_not_asked(curator, each * n_trees * (2 * steps.split_levels + 1))
         return Grown(
             trees=trees,
             counts_are="noisy",
