@@ -8,7 +8,6 @@ import pandas as pd
 
 import treeaudit as ta
 from treeaudit.defenses import MergeSiblings, PruneLeaves
-from treeaudit.defenses.cutting import levels, summed
 from treeaudit.predictions import class_shares
 from treeaudit.records import read_records
 
@@ -45,18 +44,16 @@ def answers(forest: ta.Forest, features: pd.DataFrame, labels: Labels) -> Mappin
 def remembering(
     forest: ta.Forest, s: int, features: pd.DataFrame, labels: Labels
 ) -> Mapping[str, float]:
-    """Return the accuracy of Method 1 if nodes kept the counts of those who were taken out.
+    """Return the accuracy of Method 1 if the parent answered for all who were in it.
 
-    The product forgets them: left in the file, they are the removed leaf again, by
-    subtraction. The difference is what forgetting costs.
+    The product does not: left in the file, the counts of a parent are those of the
+    removed leaf again, by subtraction. The difference is what forgetting costs.
     """
     (tree,) = forest.trees
     assert tree.n_records is not None  # every tree of scikit-learn says so
     assert tree.counts is not None
-    held = tree.is_leaf & (tree.n_records > s)
-    stays = summed(tree, held.astype(float), levels(tree)) > 0
-    pruned = PruneLeaves(min_leaf=s + 1, unanswered="reject").apply(forest)
-    node = np.flatnonzero(stays)[read_records(features, pruned).node[:, 0]]
+    leaf = read_records(features, forest).node[:, 0]
+    node = np.where(tree.n_records[leaf] > s, leaf, tree.parent[leaf])
     names = np.array([str(name) for name in forest.schema.classes or ()], dtype=object)
     return {"ACC, remembering": float((names[tree.counts[node].argmax(axis=1)] == labels).mean())}
 
