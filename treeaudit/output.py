@@ -6,7 +6,21 @@ from pathlib import Path
 
 from treeaudit.errors import DataError
 
-__all__ = ["write_file"]
+__all__ = ["check_free", "write_file"]
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Refuse what cannot be written, before long work begins.
+
+    Raises
+    ------
+    DataError
+        If the file exists and ``force`` is false, or there is no such folder.
+    """
+    if path.exists() and not force:
+        raise DataError(f"{path} exists already; use --force to replace it")
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {path.parent} for {path.name}")
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:

@@ -80,6 +80,12 @@ def test_what_each_k_costs(cancer_file) -> None:
     rows = [line.split() for line in done.stdout.splitlines()]
     assert [row[0] for row in rows if row and row[0].isdecimal()] == ["2", "5", "10", "20"]
     assert run("defend", cancer_file, "--sweep", "2,many").returncode == 2
+    page = cancer_file.parent / "curve.html"
+    drawn = run("defend", cancer_file, "--sweep", "2,20", "-o", page)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "k = 20" in page.read_text(encoding="utf-8")
+    again = run("defend", cancer_file, "--sweep", "2,20", "-o", page)
+    assert (again.returncode, "use --force" in again.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

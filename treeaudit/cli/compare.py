@@ -64,14 +64,13 @@ def compare(
 
     import treeaudit as ta
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.errors import DataError
+    from treeaudit.output import check_free
     from treeaudit.reports import suffix_of
     from treeaudit.reports.comparison import dumps, print_comparison, to_text
 
     for path in output or []:
         suffix_of(path)
-        if path.exists() and not force:
-            raise DataError(f"{path} exists already; use --force to replace it")
+        check_free(path, force=force)
     with progress_bar(models[0], quiet=False) as progress:
         found = ta.compare(
             *models,

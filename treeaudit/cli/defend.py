@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from treeaudit.repairs import Attempt, Repair
-    from treeaudit.tree import Forest
 
-__all__ = ["defend"]
+__all__ = ["defend", "grid"]
 
 Method = Literal["merge-siblings", "merge-closest", "prune-leaves", "intersect-k"]
 
@@ -71,7 +70,8 @@ def defend(
     sweep: Annotated[
         str | None,
         typer.Option(
-            help="Only show what each of these K costs, such as 2,5,10,20,50.",
+            help="Only show what each of these K costs, such as 2,5,10,20,50; -o FILE.html "
+            "draws it.",
             metavar="K,K,…",
             rich_help_panel=_HOW,
             show_default=False,
@@ -112,11 +112,15 @@ def defend(
 
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
     forest = ta.load(model, select=select, max_bytes=max_bytes)
+    if sweep is not None:
+        from treeaudit.cli.sweep import sweep_sizes
+
+        sweep_sizes(
+            console, forest, sweep, method, unanswered, policy, test, target, output or [], force
+        )
+        return
     for path in output or []:
         check_target(forest, path, force=force)
-    if sweep is not None:
-        _print_sweep(console, forest, sweep, method, unanswered, policy, test, target)
-        return
     with progress_bar(model, quiet=quiet) as progress:
         done = repair(
             forest,
@@ -162,7 +166,7 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
     if not done.steps:
         what = "it passes as it is" if done.before.report.verdict == "pass" else "its trees stay"
         console.print(f"{what}; a file that is written is put together anew, without leftovers")
-    console.print(_grid(["", "before", "after"], before_and_after(done.before, after)))
+    console.print(grid(["", "before", "after"], before_and_after(done.before, after)))
 
 
 def _print_use(
@@ -183,7 +187,7 @@ def _print_use(
 
         others = utility_on(rejecting(done.forest), test, target)
         rows += [] if others is None else utility_rows(before, others, ", of those answered")
-    console.print(_grid(["", "before", "after"], rows))
+    console.print(grid(["", "before", "after"], rows))
 
 
 def _print_end(
@@ -207,36 +211,8 @@ def _print_end(
         )
 
 
-def _print_sweep(
-    console: "Console",
-    forest: "Forest",
-    text: str,
-    method: Method,
-    unanswered: Literal["parent", "reject"],
-    policy: str,
-    test: Path | None,
-    target: str | None,
-) -> None:
-    """Print what each k costs."""
-    from treeaudit.defending import sweep, utility_on
-    from treeaudit.errors import DataError
-    from treeaudit.reports.repair_rows import curve
-
-    parts = text.split(",")
-    if not all(part.strip().isdecimal() for part in parts):
-        raise DataError(f"--sweep takes numbers of people such as 2,5,10,20,50, not {text!r}")
-    sizes = [int(part) for part in parts]
-    attempts = sweep(forest, sizes, method=method, unanswered=unanswered, policy=policy)
-    uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
-    head, rows = curve(sizes, attempts, uses)
-    console.print(_grid(head, rows))
-    if len(attempts) < len(sizes):
-        console.print(
-            f"no tree of at least two leaves is left at {sizes[len(attempts)]:,} and above"
-        )
-
-
-def _grid(head: list[str], rows: "list[list[str]] | list[tuple[str, str, str]]") -> object:
+def grid(head: list[str], rows: "list[list[str]] | list[tuple[str, str, str]]") -> object:
+    """Return rows as a table without lines, numbers to the right."""
     from rich.table import Table as Grid
     from rich.text import Text
 

@@ -1,0 +1,57 @@
+"""``treeaudit defend MODEL --sweep``: what each k costs, as a table and as a page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from treeaudit.defending import Method
+    from treeaudit.tree import Forest
+
+__all__ = ["sweep_sizes"]
+
+
+def sweep_sizes(
+    console: "Console",
+    forest: "Forest",
+    text: str,
+    method: "Method",
+    unanswered: Literal["parent", "reject"],
+    policy: str,
+    test: Path | None,
+    target: str | None,
+    output: list[Path],
+    force: bool,
+) -> None:
+    """Repair once for each k, print what it costs, and write the pages asked for."""
+    import treeaudit as ta
+    from treeaudit.cli.defend import grid
+    from treeaudit.defending import sweep, utility_on
+    from treeaudit.errors import DataError
+    from treeaudit.output import check_free
+    from treeaudit.reports import suffix_of
+    from treeaudit.reports.repair_rows import curve
+
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise DataError(f"--sweep takes numbers of people such as 2,5,10,20,50, not {text!r}")
+    for path in output:
+        suffix_of(path)
+        check_free(path, force=force)
+    sizes = [int(part) for part in parts]
+    attempts = sweep(forest, sizes, method=method, unanswered=unanswered, policy=policy)
+    uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
+    console.print(grid(*curve(sizes, attempts, uses)))
+    if len(attempts) < len(sizes):
+        console.print(
+            f"no tree of at least two leaves is left at {sizes[len(attempts)]:,} and above"
+        )
+    if not output:
+        return
+    names = ["as it is", *(f"k = {k:,}" for k in sizes[: len(attempts)])]
+    models = (forest, *(one.forest for one in attempts))
+    found = ta.compare(*models, names=names, test=test, target=target, policy=policy)
+    for path in output:
+        found.save(path, force=force)
+        console.print(f"report  {path}", soft_wrap=True)
