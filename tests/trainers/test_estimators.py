@@ -20,11 +20,11 @@ from treeaudit.schema import Feature, Schema
 from treeaudit.trainers import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
-FEW = {"n_estimators": 5}
+FEW = {"n_estimators": 5, "min_records": 5}
 
 
 def make(trainer, **parameters):
-    """A trainer with few trees, where it has trees to choose."""
+    """A trainer with few trees and small leaves, where it has them to choose."""
     few = {k: v for k, v in FEW.items() if k in trainer().get_params()}
     return trainer(**({"schema": SCHEMA} | few | parameters))
 

@@ -59,10 +59,11 @@ def test_what_is_asked_is_what_the_ledger_says(asked, neighbours, half) -> None:
     assert names == ["people", *levels, "leaf counts"]
     size, *splits, leaves = asked
     assert size == ("count", 1, Fraction(1, 100) / half)
-    each = Fraction(1, 2) * (1 - Fraction(2, 100) - Fraction(3, 10)) / 3
+    on_splits = Fraction(1, 2) * (1 - Fraction(2, 100) - Fraction(3, 10))
     n_leaves = len(model.forest_.trees[0].leaves)
     assert leaves == ("count", 2 * n_leaves, Fraction(15, 100) / half)
-    for (kind, n, rate), query in zip(splits, ledger.queries[1:4], strict=True):
+    for level, ((kind, n, rate), query) in enumerate(zip(splits, ledger.queries[1:4], strict=True)):
+        each = on_splits * 2**level / 7
         assert (kind, n, rate) == ("choose", query.asked, each / (NORM.sensitivity(1) * half))
         assert (query.epsilon, query.composition) == (each, "parallel")
     (published,) = tree(variant="published").fit(X, y).privacy_.queries[1:2]
@@ -75,7 +76,7 @@ def test_what_no_level_needs_goes_to_the_leaves() -> None:
     X = pd.DataFrame({"sex": ["f", "m"] * 50})
     model = PrivateTreeClassifier(schema=schema, max_depth=5).fit(X, [0, 1] * 50)
     costs = {query.name: query.cost for query in model.privacy_.queries}
-    assert costs["leaf counts"] == 1 - Fraction(2, 100) - Fraction(68, 500)
+    assert costs["leaf counts"] == 1 - Fraction(2, 100) - Fraction(68, 100) / 31
     assert model.privacy_.epsilon == 1
     assert model.forest_.trees[0].n_nodes == 3
 
@@ -245,3 +246,17 @@ def test_gini_pruning_goes_up() -> None:
     assert gini_pruned([-1, 0, 0, 1, 1], counts).tolist() == [True, True, True, False, False]
     nothing = [[9, 1], [5, 1], [4, 1], [3, 1], [2, 1]]
     assert gini_pruned([-1, 0, 0, 1, 1], nothing).tolist() == [True] + [False] * 4
+
+
+def test_bins_of_enormous_and_of_tiny_ranges() -> None:
+    for low, high in (
+        (-1.7e308, 1.7e308),
+        (0.0, 5e-324),
+        (0.0, 2e-309),
+        (1.0, 1.0),
+        (3, 3 + 1e-15),
+    ):
+        (codes,) = public_codes(Schema(features=(Feature(name="x", low=low, high=high),)), 9)
+        x = np.array([low, high, np.nan])
+        expected = np.searchsorted(codes.edges, x[:2], side="left")
+        assert codes.of(x).tolist() == [*expected, codes.n]

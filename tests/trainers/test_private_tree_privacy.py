@@ -135,8 +135,7 @@ def test_a_whole_tree_is_asked_once_a_level_of_all_its_people(monkeypatch) -> No
     curator = Curator(ceiling=Fraction(1))
     node = np.zeros(len(RECORDS), dtype=np.int32)
     plan = private_tree_growth.Plan(
-        depth=4,
-        per_level=Fraction(1, 4),
+        per_level=(Fraction(1, 4),) * 4,
         score=NORM,
         sensitivity=NORM.sensitivity(1),
         mechanism="permute-and-flip",

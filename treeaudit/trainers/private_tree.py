@@ -91,7 +91,8 @@ class PrivateTreeClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # ty
 
     1. how many people there are, a fiftieth of the budget: a count has
        sensitivity 1;
-    2. per level, which candidate each node takes. The nodes of a level are
+    2. per level, which candidate each node takes, at twice the epsilon of the level
+       above, whose nodes hold about twice as many people. The nodes of a level are
        disjoint parts of the people, given the answers so far, so one added
        person changes the scores of one node only. The scores are monotone with
        the sensitivity that `treeaudit.dp.scores` and `NORM` prove, and

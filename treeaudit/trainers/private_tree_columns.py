@@ -21,6 +21,8 @@ Wide = npt.NDArray[np.int64]
 Int = npt.NDArray[np.int32]
 
 _CHUNK = 1 << 14
+_SMALL, _LARGE = 1e-200, 1e200
+"""Beyond these a division might overflow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,13 +52,19 @@ class Codes:
         missing = np.isnan(values)
         if self.edges is None:
             return np.where(missing, self.n, values).astype(np.int64)
-        width = np.diff(self.edges)
-        if len(width) and width.max() < 1.5 * width.min() and np.isfinite(1 / width[0]):
+        if self._are_even():
             code = self._guessed(np.where(missing, self.edges[0], values))
         else:
             code = np.searchsorted(self.edges, values, side="left").astype(np.int64)
         code[missing] = self.n
         return code
+
+    def _are_even(self) -> bool:
+        edges = np.zeros(0) if self.edges is None else self.edges
+        if len(edges) < 2 or np.abs(edges[[0, -1]]).max() > _LARGE:
+            return False
+        width = np.diff(edges)
+        return bool(_SMALL < width.max() < 1.5 * width.min())
 
     def _guessed(self, values: Float) -> Wide:
         """Divide by the width, and correct what rounding put beyond an edge: much faster."""

@@ -95,7 +95,7 @@ class Greedy:
         for_leaves = epsilon * rational(float(self.leaf_share))
         per_tree = max(1, size // n_trees)
         depth = self.max_depth or _depth(per_tree * float(epsilon) / factor(curator.neighbours))
-        plan = self._plan(depth, (epsilon - for_size - for_leaves) / depth, per_tree)
+        plan = self._plan(_shared_out(epsilon - for_size - for_leaves, depth), per_tree)
         grow_levels(cells, node, nodes, curator, plan)
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
@@ -112,12 +112,11 @@ class Greedy:
             public=() if self.max_records is None else ("that there are at most max_records",),
         )
 
-    def _plan(self, depth: int, per_level: Fraction, size: int) -> Plan:
+    def _plan(self, per_level: tuple[Fraction, ...], size: int) -> Plan:
         score = SCORES[self.criterion]
         sensitivity = score.sensitivity(self.max_records or 1)
         published = self.variant == "published"
         return Plan(
-            depth=depth,
             per_level=per_level,
             score=score,
             sensitivity=sensitivity * (2 if published else 1),
@@ -129,6 +128,11 @@ class Greedy:
 def _depth(people: float) -> int:
     """Return how many levels so many people times epsilon are good for."""
     return min(_DEEPEST, max(1, round(math.log2(max(people, 2.0)) / 3)))
+
+
+def _shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:
+    """Give each level twice what the one above it has: its nodes hold about half as many people."""
+    return tuple(epsilon * 2**level / (2**depth - 1) for level in range(depth))
 
 
 def _leaf_counts(

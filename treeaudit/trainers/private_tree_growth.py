@@ -31,10 +31,8 @@ class Plan:
 
     Attributes
     ----------
-    depth
-        Levels of questions.
     per_level
-        What the questions of one level cost.
+        What the questions of each level cost, the root's first.
     score
         How splits are judged.
     sensitivity
@@ -46,8 +44,7 @@ class Plan:
         What a part beyond the second is to be worth, but in the last level.
     """
 
-    depth: int
-    per_level: Fraction
+    per_level: tuple[Fraction, ...]
     score: Score
     sensitivity: Fraction
     mechanism: Selection
@@ -73,7 +70,7 @@ def grow_levels(cells: Cells, node: Int, nodes: Nodes, curator: Curator, plan: P
     """
     front = list(range(len(nodes)))
     allowed = {root: [np.ones(codes.n, dtype=np.bool_) for codes in cells.codes] for root in front}
-    for level in range(plan.depth):
+    for level, epsilon in enumerate(plan.per_level):
         candidates = available(cells.codes, ways=True, entropy=curator.entropy)
         if not len(candidates):
             break
@@ -83,7 +80,7 @@ def grow_levels(cells: Cells, node: Int, nodes: Nodes, curator: Curator, plan: P
         chosen = curator.choose(
             f"splits of level {level + 1}",
             scores,
-            plan.per_level,
+            epsilon,
             sensitivity=plan.sensitivity,
             mechanism=plan.mechanism,
         )
@@ -109,7 +106,7 @@ def _scored(
     slot_of[front] = np.arange(len(front))
     histograms = cells.histograms(node, slot_of, len(front))
     there = [np.array([allowed[i][c] for i in front]) for c in range(len(cells.codes))]
-    cost = 0 if level == plan.depth - 1 else plan.cost_of_a_part
+    cost = 0 if level == len(plan.per_level) - 1 else plan.cost_of_a_part
     scores = score_level(candidates, histograms, there, plan.score, cost)
     can = np.flatnonzero((scores > UNAVAILABLE).any(axis=1))
     if len(nodes) > _MOST_NODES:
