@@ -175,3 +175,10 @@ def test_a_forest_routes_through_every_tree() -> None:
     model = RandomForestClassifier(7, random_state=0).fit(frame[["age"]], frame["income"])
     records = read_records(frame[["age", "income"]], ta.load(model))
     assert np.array_equal(records.node, model.apply(frame[["age"]]))
+
+
+def test_numbers_come_back_from_a_file_to_the_last_digit(tmp_path) -> None:
+    values = np.random.default_rng(0).lognormal(0, 5, 20_000)
+    path = tmp_path / "numbers.csv"
+    pd.DataFrame({"x": values}).to_csv(path, index=False)
+    assert np.array_equal(read_table(path).frame["x"].to_numpy(), values)

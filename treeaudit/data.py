@@ -87,9 +87,16 @@ def _read_file(path: Path) -> "pd.DataFrame":
         if ".parquet" in suffixes:
             return pd.read_parquet(path)
         separator = "\t" if ".tsv" in suffixes else ","
+        # A value that is off by its last digit may end on the other side of a threshold.
+        digits = {"float_precision": "round_trip"} if pd.__version__ < "3" else {}
         # "?" and "NA" may be categories; only an empty cell is certainly nothing.
         return pd.read_csv(
-            path, sep=separator, skipinitialspace=True, keep_default_na=False, na_values=[""]
+            path,
+            sep=separator,
+            skipinitialspace=True,
+            keep_default_na=False,
+            na_values=[""],
+            **digits,  # type: ignore[call-overload]
         )
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
