@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,16 +88,17 @@ def _read_file(path: Path) -> "pd.DataFrame":
             return pd.read_parquet(path)
         separator = "\t" if ".tsv" in suffixes else ","
         # A value that is off by its last digit may end on the other side of a threshold.
-        digits = {"float_precision": "round_trip"} if pd.__version__ < "3" else {}
+        digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
         # "?" and "NA" may be categories; only an empty cell is certainly nothing.
-        return pd.read_csv(
+        frame: pd.DataFrame = pd.read_csv(
             path,
             sep=separator,
             skipinitialspace=True,
             keep_default_na=False,
             na_values=[""],
-            **digits,  # type: ignore[call-overload]
+            **digits,
         )
+        return frame
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except ImportError:
