@@ -1,11 +1,6 @@
 """What is written is a scikit-learn estimator that answers like the model it came from."""
 
-import json
-import os
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,33 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import (
-    AdaBoostClassifier,
-    AdaBoostRegressor,
-    BaggingClassifier,
-    BaggingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
     GradientBoostingClassifier,
-    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
     IsolationForest,
     RandomForestClassifier,
-    RandomForestRegressor,
     VotingClassifier,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
-from sklearn.tree import (
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    ExtraTreeClassifier,
-    ExtraTreeRegressor,
-)
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import treeaudit as ta
+from tests.writers.kinds import AVERAGING, IRIS, NAMED, cases, fit, others
 from treeaudit.defenses import (
     Coarsen,
     KeepTrees,
@@ -57,64 +38,6 @@ from treeaudit.writers import to_estimator
 
 # scikit-learn 1.2 with pandas 2.
 pytestmark = pytest.mark.filterwarnings("ignore:is_sparse")
-
-IRIS, CANCER, DIABETES = (
-    load(return_X_y=True) for load in (load_iris, load_breast_cancer, load_diabetes)
-)
-NAMED = (CANCER[0], np.array(["yes", "no"])[CANCER[1]])
-
-AVERAGING = [
-    DecisionTreeClassifier(random_state=0),
-    DecisionTreeClassifier(max_depth=4, criterion="entropy", class_weight="balanced"),
-    ExtraTreeClassifier(random_state=0),
-    RandomForestClassifier(5, random_state=0),
-    RandomForestClassifier(5, bootstrap=False, random_state=0),
-    RandomForestClassifier(12, class_weight="balanced", max_depth=4, random_state=0),
-    ExtraTreesClassifier(5, random_state=0),
-    BaggingClassifier(n_estimators=4, random_state=0),
-    BaggingClassifier(n_estimators=4, max_features=0.5, random_state=0),
-]
-BOOSTED = [
-    AdaBoostClassifier(n_estimators=4, random_state=0),
-    GradientBoostingClassifier(n_estimators=4, random_state=0),
-    GradientBoostingClassifier(n_estimators=4, init="zero", subsample=0.7, random_state=0),
-    HistGradientBoostingClassifier(max_iter=4, random_state=0),
-]
-NUMBERS = [
-    DecisionTreeRegressor(random_state=0),
-    DecisionTreeRegressor(criterion="absolute_error", max_depth=3),
-    ExtraTreeRegressor(random_state=0),
-    RandomForestRegressor(4, random_state=0),
-    ExtraTreesRegressor(4, random_state=0),
-    BaggingRegressor(n_estimators=4, random_state=0),
-    AdaBoostRegressor(n_estimators=4, random_state=0),
-    GradientBoostingRegressor(n_estimators=4, random_state=0),
-    GradientBoostingRegressor(n_estimators=4, loss="quantile", alpha=0.3, random_state=0),
-    HistGradientBoostingRegressor(max_iter=4, random_state=0),
-]
-
-
-def fit(model, data):
-    """Fit, and say nothing about settings that some version wants changed."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return clone(model).fit(*data)
-
-
-def others(data, n: int = 10_000) -> np.ndarray:
-    rng = np.random.default_rng(1)
-    x = data[0][rng.integers(0, len(data[0]), n)]
-    return x + rng.normal(size=x.shape) * data[0].std(axis=0) / 2
-
-
-def cases():
-    for model in AVERAGING + BOOSTED:
-        yield model, IRIS
-        yield model, NAMED
-    for model in NUMBERS:
-        yield model, DIABETES
 
 
 @pytest.mark.parametrize(("model", "data"), list(cases()), ids=str)
@@ -323,41 +246,6 @@ def test_a_forest_of_json_is_a_tree_again(figure_3, tmp_path) -> None:
     unsorted = replace(named, schema=figure_3.schema)
     with pytest.raises(ta.UnsupportedModelError, match="not sorted"):
         to_estimator(unsorted)
-
-
-PROGRAM = """
-import json, sys, numpy as np
-assert "treeaudit" not in sys.modules
-if sys.argv[1].endswith("joblib"):
-    import joblib
-    model = joblib.load(sys.argv[1])
-else:
-    import pickle
-    with open(sys.argv[1], "rb") as file:
-        model = pickle.load(file)
-rows = np.load(sys.argv[2])
-print(json.dumps(np.asarray(model.predict(rows)).tolist()))
-assert "treeaudit" not in sys.modules
-"""
-
-
-@pytest.mark.parametrize("suffix", ["pkl", "joblib"])
-def test_in_another_process_by_plain_scikit_learn(suffix: str, tmp_path: Path) -> None:
-    forest = ta.defend(fit(AVERAGING[3], NAMED), min_leaf=10)
-    path = ta.save(forest, tmp_path / f"safe.{suffix}")
-    rows = others(NAMED)
-    np.save(tmp_path / "rows.npy", rows)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM, str(path), str(tmp_path / "rows.npy")],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
-        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
-    )
-    shares, _ = class_shares(forest, read_records(rows, forest))
-    said = np.array(forest.schema.classes)[shares.argmax(axis=1)]
-    assert json.loads(done.stdout) == said.tolist()
 
 
 @settings(max_examples=40, deadline=None)
