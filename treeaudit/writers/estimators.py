@@ -177,10 +177,11 @@ def _boosted(forest: Forest) -> Live:
 
 def _start(made: Live, inert: Inert) -> None:
     """Take over from which constant the boosting starts."""
+    if inert.get("init") == "zero":
+        made.init_ = "zero"
+        return
     start = arrived(inert.get("init_"))
     own = made.init_
-    if inert.get("init") == "zero":
-        return
     if not isinstance(start, Inert) or start.kind != type(own).__name__:
         what = start.kind if isinstance(start, Inert) else "nothing that is known"
         raise UnsupportedModelError(f"the boosting starts from {what}: {JSON}")
