@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -182,3 +183,25 @@ def test_numbers_come_back_from_a_file_to_the_last_digit(tmp_path) -> None:
     path = tmp_path / "numbers.csv"
     pd.DataFrame({"x": values}).to_csv(path, index=False)
     assert np.array_equal(read_table(path).frame["x"].to_numpy(), values)
+
+
+@pytest.mark.parametrize("fill", [None, {"strategy": "most_frequent"}, {"strategy": "constant"}])
+@pytest.mark.parametrize("gaps", [False, True], ids=["complete", "with gaps"])
+@pytest.mark.parametrize("kind", ["texts", "numbers"])
+def test_unknown_and_missing_categories_go_where_the_pipeline_sends_them(fill, gaps, kind) -> None:
+    """What ``handle_unknown="ignore"`` and an imputer answer, without running them."""
+    rng = np.random.default_rng(7)
+    jobs = ["Army", "Sales", "Tech"] if kind == "texts" else [1.0, 2.0, 5.0]
+    train = pd.DataFrame({"job": rng.choice(jobs, 300), "age": rng.integers(18, 80, 300)})
+    label = (train["job"] == jobs[0]) ^ (train["age"] > 40) | (train["job"] == jobs[2])
+    if gaps:
+        train["job"] = train["job"].where(rng.random(300) > 0.2)
+    filler = [] if fill is None else [SimpleImputer(**fill)]
+    encode = make_pipeline(*filler, OneHotEncoder(handle_unknown="ignore"))
+    columns = make_column_transformer((encode, ["job"]), remainder="passthrough")
+    model = make_pipeline(columns, DecisionTreeClassifier(random_state=0)).fit(train, label)
+    other = ["Diver", "Tech", np.nan] if kind == "texts" else [9.0, 5.0, np.nan]
+    test = pd.DataFrame({"job": rng.choice(np.array(other, object), 60), "age": range(20, 80)})
+    test["job"] = test["job"].astype(object if kind == "texts" else float)
+    node = read_records(test, ta.load(model)).node[:, 0]
+    assert (node == model[-1].apply(model[:-1].transform(test))).all()

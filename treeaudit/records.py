@@ -261,15 +261,17 @@ def _coded(series: "pd.Series[Any]", feature: Feature, origin: str) -> Float:
 
     codes, names = pd.factorize(_texts(series), use_na_sentinel=True)
     known = {name.strip(): code for code, name in enumerate(feature.categories)}
-    wanted = [known.get(str(name), -1) for name in names]
-    unknown = [i for i, code in enumerate(wanted) if code < 0]
-    if unknown:
+    wanted = [known.get(str(name), np.nan) for name in names]
+    unknown = [i for i, code in enumerate(wanted) if np.isnan(code)]
+    if unknown and not feature.ignores_unknown:
         row = int(np.flatnonzero(np.asarray(codes) == unknown[0])[0])
         raise DataError(
             f"{origin}, row {row + 1}: the model does not know {str(names[unknown[0]])!r} "
             f"in {feature.name!r}{_near(str(names[unknown[0]]), list(known))}"
         )
-    nothing = float(known["nan"]) if "nan" in known else np.nan
+    # In a file an empty text and nothing look the same.
+    empty = ("missing", "nan", "") if feature.fill is None else (feature.fill,)
+    nothing = next((float(known[name]) for name in empty if name in known), np.nan)
     return np.array([*wanted, nothing], dtype=np.float64)[codes]
 
 

@@ -30,12 +30,20 @@ class Feature:
     low, high
         The smallest and the largest value that a numeric column is known to
         take, or None where that is not known.
+    ignores_unknown
+        Whether the model also answers for values that are none of the
+        categories, and takes them as missing.
+    fill
+        The category that missing values are replaced with before the model
+        sees them, or None.
     """
 
     name: str
     categories: tuple[str, ...] | None = None
     low: float | None = None
     high: float | None = None
+    ignores_unknown: bool = False
+    fill: str | None = None
 
     def __post_init__(self) -> None:
         bounds = [bound for bound in (self.low, self.high) if bound is not None]

@@ -173,6 +173,7 @@ def _features(
     for column in columns:
         numeric = column.kind in ("number", "bins")
         keys[(column.feature, 0 if numeric else 1, column.known, column.name)] = 0
+    encoded = {(c.feature, c.known): c for c in columns if c.known}
     features: list[Feature] = []
     taken: set[str] = set()
     for place, key in enumerate(sorted(keys)):
@@ -181,7 +182,15 @@ def _features(
         while name in taken:
             name += " (encoded)"
         taken.add(name)
-        features.append(Feature(name=name, categories=known or None))
+        column = encoded.get((feature, known), Column(feature=feature))
+        features.append(
+            Feature(
+                name=name,
+                categories=known or None,
+                ignores_unknown=column.ignores_unknown,
+                fill=column.instead,
+            )
+        )
         keys[key] = place
     home = []
     for c in columns:

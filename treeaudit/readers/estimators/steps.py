@@ -1,8 +1,9 @@
 """The preprocessing steps that can be undone, each by what it stores."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,10 @@ class Column:
         The edges of the bins.
     fill
         What missing values were replaced with, in units of the number.
+    instead
+        The same, where it is the name of a category.
+    ignores_unknown
+        Whether a value that is none of the categories makes no 1 at all.
     """
 
     feature: int
@@ -51,6 +56,8 @@ class Column:
     code: int = 0
     edges: tuple[float, ...] = ()
     fill: float | None = None
+    instead: str | None = None
+    ignores_unknown: bool = False
 
 
 class CannotUndoError(Exception):
@@ -114,13 +121,24 @@ def _imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     if attributes.get("add_indicator") is True:
         return None
     if fill.dtype.kind != "f":
-        return columns
+        return [replace(c, **_filled(v)) for c, v in zip(columns, fill.tolist(), strict=True)]
     if np.isnan(fill).any():
         return None
     return [
         replace(c, fill=f * c.scale + c.shift) if c.kind == "number" else c
         for c, f in zip(columns, fill.tolist(), strict=True)
     ]
+
+
+def _filled(value: object) -> dict[str, Any]:
+    """Say what an imputer of mixed columns puts into one of them."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return {"fill": float(value)}
+    return {"instead": text_of(value)}
+
+
+def _instead(column: Column) -> str | None:
+    return column.instead if column.fill is None else text_of(column.fill)
 
 
 def _categories(attributes: Attributes) -> list[tuple[str, ...]]:
@@ -142,11 +160,19 @@ def _one_hot(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     if any(c.kind != "number" for c in columns):
         return None
     dropped = arrived(attributes.get("drop_idx_"))
+    ignores = attributes.get("handle_unknown") in ("ignore", "infrequent_if_exist", "warn")
     out = []
     for i, (column, names) in enumerate(zip(columns, known, strict=True)):
         left_out = dropped.tolist()[i] if isinstance(dropped, np.ndarray) else None
         out += [
-            Column(feature=column.feature, kind="one-hot", known=names, code=code)
+            Column(
+                feature=column.feature,
+                kind="one-hot",
+                known=names,
+                code=code,
+                instead=_instead(column),
+                ignores_unknown=ignores,
+            )
             for code in range(len(names))
             if code != left_out
         ]
@@ -158,7 +184,7 @@ def _ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     if len(known) != len(columns) or any(c.kind != "number" for c in columns):
         return None
     return [
-        Column(feature=c.feature, kind="ordinal", known=names)
+        Column(feature=c.feature, kind="ordinal", known=names, instead=_instead(c))
         for c, names in zip(columns, known, strict=True)
     ]
 
