@@ -15,7 +15,7 @@ from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.laws import exponential_mechanism_law, privacy_loss
 from treeaudit.dp.ledger import factor
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX
-from treeaudit.errors import PrivacyError
+from treeaudit.errors import DataError, PrivacyError
 from treeaudit.schema import Feature, Schema
 from treeaudit.trainers import DiffPID3Classifier
 from treeaudit.trainers import diffpid3_points as points
@@ -274,3 +274,10 @@ def test_parameters_that_are_none() -> None:
             id3(**{name: value}).fit(X, y)
     with pytest.raises(PrivacyError, match="public bound on the number of records"):
         id3(criterion="information-gain").fit(X, y)
+
+
+def test_more_records_than_the_bound() -> None:
+    X, y = people(60)
+    with pytest.raises(DataError, match="more records than max_records=50"):
+        id3(criterion="information-gain", max_records=50).fit(X, y)
+    id3(criterion="information-gain", max_records=60).fit(X, y)

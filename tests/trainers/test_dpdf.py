@@ -247,3 +247,16 @@ def test_parameters_that_are_none(name, value) -> None:
     X, y = people(30)
     with pytest.raises(ValueError, match=f"{name} is"):
         dpdf(**{name: value}).fit(X, y)
+
+
+def test_noise_does_not_grow_trees_without_end(monkeypatch) -> None:
+    """Categories that nobody has: every second empty node is split again."""
+    monkeypatch.setattr("treeaudit.trainers.dpdf_growth._MOST_NODES", 2000)
+    names = tuple(str(i) for i in range(30))
+    features = tuple(Feature(name=f"c{i}", categories=names) for i in range(6))
+    schema = Schema(features=features, classes=(0, 1))
+    X = pd.DataFrame([["0"] * 6] * 500, columns=schema.names)
+    model = DPDFClassifier(schema=schema, epsilon=0.01, prune=False, min_records=1)
+    trees = model.fit(X, [0, 1] * 250).forest_.trees
+    assert max(tree.n_nodes for tree in trees) <= 2000
+    assert model.privacy_.epsilon == Fraction(1, 100)

@@ -15,7 +15,7 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.scores import UNIT
-from treeaudit.errors import PrivacyError
+from treeaudit.errors import DataError, PrivacyError
 from treeaudit.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
@@ -126,6 +126,8 @@ def test_parameters_that_are_none() -> None:
             tree(**{name: value}).fit(X, y)
     with pytest.raises(PrivacyError, match="public bound on the number of records"):
         tree(criterion="information-gain").fit(X, y)
+    with pytest.raises(DataError, match="more records than max_records=29"):
+        tree(criterion="information-gain", max_records=29).fit(X, y)
 
 
 def test_saved_read_and_asked_it_answers_the_same(tmp_path) -> None:

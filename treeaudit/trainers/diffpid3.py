@@ -27,7 +27,7 @@ from treeaudit.errors import PrivacyError
 from treeaudit.schema import Schema
 from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.diffpid3_growth import Asked, Levels
-from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
+from treeaudit.trainers.private_tree_budget import check_bound, note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
 from treeaudit.trainers.private_tree_votes import routed_votes
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
@@ -186,6 +186,8 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
         return super()._checked()
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
+        if self.criterion == "information-gain":
+            check_bound(len(rows), self.max_records)
         drawn = self._drawn(rows.schema)
         codes = public_codes(rows.schema, self.n_bins)
         two = Codes(n=2, edges=np.zeros(1))

@@ -24,6 +24,9 @@ Wide = npt.NDArray[np.int64]
 Int = npt.NDArray[np.int32]
 Flag = npt.NDArray[np.bool_]
 
+_MOST_NODES = 200_000
+"""Noise alone may go on where nobody is; with columns of many categories it would not end."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
@@ -108,7 +111,8 @@ def grow_tree(
         candidates = _candidates(cells, curator, roots if level == 0 else set())
         slots = [slot for slot, here in enumerate(front) if _goes_on(noisy[slot], steps)]
         slots = [slot for slot in slots if _can_split(candidates, allowed[front[slot]])]
-        if not slots:
+        widest = max((codes.n for codes in cells.codes), default=1)
+        if not slots or len(nodes) + len(slots) * widest > _MOST_NODES:
             break
         front = [front[slot] for slot in slots]
         chosen = _choose(

@@ -1,10 +1,38 @@
-"""What a trainer that stops early has not asked still belongs to its claim."""
+"""What belongs to the claim of a trainer, and what it rests on."""
 
 from fractions import Fraction
 
 from treeaudit.dp.curator import Curator
+from treeaudit.errors import DataError
 
-__all__ = ["note_what_was_not_asked"]
+__all__ = ["check_bound", "note_what_was_not_asked"]
+
+
+def check_bound(n_records: int, max_records: int | None) -> None:
+    """Refuse records beyond the public bound that the sensitivity of a score rests on.
+
+    Parameters
+    ----------
+    n_records
+        How many there are.
+    max_records
+        The bound; None where nothing rests on it.
+
+    Raises
+    ------
+    DataError
+        If there are more.
+
+    Examples
+    --------
+    >>> check_bound(3, 3)
+    """
+    if max_records is not None and n_records > max_records:
+        raise DataError(
+            f"there are more records than max_records={max_records}, on which the noise rests. "
+            "This is about private data, for the eyes of its curator only: raise the bound if "
+            "that is public knowledge, or take another criterion"
+        )
 
 
 def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:

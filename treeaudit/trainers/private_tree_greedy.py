@@ -12,6 +12,7 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Variant, factor
 from treeaudit.dp.rational import rational
 from treeaudit.errors import PrivacyError
+from treeaudit.trainers.private_tree_budget import check_bound
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_tree_growth import Plan, grow_levels
 from treeaudit.trainers.private_tree_nodes import Nodes
@@ -83,6 +84,8 @@ class Greedy:
         n_trees
             How many trees share the records.
         """
+        if self.criterion == "information-gain":
+            check_bound(len(rows), self.max_records)
         for_size = epsilon * _FOR_THE_SIZE
         size = max(1, int(curator.count("people", [len(rows)], for_size)[0]))
         nodes = Nodes()
