@@ -27,6 +27,7 @@ from treeaudit.errors import PrivacyError
 from treeaudit.schema import Schema
 from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.diffpid3_growth import Asked, Levels
+from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound, note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
 from treeaudit.trainers.private_tree_votes import routed_votes
@@ -158,23 +159,12 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
         self.random_state = random_state
 
     def _checked(self) -> Fraction:
-        for name, least, most in (
-            ("max_depth", 1, 64),
-            ("n_bins", 2, 1000),
-            ("max_records", 1, 2**31),
-        ):
-            value: object = getattr(self, name)
-            if value is None and name == "max_records":
-                continue
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or not least <= getattr(self, name) <= most:
-                raise ValueError(
-                    f"{name} is {value!r}: it must be a whole number from {least} to {most}"
-                )
-        for name, choices in (("criterion", get_args(Criterion)), ("numbers", get_args(Numbers))):
-            if getattr(self, name) not in choices:
-                known = " or ".join(repr(choice) for choice in choices)
-                raise ValueError(f"{name} is {getattr(self, name)!r}: it must be {known}")
+        check_whole("max_depth", self.max_depth, 1, 64)
+        check_whole("n_bins", self.n_bins, 2, 1000)
+        if self.max_records is not None:
+            check_whole("max_records", self.max_records, 1, 2**31)
+        check_choice("criterion", self.criterion, get_args(Criterion))
+        check_choice("numbers", self.numbers, get_args(Numbers))
         factor = self.certainty_factor
         if factor is not None and not 0 < factor < 1:
             raise ValueError(f"certainty_factor is {factor!r}: it must be above 0 and below 1")

@@ -26,6 +26,7 @@ from treeaudit.schema import Schema
 from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.dpdf_growth import Steps, grow_tree
 from treeaudit.trainers.dpdf_rules import rules_frame
+from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_tree_votes import confident_votes
@@ -184,22 +185,12 @@ class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ign
         return rules_frame(self.forest_)
 
     def _checked(self) -> Fraction:
-        for name, least, most in (
-            ("n_estimators", 1, 10_000),
-            ("max_depth", 1, 64),
-            ("min_records", 0, 2**31),
-            ("n_bins", 2, 1000),
-        ):
-            value: object = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or not least <= getattr(self, name) <= most:
-                raise ValueError(
-                    f"{name} is {value!r}: it must be a whole number from {least} to {most}"
-                )
-        for name, choices in (("size", get_args(Size)), ("loop", get_args(Loop))):
-            if getattr(self, name) not in choices:
-                known = " or ".join(repr(choice) for choice in choices)
-                raise ValueError(f"{name} is {getattr(self, name)!r}: it must be {known}")
+        check_whole("n_estimators", self.n_estimators, 1, 10_000)
+        check_whole("max_depth", self.max_depth, 1, 64)
+        check_whole("min_records", self.min_records, 0, 2**31)
+        check_whole("n_bins", self.n_bins, 2, 1000)
+        check_choice("size", self.size, get_args(Size))
+        check_choice("loop", self.loop, get_args(Loop))
         return super()._checked()
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:

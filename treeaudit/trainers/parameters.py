@@ -13,6 +13,7 @@ from treeaudit.schema import Schema
 __all__ = [
     "FROM_DATA",
     "check_choice",
+    "check_whole",
     "entropy_of",
     "public_schema",
     "reasons_not_private",
@@ -39,6 +40,13 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
         known = " or ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} is {value!r}: it must be {known}")
+
+
+def check_whole(name: str, value: object, least: int, most: int) -> None:
+    """Refuse what is no whole number within bounds."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not least <= int(value) <= most:  # type: ignore[call-overload]
+        raise ValueError(f"{name} is {value!r}: it must be a whole number from {least} to {most}")
 
 
 def public_schema(schema: object) -> Schema | str:

@@ -16,7 +16,6 @@ Fletcher & Islam (2017): disjoint records for the trees of a forest.
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from treeaudit.dp.budget import Budget
@@ -24,6 +23,7 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Neighbours, Variant
 from treeaudit.schema import Schema
 from treeaudit.trainers.columns import Outside
+from treeaudit.trainers.parameters import check_whole
 from treeaudit.trainers.private_tree_greedy import Greedy
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.training_rows import TrainingRows
@@ -117,12 +117,7 @@ class PrivateForestClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # 
         self.random_state = random_state
 
     def _checked(self) -> Fraction:
-        n: object = self.n_estimators
-        whole = isinstance(n, int | np.integer) and not isinstance(n, bool)
-        if not whole or not 1 <= self.n_estimators <= _MOST_TREES:
-            raise ValueError(
-                f"n_estimators is {n!r}: it must be a whole number from 1 to {_MOST_TREES}"
-            )
+        check_whole("n_estimators", self.n_estimators, 1, _MOST_TREES)
         self._greedy()
         return super()._checked()
 

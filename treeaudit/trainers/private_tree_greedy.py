@@ -12,6 +12,7 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Variant, factor
 from treeaudit.dp.rational import rational
 from treeaudit.errors import PrivacyError
+from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_tree_growth import Plan, grow_levels
@@ -48,16 +49,9 @@ class Greedy:
 
     def __post_init__(self) -> None:
         for name, most in (("max_depth", 64), ("n_bins", 4096), ("max_records", 2**31)):
-            value = getattr(self, name)
-            if value is None and name != "n_bins":
-                continue
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or not 1 <= value <= most:
-                raise ValueError(f"{name} is {value!r}: it must be a whole number from 1 to {most}")
-        if self.criterion not in SCORES:
-            raise ValueError(
-                f"criterion is {self.criterion!r}: it must be one of {', '.join(SCORES)}"
-            )
+            if getattr(self, name) is not None or name == "n_bins":
+                check_whole(name, getattr(self, name), 1, most)
+        check_choice("criterion", self.criterion, tuple(SCORES))
         for name in ("leaf_share", "cost_of_a_part"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 <= value < 1:
