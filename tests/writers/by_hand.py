@@ -76,6 +76,29 @@ def _sums(forest: ta.Forest, beside, rows: np.ndarray) -> tuple[str, np.ndarray]
     return method, total if width > 1 else total[:, 0]
 
 
+def _isolation(forest: ta.Forest, beside, rows: np.ndarray) -> tuple[str, np.ndarray]:
+    """Liu, Ting and Zhou (2008): depth and size of the leaf, over all trees."""
+
+    def more(n: float) -> float:
+        if n <= 2:
+            return max(n - 1.0, 0.0)
+        return 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n
+
+    node = forest.apply(rows)
+    length = np.zeros(len(rows))
+    for i, tree in enumerate(forest.trees):
+        at = node[:, i]
+        length += tree.depths[at] + np.array([more(n) for n in tree.n_records.tolist()])[at]
+    return "score_samples", -(2 ** -(length / forest.n_trees / more(beside.max_samples_)))
+
+
+def _embedding(forest: ta.Forest, beside, rows: np.ndarray) -> tuple[str, np.ndarray]:
+    node = forest.apply(rows)
+    leaves = [np.flatnonzero(tree.is_leaf) for tree in forest.trees]
+    ones = [node[:, [i]] == leaf for i, leaf in enumerate(leaves)]
+    return "transform", np.hstack(ones).astype(float)
+
+
 _BY_HAND = {
     **dict.fromkeys(
         (
@@ -87,6 +110,8 @@ _BY_HAND = {
         ),
         _mean,
     ),
+    "IsolationForest": _isolation,
+    "RandomTreesEmbedding": _embedding,
     "AdaBoostRegressor": _weighted_median,
     "AdaBoostClassifier": _votes,
     "GradientBoostingClassifier": _sums,

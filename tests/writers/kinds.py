@@ -17,8 +17,10 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
+    RandomTreesEmbedding,
 )
 from sklearn.tree import (
     DecisionTreeClassifier,
@@ -61,6 +63,12 @@ NUMBERS = [
     GradientBoostingRegressor(n_estimators=4, loss="quantile", alpha=0.3, random_state=0),
     HistGradientBoostingRegressor(max_iter=4, random_state=0),
 ]
+WITHOUT_LABELS = [
+    IsolationForest(n_estimators=4, random_state=0),
+    IsolationForest(n_estimators=4, contamination=0.1, max_features=0.5, random_state=0),
+    IsolationForest(n_estimators=4, max_samples=0.3, bootstrap=True, random_state=0),
+    RandomTreesEmbedding(4, random_state=0),
+]
 
 
 def cases() -> Iterator[tuple]:
@@ -68,7 +76,7 @@ def cases() -> Iterator[tuple]:
     for model in AVERAGING + BOOSTED:
         yield model, IRIS
         yield model, NAMED
-    for model in NUMBERS:
+    for model in NUMBERS + WITHOUT_LABELS:
         yield model, DIABETES
 
 

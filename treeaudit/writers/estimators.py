@@ -1,6 +1,5 @@
 """A `Forest` as a fitted scikit-learn estimator: one function per kind of model."""
 
-import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,8 +11,10 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.tree import Forest
 from treeaudit.writers.binary import JSON
+from treeaudit.writers.members import members_like, state_draws
 from treeaudit.writers.node_tables import answers_of, grown, predictor
 from treeaudit.writers.templates import fitted, with_parameters
+from treeaudit.writers.without_labels import isolation_forest, tree_embedding
 
 __all__ = ["BUILDERS", "estimator_of"]
 
@@ -62,41 +63,15 @@ def _tree(forest: Forest, stored: Inert | None) -> Live:
     return with_parameters(made, forest.source.parameters)
 
 
-def _members(forest: Forest, example: Live) -> list[Live]:
-    """Return one estimator per tree, like one that was fitted."""
-    n_features = len(forest.schema.features)
-    stated = with_parameters(copy.deepcopy(example), forest.source.parameters)
-    members = []
-    for i, tree in enumerate(forest.trees):
-        member = copy.copy(stated)
-        member.tree_ = grown(example.tree_, tree, answers_of(tree, forest, i), n_features)
-        members.append(member)
-    return members
-
-
 def _forest(forest: Forest, stored: Inert | None) -> Live:
     del stored
     kind, n_features = forest.source.estimator, len(forest.schema.features)
     made = fitted(kind, n_features, forest.schema.classes, n_estimators=1, bootstrap=False)
-    made.estimators_ = _members(forest, made.estimators_[0])
+    made.estimators_ = members_like(made.estimators_[0], forest, forest.source.parameters)
     with_parameters(made, forest.source.parameters).set_params(n_estimators=forest.n_trees)
-    _drawn(made, forest, "_n_samples_bootstrap")
+    state_draws(made, forest, "_n_samples_bootstrap")
     made.oob_score = False
     return made
-
-
-def _drawn(made: Live, forest: Forest, draws: str) -> None:
-    """State rows and draws where they are known: they say what the counts are."""
-    for name in ("_n_samples", draws):
-        if hasattr(made, name):
-            delattr(made, name)
-    if forest.n_records is not None:
-        made._n_samples = forest.n_records
-    first = forest.trees[0]
-    if forest.records_are == "bootstrap" and first.counts is not None:
-        each = [tree.counts[0].sum() for tree in forest.trees if tree.counts is not None]
-        if len(set(each)) == 1 and float(each[0]).is_integer():
-            setattr(made, draws, int(each[0]))
 
 
 def _bag(forest: Forest, stored: Inert | None) -> Live:
@@ -105,11 +80,11 @@ def _bag(forest: Forest, stored: Inert | None) -> Live:
     if isinstance(inner, Inert) and inner.kind not in TREES:
         raise UnsupportedModelError(f"a {kind} of {inner.kind} cannot be written: {JSON}")
     made = fitted(kind, n_features, forest.schema.classes, n_estimators=1, bootstrap=False)
-    made.estimators_ = _members(forest, made.estimators_[0])
+    made.estimators_ = members_like(made.estimators_[0], forest, forest.source.parameters)
     made.estimators_features_ = [np.arange(n_features) for _ in made.estimators_]
     with_parameters(made, forest.source.parameters)
     made.set_params(n_estimators=forest.n_trees, max_features=1.0, bootstrap_features=False)
-    _drawn(made, forest, "_max_samples")
+    state_draws(made, forest, "_max_samples")
     made._seeds = None
     made.oob_score = False
     return made
@@ -140,7 +115,7 @@ def _ada_boost(forest: Forest, stored: Inert | None) -> Live:
     if kind == "AdaBoostClassifier":
         # Since 1.6 there is one way to vote, and since 1.8 no name for it.
         stated["algorithm"] = "SAMME.R" if inert.get("algorithm") == "SAMME.R" else "SAMME"
-    made.estimators_ = _members(forest, made.estimators_[0])
+    made.estimators_ = members_like(made.estimators_[0], forest, forest.source.parameters)
     made.estimator_weights_ = np.asarray(weights, dtype=np.float64)[: forest.n_trees].copy()
     made.estimator_errors_ = np.zeros(forest.n_trees)
     return with_parameters(made, stated).set_params(n_estimators=forest.n_trees)
@@ -154,7 +129,7 @@ def _gradient_boosting(forest: Forest, stored: Inert | None) -> Live:
     width = rounds.shape[1] if isinstance(rounds, np.ndarray) and rounds.ndim == 2 else 1
     if forest.n_trees % width:
         raise UnsupportedModelError(f"the {kind} has {width} trees a round: keep whole rounds")
-    members = _members(forest, example.estimators_[0, 0])
+    members = members_like(example.estimators_[0, 0], forest, forest.source.parameters)
     example.estimators_ = np.array(members, dtype=object).reshape(-1, width)
     _start(example, inert)
     for name in ("train_score_", "_rng", "oob_improvement_", "oob_scores_", "oob_score_"):
@@ -232,5 +207,7 @@ BUILDERS: Mapping[str, Builder] = {
     **dict.fromkeys(
         ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"), _histogram_boosting
     ),
+    "IsolationForest": isolation_forest,
+    "RandomTreesEmbedding": tree_embedding,
 }
 """What can be written, by the name of its class."""
