@@ -94,3 +94,16 @@ def test_colours_only_where_somebody_sees_them(figure_3) -> None:
             else Console(file=buffer, width=80),
         )
         assert ("\x1b[" in buffer.getvalue()) == colour
+
+
+def test_a_private_model_is_held_against_its_epsilon() -> None:
+    leaf = ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], label=[0])
+    schema = ta.Schema.numeric(1, ["no", "yes"])
+    model = ta.Forest(
+        trees=(leaf,), schema=schema, counts_are="label-only", privacy={"epsilon": 0.5}
+    )
+    text = " ".join(str(ta.scan(model)).split())
+    assert "REVIEW" in text
+    assert "hold it against --policy private" in text
+    assert "bounded by its epsilon of 0.5" in text
+    assert ta.scan(model, policy="private").verdict == "pass"

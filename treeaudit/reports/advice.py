@@ -1,8 +1,10 @@
 """What to do next, in one sentence per failed check."""
 
+import math
 from collections.abc import Set as AbstractSet
 
 from treeaudit.findings import Report
+from treeaudit.measures import epsilon
 from treeaudit.policy import CHECKS
 
 __all__ = ["next_steps", "verdict_line"]
@@ -66,7 +68,13 @@ def next_steps(report: Report) -> list[str]:
     steps += _other_remedies(report, failed)
     if any(f.id == "TA201" and f.status == "found" for f in report.findings):
         steps.append("leave out identifying features, or round them to a public grid")
-    if report.verdict == "review":
+    bounded = epsilon([], report.forest)
+    if report.verdict == "review" and math.isfinite(bounded):
+        steps.append(
+            "hold it against --policy private: its counts are noise, and what it can give away "
+            f"about anybody is bounded by its epsilon of {bounded:g}"
+        )
+    elif report.verdict == "review":
         reasons = {c.reason for c in report.checks if c.status == "skipped" and c.reason}
         steps.append(
             f"somebody has to decide what could not be checked ({'; '.join(sorted(reasons))})"
