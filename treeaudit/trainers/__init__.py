@@ -31,6 +31,11 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
   ``label`` per node), what the counts are, ``flaws`` of the variant as printed
   (warned about, and the model is marked not private), ``public`` inputs beyond
   schema and parameters.
+* Greedy trainers grow a level of all nodes at a time: `code_rows` and
+  `Cells.histograms` (``private_tree_columns``) count, `score_level` (``splits``)
+  scores, `split_front` (``private_tree_growth``) splits, ``pruning`` makes noisy
+  counts fit together. A trainer that may stop early ends with
+  `note_what_was_not_asked` (``private_tree_budget``): its claim is what it would spend at worst.
 * `walk_of` routes many records down many trees; `random_trees` grows trees
   that look at nothing; `votes` answers from labels or noisy counts.
 
