@@ -1,5 +1,7 @@
 """What each kind of model answers, from the trees of its `Forest` and arithmetic alone."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import treeaudit as ta
@@ -20,7 +22,7 @@ def answers(forest: ta.Forest, beside, rows: np.ndarray) -> tuple[str, np.ndarra
     rows
         Whom to answer.
     """
-    if averages(forest):
+    if averages(forest) and not forest.members:
         return "predict_proba", class_shares(forest, read_records(rows, forest))[0]
     return _BY_HAND[type(beside).__name__](forest, beside, rows)
 
@@ -99,6 +101,31 @@ def _embedding(forest: ta.Forest, beside, rows: np.ndarray) -> tuple[str, np.nda
     return "transform", np.hstack(ones).astype(float)
 
 
+def _vote(forest: ta.Forest, beside, rows: np.ndarray) -> tuple[str, np.ndarray]:
+    said, start = [], 0
+    for member, voter in zip(forest.members, beside.estimators_, strict=True):
+        end = start + member.n_trees
+        per_class = forest.class_weights
+        part = replace(
+            forest,
+            trees=forest.trees[start:end],
+            source=ta.Source(estimator=member.estimator),
+            members=(),
+            class_weights=None if per_class is None else per_class[start:end],
+        )
+        said.append(answers(part, voter, rows)[1])
+        start = end
+    votes = [one != "drop" for _, one in beside.estimators]
+    weights = None if beside.weights is None else np.array(beside.weights)[votes]
+    if forest.schema.classes is None:
+        return "predict", np.average(said, axis=0, weights=weights)
+    if beside.voting == "soft":
+        return "predict_proba", np.average(said, axis=0, weights=weights)
+    chosen = np.eye(len(forest.schema.classes))[np.argmax(said, axis=2)]
+    total = np.average(chosen, axis=0, weights=weights)
+    return "predict", beside.classes_[total.argmax(axis=1)]
+
+
 _BY_HAND = {
     **dict.fromkeys(
         (
@@ -110,6 +137,8 @@ _BY_HAND = {
         ),
         _mean,
     ),
+    "VotingClassifier": _vote,
+    "VotingRegressor": _vote,
     "IsolationForest": _isolation,
     "RandomTreesEmbedding": _embedding,
     "AdaBoostRegressor": _weighted_median,

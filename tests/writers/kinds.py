@@ -21,6 +21,8 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesEmbedding,
+    VotingClassifier,
+    VotingRegressor,
 )
 from sklearn.tree import (
     DecisionTreeClassifier,
@@ -69,15 +71,30 @@ WITHOUT_LABELS = [
     IsolationForest(n_estimators=4, max_samples=0.3, bootstrap=True, random_state=0),
     RandomTreesEmbedding(4, random_state=0),
 ]
+TWO = [("one", AVERAGING[1]), ("gone", "drop"), ("many", AVERAGING[5])]
+VOTING = [
+    VotingClassifier(TWO, voting="soft", weights=[2, 5, 1]),
+    VotingClassifier([("one", AVERAGING[1]), ("bag", AVERAGING[8]), ("wood", AVERAGING[4])]),
+]
+VOTING_NUMBERS = VotingRegressor(
+    [("one", NUMBERS[1]), ("wood", NUMBERS[3]), ("rounds", NUMBERS[7])], weights=[1, 2, 3]
+)
 
 
 def cases() -> Iterator[tuple]:
     """Every model with data that suits it: three numbered classes, two named ones, numbers."""
-    for model in AVERAGING + BOOSTED:
+    for model in AVERAGING + BOOSTED + VOTING:
         yield model, IRIS
         yield model, NAMED
-    for model in NUMBERS + WITHOUT_LABELS:
+    for model in [*NUMBERS, VOTING_NUMBERS, *WITHOUT_LABELS]:
         yield model, DIABETES
+
+
+def id_of(model, data) -> str:
+    """Name a case in a line."""
+    stated = {name: value for name, value in vars(model).items() if isinstance(value, float | str)}
+    labels = "named" if data[1].dtype.kind == "U" else "numbered"
+    return "-".join([type(model).__name__, labels, *(f"{k}={v}" for k, v in stated.items())])
 
 
 def fit(model, data):

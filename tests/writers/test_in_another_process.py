@@ -16,7 +16,7 @@ from sklearn.ensemble import AdaBoostClassifier, AdaBoostRegressor
 
 import treeaudit as ta
 from tests.writers.by_hand import answers
-from tests.writers.kinds import cases, fit, others
+from tests.writers.kinds import cases, fit, id_of, others
 from treeaudit.defenses import Defense, MergeSiblings, Strip
 from treeaudit.writers import to_estimator
 
@@ -99,11 +99,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
     }
 
 
-def each(model, data) -> str:
-    return f"{model}-{'named' if data[1].dtype.kind == 'U' else 'numbered'}"
-
-
-every_case = pytest.mark.parametrize("case", range(len(CASES)), ids=[each(*one) for one in CASES])
+every_case = pytest.mark.parametrize("case", range(len(CASES)), ids=[id_of(*c) for c in CASES])
 both = pytest.mark.parametrize("state", ["as-it-is.pkl", "repaired.joblib"])
 
 
@@ -116,6 +112,9 @@ def dense(answer) -> np.ndarray:
 def test_as_the_forest(case: int, state: str, told) -> None:
     one = told[f"model-{case}-{state}"]
     method, expected = answers(one.forest, one.fitted, one.rows)
+    if expected.dtype.kind not in "fc":
+        assert np.array_equal(one.said[method], expected)
+        return
     assert np.allclose(one.said[method], expected, rtol=1e-12, atol=1e-12)
     if method == "predict_proba":
         # Which of two equal shares is the answer hangs on the last bit.

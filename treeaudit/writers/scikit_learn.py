@@ -10,8 +10,11 @@ from treeaudit.writers.binary import JSON
 from treeaudit.writers.encoded import encoded
 from treeaudit.writers.estimators import estimator_of
 from treeaudit.writers.steps import live_step
+from treeaudit.writers.votes import VOTES, vote
 
 __all__ = ["to_estimator", "to_joblib", "to_pickle"]
+
+_LIKE = "scikit-learn estimator"
 
 
 def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no types
@@ -46,24 +49,48 @@ def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no 
     (True, None)
     """
     found = forest.source.stored
-    if len(forest.members) > 1 or forest.tree_classes is not None:
-        raise UnsupportedModelError(
-            f"a {forest.source.estimator} of {len(forest.members)} models cannot be written as a "
-            f"scikit-learn estimator: choose one of them with --select, or {JSON}"
-        )
+    kind = forest.source.estimator
+    stored = isinstance(found, Found) and found.estimator.kind == kind
+    if isinstance(found, Found) and stored and kind in VOTES:
+        return _behind_steps(found, vote(forest, found, to_estimator), forest)
+    _refuse(forest)
     if not isinstance(found, Found):
         return estimator_of(forest, None)
-    if found.estimator.kind != forest.source.estimator or forest.members:
-        raise UnsupportedModelError(
-            f"a {forest.source.estimator} cannot be written as a scikit-learn estimator: {JSON}"
-        )
+    if not stored:
+        raise UnsupportedModelError(f"a {kind} cannot be written as a {_LIKE}: {JSON}")
     if not found.before:
         return estimator_of(forest, found.estimator)
-    version = forest.source.library_version
-    steps = [live_step(step, version) for step in found.before]
-    made = estimator_of(encoded(forest, found), found.estimator)
+    return _behind_steps(found, estimator_of(encoded(forest, found), found.estimator), forest)
+
+
+def _refuse(forest: Forest) -> None:
+    """Refuse what is more than the trees that were read."""
+    kind, found = forest.source.estimator, forest.source.stored
+    if forest.members or forest.tree_classes is not None:
+        raise UnsupportedModelError(
+            f"a {kind} cannot be written as a {_LIKE}: its answers are more than its trees; "
+            f"choose one of its models with --select, or {JSON}"
+        )
+    if not isinstance(found, Found):
+        return
+    outputs = found.get("n_outputs_")
+    if isinstance(outputs, int) and outputs > 1:
+        raise UnsupportedModelError(
+            f"a {kind} of {outputs} outputs cannot be written as a {_LIKE}: {JSON}"
+        )
+    if found.seen.note:
+        raise UnsupportedModelError(
+            f"a {kind} inside {found.inside} cannot be written alone, {found.seen.note}: {JSON}"
+        )
+
+
+def _behind_steps(found: Found, made: Any, forest: Forest) -> Any:  # noqa: ANN401
+    """Return the model behind the steps that it stood behind."""
+    if not found.before:
+        return made
     from sklearn.pipeline import Pipeline
 
+    steps = [live_step(step, forest.source.library_version) for step in found.before]
     return Pipeline(list(zip(found.step_names, [*steps, made], strict=True)))
 
 

@@ -94,8 +94,9 @@ def tree_embedding(forest: Forest, stored: Inert | None) -> Live:
 def _beside(stored: Inert) -> tuple[int | None, float | None]:
     """Return what each tree drew, and from which score on somebody is an outlier."""
     drawn, offset = arrived(stored.get("_max_samples")), arrived(stored.get("offset_"))
-    known = isinstance(drawn, int | np.integer) and isinstance(offset, int | float | np.floating)
-    return (int(drawn), float(offset)) if known else (None, None)
+    if isinstance(drawn, int | np.integer) and isinstance(offset, int | float | np.floating):
+        return int(drawn), float(offset)
+    return None, None
 
 
 def _sized(tree: Tree) -> bool:
