@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
+from benchmarks.private_trees_data import read_table, splits
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp.entropy import Seeded
@@ -262,3 +264,21 @@ def test_bins_of_enormous_and_of_tiny_ranges() -> None:
         x = np.array([low, high, np.nan])
         expected = np.searchsorted(codes.edges, x[:2], side="left")
         assert codes.of(x).tolist() == [*expected, codes.n]
+
+
+@pytest.mark.skipif(
+    not os.environ.get("TREEAUDIT_DATA"), reason="TREEAUDIT_DATA does not name a folder of tables"
+)
+@pytest.mark.parametrize(
+    ("name", "epsilon", "least"),
+    [("nursery", 1.0, 0.885), ("mushroom", 1.0, 0.99), ("mushroom", 0.1, 0.93)],
+)
+def test_accuracy_on_unseen_people(name, epsilon, least) -> None:
+    """Median of ten splits in 80 and 20; more data, peers and spread in benchmarks/PRIVATE.md."""
+    table = read_table(name)
+    found = []
+    for train, test in splits(table, 10):
+        model = PrivateTreeClassifier(epsilon=epsilon, schema=table.schema)
+        model.fit(table.X.iloc[train], table.y[train])
+        found.append(model.score(table.X.iloc[test], table.y[test]))
+    assert np.median(found) >= least
