@@ -153,6 +153,19 @@ class TestWhatIsSaid:
         with pytest.raises(ta.DataError, match="no column 'incme'; did you mean 'income'"):
             target_of(frame, forest.schema, "incme")
 
+    def test_a_missing_column_is_named_before_the_labels_are_asked_for(self, fitted) -> None:
+        with pytest.raises(ta.DataError, match=r"no column 'age'; did you mean 'Age'\?"):
+            read_records(fitted[0].rename(columns={"age": "Age"}), fitted[2])
+        with pytest.raises(ta.DataError, match="'age' is a feature of the model"):
+            read_records(fitted[0], fitted[2], target="age")
+
+    def test_a_folder_and_a_workbook(self, tmp_path) -> None:
+        with pytest.raises(ta.DataError, match="is a folder"):
+            read_table(tmp_path)
+        (tmp_path / "people.xlsx").write_bytes(b"PK")
+        with pytest.raises(ta.DataError, match="is no CSV or Parquet file"):
+            read_table(tmp_path / "people.xlsx")
+
     def test_files_that_are_no_tables(self, tmp_path) -> None:
         with pytest.raises(ta.DataError, match="there is no file"):
             read_table(tmp_path / "nothing.csv")
@@ -163,7 +176,7 @@ class TestWhatIsSaid:
         with pytest.raises(ta.DataError, match="cannot be read as a table"):
             read_table(tmp_path / "cut.csv.gz")
         (tmp_path / "binary.csv").write_bytes(bytes(range(128, 256)))
-        with pytest.raises(ta.DataError, match="cannot be read as a table"):
+        with pytest.raises(ta.DataError, match=r"no text in UTF-8; save the table as CSV"):
             read_table(tmp_path / "binary.csv")
         with pytest.raises(ta.DataError, match="two columns named 'a'"):
             read_table(pd.DataFrame([[1, 2]], columns=["a", "a"]))
@@ -176,6 +189,41 @@ def test_a_forest_routes_through_every_tree() -> None:
     model = RandomForestClassifier(7, random_state=0).fit(frame[["age"]], frame["income"])
     records = read_records(frame[["age", "income"]], ta.load(model))
     assert np.array_equal(records.node, model.apply(frame[["age"]]))
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda text: text.replace(",", ";"), "people.csv"),
+        (lambda text: text.replace(",", "\t"), "people.txt"),
+        (lambda text: text.replace(",", " , "), "people.csv"),
+        (lambda text: "\ufeff" + text, "people.csv"),
+        (lambda text: "\n".join(f"{i},{line}" for i, line in enumerate(text.split())), "i.csv"),
+    ],
+    ids=["semicolons", "tabs", "spaces", "mark of Excel", "index"],
+)
+def test_tables_as_programs_write_them(fitted, tmp_path, change, name) -> None:
+    frame, _, forest = fitted
+    text = frame.to_csv(index=False)
+    text = change(text)
+    path = tmp_path / name
+    path.write_text(text.replace("0,age", ",age"), encoding="utf-8")
+    expected = read_records(frame, forest)
+    records = read_records(path, forest)
+    assert np.array_equal(records.node, expected.node)
+    assert np.array_equal(records.labels, expected.labels)
+
+
+def test_names_and_values_that_begin_with_a_space(tmp_path) -> None:
+    """As everybody trains who reads the census data without skipinitialspace."""
+    frame = people()
+    spaced = frame.assign(job=" " + frame["job"]).rename(columns=lambda name: f" {name}")
+    features = pd.get_dummies(spaced[[" age", " job"]])
+    forest = ta.load(model := DecisionTreeClassifier(random_state=0).fit(features, frame["income"]))
+    spaced.to_csv(tmp_path / "people.csv", index=False)
+    for data, target in ((tmp_path / "people.csv", "income"), (spaced, " income")):
+        records = read_records(data, forest, target=target)
+        assert np.array_equal(records.node[:, 0], model.apply(features))
 
 
 def test_numbers_come_back_from_a_file_to_the_last_digit(tmp_path) -> None:

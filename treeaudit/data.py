@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Sheet", "read_table"]
 
+_NO_TABLES = frozenset(
+    ".xlsx .xls .ods .json .feather .sav .dta .sas7bdat .rds .html .pdf "
+    ".pkl .pickle .joblib .skops .ubj .onnx .pmml".split()
+)
+"""Files that people take for tables, or give in the place of one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sheet:
@@ -40,9 +46,9 @@ def read_table(data: object, origin: str = "the data") -> Sheet:
     Parameters
     ----------
     data
-        A path (CSV, TSV, either compressed, or Parquet), a pandas DataFrame, an
-        array, a pair of features and labels, or a `Sheet`, which is returned as
-        it is.
+        A path (text with commas, semicolons or tabs, compressed or not, or
+        Parquet), a pandas DataFrame, an array, a pair of features and labels, or
+        a `Sheet`, which is returned as it is.
     origin
         What to call it where it has no file name.
 
@@ -83,22 +89,26 @@ def _read_file(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
     suffixes = [suffix.lower() for suffix in path.suffixes]
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name the table itself")
+    if path.is_file() and suffixes and suffixes[-1] in _NO_TABLES:
+        raise DataError(f"{path.name} is no CSV or Parquet file; save the table as one of them")
     try:
         if ".parquet" in suffixes:
             return pd.read_parquet(path)
-        separator = "\t" if ".tsv" in suffixes else ","
         # A value that is off by its last digit may end on the other side of a threshold.
         digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
         # "?" and "NA" may be categories; only an empty cell is certainly nothing.
         frame: pd.DataFrame = pd.read_csv(
             path,
-            sep=separator,
+            sep=_separator(path),
             skipinitialspace=True,
             keep_default_na=False,
             na_values=[""],
+            low_memory=False,
             **digits,
         )
-        return frame
+        return frame.set_axis(frame.columns.str.strip(), axis=1)
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except ImportError:
@@ -107,6 +117,23 @@ def _read_file(path: Path) -> "pd.DataFrame":
         ) from None
     except pd.errors.EmptyDataError:
         raise DataError(f"{path.name} is empty") from None
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{path.name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
+        ) from None
     except (OSError, ValueError, EOFError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = reason.removeprefix("Error tokenizing data. C error: ")
         raise DataError(f"{path.name} cannot be read as a table: {reason}") from None
+
+
+def _separator(path: Path) -> str:
+    """Return what stands most often between the names of the columns."""
+    import csv
+
+    import pandas as pd
+
+    head = pd.read_csv(
+        path, sep="\x1f", header=None, nrows=1, dtype=str, quoting=csv.QUOTE_NONE, na_filter=False
+    )
+    return max(",;\t|", key=str(head.iat[0, 0]).count)

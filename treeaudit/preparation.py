@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,8 @@ def prepare(
             progress("reading leaves", done, total)
 
     trained, unseen = people(train, "train"), people(test, "test")
+    if trained is not None and unseen is not None:
+        _check_apart(trained, unseen)
     unverified = "" if trained is None else verify(forest, trained)
     case = Case(
         forest=forest,
@@ -72,6 +75,31 @@ def prepare(
     )
     check_columns(case)
     return case, unverified
+
+
+def _check_apart(train: Records, test: Records) -> None:
+    """Refuse a control that is the training data: its people would make memory look like a fact."""
+    seen, asked = _keys(train), _keys(test)
+    inside = int(np.isin(asked, seen).sum())
+    _, times = np.unique(seen, return_counts=True)
+    twins = int(times[times > 1].sum())
+    # Where many training rows are alike, unseen rows may well be like them too.
+    if inside > len(asked) / 2 and twins < len(seen) / 4:
+        raise DataError(
+            f"{inside:,} of the {len(asked):,} people of {test.origin} stand in {train.origin} "
+            "too; --test takes people who were not in the training data"
+        )
+
+
+def _keys(people: Records) -> npt.NDArray[np.integer[Any]]:
+    """Return a number per row, the same for rows that are alike."""
+    import pandas as pd
+
+    answer = people.labels if people.labels is not None else people.targets
+    frame = pd.DataFrame(people.values.astype(np.float64))
+    if answer is not None:
+        frame["answer"] = answer
+    return pd.util.hash_pandas_object(frame, index=False).to_numpy()
 
 
 def _guess(

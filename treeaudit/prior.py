@@ -125,7 +125,8 @@ def read_prior(data: object, forest: Forest, train: Records | None = None) -> Pr
     missing = [label for label in labels if label not in frame.columns]
     if missing:
         near = difflib.get_close_matches(missing[0], list(frame.columns), 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        every = f"; give every label a column ({', '.join(labels[:6])})"
+        hint = f"; did you mean {near[0]!r}?" if near else every
         raise DataError(f"{origin} has no column with the shares of the label {missing[0]!r}{hint}")
     share = _shares(frame[labels], origin)
     rest = [name for name in frame.columns if name not in labels]

@@ -162,14 +162,22 @@ def target_of(
     if target is not None:
         if target not in names:
             raise DataError(f"{origin} has no column {target!r}{_near(target, names)}")
+        if schema.named and target in schema.names:
+            raise DataError(
+                f"{target!r} is a feature of the model; --target names the column of its labels"
+            )
         return str(frame.columns[names.index(target)])
     if schema.target in names:
         return schema.target
     if not schema.named:
         return names[-1] if len(names) == 1 + _width(schema) else None
     used = {name for feature in schema.features for name in _sources(feature.name, names)}
-    others = [name for name in names if name not in used]
+    # A row index that was saved with the table comes back as a column without a name.
+    others = [name for name in names if name not in used and not name.startswith("Unnamed: ")]
     if len(others) > 1:
+        for feature in schema.features:
+            if not _sources(feature.name, names):
+                raise _no_column(feature.name, names, origin)
         raise DataError(
             f"{origin} has {len(others)} columns that the model does not use "
             f"({', '.join(others[:4])}{', …' if len(others) > 4 else ''}): "
@@ -195,7 +203,13 @@ def _place(feature: Feature) -> int:
 
 def _near(name: str, names: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, names, 1)
-    return f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(names[:8])}"
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; it has {', '.join(names[:8])}" if names else ", and none but the labels"
+
+
+def _no_column(name: str, names: Sequence[str], origin: str) -> DataError:
+    return DataError(f"{origin} has no column {name!r}{_near(name, names)}")
 
 
 def _sources(name: str, names: Sequence[str]) -> list[str]:
@@ -205,7 +219,11 @@ def _sources(name: str, names: Sequence[str]) -> list[str]:
         plain = plain.removesuffix(" (encoded)")
     if plain in names:
         return [plain]
-    begun = [n for n in names if plain.startswith(f"{n}_") and len(plain) > len(n) + 1]
+    # Names are read from a file without the spaces around them.
+    plain = plain.strip()
+    if plain in names:
+        return [plain]
+    begun = [n for n in names if plain.startswith(f"{n.strip()}_") and len(plain) > len(n) + 1]
     return [max(begun, key=len)] if begun else []
 
 
@@ -227,11 +245,11 @@ def _columns(
     for feature in schema.features:
         source = _sources(feature.name, names)
         if not source:
-            raise DataError(f"{origin} has no column {feature.name!r}{_near(feature.name, names)}")
+            raise _no_column(feature.name, names, origin)
         series = by_name[source[0]]
-        plain = feature.name.replace(" (encoded)", "")
-        if source[0] != plain:
-            series = _indicator(series, plain[len(source[0]) + 1 :])
+        plain = feature.name.replace(" (encoded)", "").strip()
+        if source[0].strip() != plain:
+            series = _indicator(series, plain[len(source[0].strip()) + 1 :].strip())
         found.append(series)
     return found
 

@@ -74,10 +74,12 @@ def test_train_and_test(folder) -> None:
         (["--test", "category.csv"], "row 1: the model does not know 'Clown' in 'job'"),
         (["--test", "text.csv"], "row 1: 'old' is not a number"),
         (["--test", "label.csv"], "the model has no label 'medium'"),
+        (["--train", "train.csv", "--test", "train.csv"], "400 of the 400 people of train.csv"),
+        (["--train", "train.csv", "-o", "a.html", "-o", "a.html"], "a.html is named twice"),
         (["--test", "nothing.csv"], "nothing.csv holds no rows"),
         (["--test", "empty.csv"], "empty.csv is empty"),
         (["--test", "none.csv"], "there is no file none.csv"),
-        (["--test", "model.pkl"], "model.pkl cannot be read as a table"),
+        (["--test", "model.pkl"], "model.pkl is no CSV or Parquet file"),
         (["--test", "test.csv", "--target", "incme"], "did you mean 'income'"),
     ],
 )

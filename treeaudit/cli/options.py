@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from treeaudit.errors import DataError
+
 __all__ = [
     "AcceptedReport",
     "Acro",
@@ -22,7 +24,18 @@ __all__ = [
     "Test",
     "Train",
     "Verbose",
+    "distinct",
 ]
+
+
+def distinct(paths: list[Path] | None) -> list[Path] | None:
+    """Refuse a file that is to be written twice, before the first is written."""
+    named = [str(path.absolute()) for path in paths or []]
+    for name, path in zip(named, paths or [], strict=True):
+        if named.count(name) > 1:
+            raise DataError(f"{path} is named twice; give every output a name of its own")
+    return paths
+
 
 Model = Annotated[
     Path,
@@ -55,6 +68,7 @@ Output = Annotated[
         "--output",
         "-o",
         help="Also write FILE; its suffix tells the format. Can be repeated.",
+        callback=distinct,
         metavar="FILE",
         rich_help_panel="Output",
         show_default=False,

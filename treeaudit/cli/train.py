@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from treeaudit.cli.options import Force
+from treeaudit.cli.options import Force, distinct
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger
@@ -31,6 +31,7 @@ def train(
             "--output",
             "-o",
             help="The model: .json, .pkl or .joblib. Can be repeated.",
+            callback=distinct,
             metavar="FILE",
             rich_help_panel="Output",
             show_default=False,

@@ -97,8 +97,9 @@ def load(
                 return replace(forest, source=in_memory)
             return forest
     what = name_of(content.data)
-    kind = ReadError if what == "a text file" else UnsupportedModelError
-    raise kind(f"{_where(source, content)} is {what}")
+    if what == "a text file":
+        raise ReadError(f"{_where(source, content)} is a text file; name the model that was saved")
+    raise UnsupportedModelError(f"{_where(source, content)} is {what}")
 
 
 def _where(source: Source, content: Content) -> str:
