@@ -42,6 +42,14 @@ def test_a_verdict_alone(cancer_file) -> None:
     assert done.stdout.endswith(" checks of policy default passed\n")
 
 
+def test_nothing_is_written_where_the_unseen_people_do_not_fit(cancer_file, cancer) -> None:
+    folder = cancer_file.parent
+    cancer[0].drop(columns="mean radius").to_csv(folder / "narrow.csv", index=False)
+    done = run("defend", cancer_file, "--test", folder / "narrow.csv", "-o", folder / "never.pkl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert not (folder / "never.pkl").exists()
+
+
 def test_unanswered_records(cancer_file, cancer) -> None:
     folder = cancer_file.parent
     x, y = cancer

@@ -135,10 +135,14 @@ def defend(
             progress=progress,
         )
     failed = done.searched and done.after.report.verdict == "fail"
+    # Before anything is written: the table of unseen people may turn out not to fit.
+    use = None
+    if not quiet and test is not None:
+        use = _use(done, test, target, pruned=method == "prune-leaves")
     written = [] if failed else [_written(done, path, policy, force) for path in output or []]
     _print(console, done, written, quiet=quiet)
-    if not quiet and test is not None:
-        _print_use(console, done, test, target, pruned=method == "prune-leaves")
+    if use is not None:
+        console.print(use)
     _print_end(console, done, output or [], failed=failed, quiet=quiet)
     raise typer.Exit(max(one.report.exit_code for one in written or [done.after]))
 
@@ -169,25 +173,22 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
     console.print(grid(["", "before", "after"], before_and_after(done.before, after)))
 
 
-def _print_use(
-    console: "Console", done: "Repair", test: Path, target: str | None, *, pruned: bool
-) -> None:
-    """Print how useful the model is to people who were not in its training data."""
+def _use(done: "Repair", test: Path, target: str | None, *, pruned: bool) -> object:
+    """Return how useful the model is to people who were not in its training data."""
     from treeaudit.defending import utility_on
     from treeaudit.reports.repair_rows import utility_rows
 
     before = utility_on(done.before.forest, test, target)
     after = utility_on(done.forest, test, target)
     if before is None or after is None:
-        console.print("what it answers cannot be told from its trees alone: no accuracy")
-        return
+        return "what it answers cannot be told from its trees alone: no accuracy"
     rows = utility_rows(before, after)
     if pruned:
         from treeaudit.defenses.unanswered import rejecting
 
         others = utility_on(rejecting(done.forest), test, target)
         rows += [] if others is None else utility_rows(before, others, ", of those answered")
-    console.print(grid(["", "before", "after"], rows))
+    return grid(["", "before", "after"], rows)
 
 
 def _print_end(
