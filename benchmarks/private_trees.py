@@ -7,7 +7,6 @@ beside if the Python of an environment that has it is given
 
 import argparse
 import platform
-import sys
 import warnings
 from pathlib import Path
 from statistics import median, stdev
@@ -61,7 +60,9 @@ def main() -> None:
     options = parser.parse_args()
     text = "\n".join(
         [
-            *_heading(options.seeds),
+            *_heading(
+                options.seeds, "" if options.diffprivlib is None else " --diffprivlib PYTHON"
+            ),
             *_accuracy(options.seeds, options.diffprivlib),
             *single_split_section(options.repeats),
             *speed_section(options.rows),
@@ -73,14 +74,13 @@ def main() -> None:
         WRITTEN.write_text(text, encoding="utf-8")
 
 
-def _heading(seeds: int) -> list[str]:
+def _heading(seeds: int, beside: str) -> list[str]:
     import sklearn
 
-    command = " ".join(["python -m benchmarks.private_trees", *sys.argv[1:]])
     return [
         "# Private trees: what they cost",
         "",
-        f"Written by `{command}`. Python {platform.python_version()}, numpy {np.__version__}, "
+        f"Written by `python -m benchmarks.private_trees{beside}`. Python {platform.python_version()}, numpy {np.__version__}, "
         f"scikit-learn {sklearn.__version__}, {platform.machine()}. Records without missing "
         f"values; medians over {seeds} random splits, 80 % to train and 20 % to test, in "
         "brackets the 10th and 90th percentile. Bounds, categories and classes are those of the "
