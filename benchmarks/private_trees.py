@@ -80,7 +80,8 @@ def _heading(seeds: int, beside: str) -> list[str]:
     return [
         "# Private trees: what they cost",
         "",
-        f"Written by `python -m benchmarks.private_trees{beside}`. Python {platform.python_version()}, numpy {np.__version__}, "
+        f"Written by `python -m benchmarks.private_trees{beside}`. Python "
+        f"{platform.python_version()}, numpy {np.__version__}, "
         f"scikit-learn {sklearn.__version__}, {platform.machine()}. Records without missing "
         f"values; medians over {seeds} random splits, 80 % to train and 20 % to test, in "
         "brackets the 10th and 90th percentile. Bounds, categories and classes are those of the "
