@@ -26,7 +26,18 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from tests.writers.kinds import AVERAGING, DIABETES, IRIS, NAMED, cases, fit, id_of, others
+from tests.writers.kinds import (
+    AVERAGING,
+    DIABETES,
+    IRIS,
+    NAMED,
+    NUMBERS,
+    VOTING_NUMBERS,
+    cases,
+    fit,
+    id_of,
+    others,
+)
 from treeaudit.defenses import (
     Coarsen,
     KeepTrees,
@@ -124,6 +135,15 @@ def test_after_a_repair_as_the_forest(model, repair) -> None:
             assert np.array_equal(one.high, other.high)
             if one.n_records is not None:
                 assert np.array_equal(one.n_records, other.n_records)
+
+
+@pytest.mark.parametrize("model", [*NUMBERS[:6], VOTING_NUMBERS], ids=lambda m: type(m).__name__)
+def test_leaves_of_numbers_tell_nobody_s(model) -> None:
+    safe = MergeSiblings(min_leaf=8).apply(ta.load(fit(model, DIABETES)))
+    made = to_estimator(safe)
+    assert ta.load(made).leftovers == ()
+    if hasattr(made, "feature_importances_"):
+        assert np.isnan(made.feature_importances_).any()
 
 
 def test_fewer_trees() -> None:

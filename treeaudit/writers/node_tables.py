@@ -33,8 +33,9 @@ class Answers:
     value
         Shape ``(n_nodes, width)``: shares of the classes, or the number.
     impurity
-        Shape ``(n_nodes,)``: of the shares; 0 for numbers, whose spread would
-        say more about people than a prediction needs.
+        Shape ``(n_nodes,)``: of the shares; NaN for numbers, whose spread would
+        say more about people than a prediction needs, and a spread of 0 that
+        everybody in a leaf has its number.
     """
 
     people: npt.NDArray[np.int64]
@@ -60,7 +61,7 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
             people=people,
             weight=people.astype(np.float64),
             value=tree.value[:, None],
-            impurity=np.zeros(n),
+            impurity=np.full(n, np.nan),
         )
     width = len(forest.schema.classes or ())
     if tree.counts is not None:
