@@ -236,7 +236,9 @@ def test_numbers_come_back_from_a_file_to_the_last_digit(tmp_path) -> None:
 @pytest.mark.parametrize("fill", [None, {"strategy": "most_frequent"}, {"strategy": "constant"}])
 @pytest.mark.parametrize("gaps", [False, True], ids=["complete", "with gaps"])
 @pytest.mark.parametrize("kind", ["texts", "numbers"])
-def test_unknown_and_missing_categories_go_where_the_pipeline_sends_them(fill, gaps, kind) -> None:
+def test_unknown_and_missing_categories_go_where_the_pipeline_sends_them(
+    fill, gaps, kind, tmp_path
+) -> None:
     """What ``handle_unknown="ignore"`` and an imputer answer, without running them."""
     rng = np.random.default_rng(7)
     jobs = ["Army", "Sales", "Tech"] if kind == "texts" else [1.0, 2.0, 5.0]
@@ -251,5 +253,7 @@ def test_unknown_and_missing_categories_go_where_the_pipeline_sends_them(fill, g
     other = ["Diver", "Tech", np.nan] if kind == "texts" else [9.0, 5.0, np.nan]
     test = pd.DataFrame({"job": rng.choice(np.array(other, object), 60), "age": range(20, 80)})
     test["job"] = test["job"].astype(object if kind == "texts" else float)
-    node = read_records(test, ta.load(model)).node[:, 0]
-    assert (node == model[-1].apply(model[:-1].transform(test))).all()
+    ends = model[-1].apply(model[:-1].transform(test))
+    path = ta.save(ta.load(model), tmp_path / "model.json")
+    for form in (model, path):
+        assert (read_records(test, ta.load(form)).node[:, 0] == ends).all()

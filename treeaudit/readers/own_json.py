@@ -162,6 +162,8 @@ def _schema(data: Mapping[str, Any]) -> Schema:
                 categories=None if categories is None else tuple(clean(c) for c in categories),
                 low=_bound(entry.get("low")),
                 high=_bound(entry.get("high")),
+                ignores_unknown=entry.get("ignores_unknown") is True,
+                fill=None if entry.get("fill") is None else clean(entry["fill"]),
             )
         )
     classes = data.get("classes")

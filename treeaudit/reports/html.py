@@ -23,6 +23,7 @@ from treeaudit.reports.ladder import ladder
 from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
+from treeaudit.reports.private import bounded_by
 from treeaudit.reports.provenance import argument, command, facts, model_name, not_checked
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import (
@@ -106,6 +107,7 @@ def to_html(
             small_groups=_small_groups(report),
             one_label_groups=_one_label_groups(report),
             method=facts(report, numbers),
+            bounded=bounded_by(report.forest),
             not_checked=not_checked(report, numbers),
             command=command(report, release_safe=release_safe),
             reconstruct=f"treeaudit reconstruct {argument(report.forest)} -o table.csv",
@@ -156,6 +158,8 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     parts.append("1 leaf" if groups.n_leaves == 1 else f"{groups.n_leaves:,} leaves")
     people = total_people(forest, report)
     parts.append("people: not told" if people is None else numbers.people(people))
+    if bound := bounded_by(forest):
+        parts.append(f"claims epsilon {bound}")
     if forest.schema.classes is not None:
         named = forest.schema.target != "label"
         parts.append(f"sensitive: {plain(forest.schema.target, 60) if named else 'the label'}")

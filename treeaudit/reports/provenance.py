@@ -1,13 +1,12 @@
 """What is needed to repeat an audit, and what it did not look at."""
 
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from treeaudit.findings import Report, Skipped
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
+from treeaudit.reports.private import claim, spent
 from treeaudit.tree import Forest
 from treeaudit.version import __version__
 
@@ -63,8 +62,6 @@ def command(report: Report, *, release_safe: bool = False) -> str:
     words += _knowledge(report)
     words.append(f"--policy {shlex.quote(plain(report.policy.name, 80))}")
     if report.baseline is not None:
-        words.append(f"--baseline {shlex.quote(plain(str(report.baseline['name']), 120))}")
-    if report.baseline is not None:
         words.append(f"--baseline {shlex.quote(plain(str(report.baseline.get('name')), 120))}")
     if report.seed:
         words.append(f"--seed {report.seed}")
@@ -110,7 +107,9 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
         ("People per leaf", _RECORDS[forest.records_are]),
     ]
     if forest.privacy is not None:
-        found.append(("Differential privacy", _privacy(forest.privacy)))
+        found.append(("Differential privacy", claim(forest)))
+        asked = "; ".join(f"{cost} on {question}" for cost, question in spent(forest))
+        found += [("Ledger of its epsilon", asked)] if asked else []
     for role, (name, rows) in report.people.items():
         found.append((_ROLES.get(role, role), f"{plain(name, 120)}, {_rows(rows, numbers)}"))
     return [
@@ -128,16 +127,6 @@ def _baseline(report: Report) -> list[tuple[str, str]]:
         return []
     name = plain(str(report.baseline.get("name")), 120)
     return [("Accepted report", f"{name}, SHA-256 {report.baseline.get('sha256')}")]
-
-
-def _privacy(privacy: Mapping[str, Any]) -> str:
-    """Return what the model claims, which this audit does not test."""
-    epsilon, neighbours = privacy.get("epsilon"), privacy.get("neighbours")
-    parts = [f"epsilon = {epsilon:g}" if isinstance(epsilon, int | float) else "no epsilon told"]
-    if neighbours:
-        parts.append(f"neighbours: {plain(str(neighbours), 40)}")
-    parts.append("not private" if privacy.get("not_private") else "a claim of the file, not tested")
-    return ", ".join(parts)
 
 
 def _rows(rows: int, numbers: Numbers) -> str:

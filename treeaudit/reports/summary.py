@@ -6,6 +6,7 @@ from treeaudit.findings import Finding, Report, Skipped
 from treeaudit.reports.controls import reading
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.plain_text import plain
+from treeaudit.reports.private import bounded_by
 from treeaudit.tree import Forest
 
 __all__ = [
@@ -132,6 +133,11 @@ def _nothing(report: Report, numbers: Numbers) -> Markup:
         ran = any(result.id == "TA101" for result in report.results)
         if not ran:
             return Markup("The sizes of the groups were <b>not attacked</b>.")
+        if bound := bounded_by(report.forest):
+            return Markup(
+                "What this file can give away about any one person is bounded by "
+                "<b>epsilon {}</b>, by its own ledger. It does not tell how many people are in a group."
+            ).format(bound)
         return Markup(
             "This file does not tell how many people are in a group: <b>nothing was measured</b>."
         )

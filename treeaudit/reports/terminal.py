@@ -14,6 +14,7 @@ from treeaudit.reports.attack_lines import attack_lines, has_control
 from treeaudit.reports.fixed import defend_command, fix_sentence
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
+from treeaudit.reports.private import claim, spent
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -71,6 +72,12 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
         console.print(Text(title, style="dim"))
         console.print(sizes)
         console.print()
+    asked = spent(report.forest)
+    if asked:
+        console.print(Text("its epsilon was spent on", style="dim"))
+        for cost, question in asked:
+            console.print(_row(f"{cost:>8}", question, "none"))
+        console.print()
     for block in _leaves(report, verbose=verbose):
         console.print(block)
         console.print()
@@ -112,6 +119,8 @@ def _heading(report: Report) -> "Text":
     name = Path(source.path).name if source.path else "model in memory"
     text = Text.assemble((f"treeaudit {__version__}", "bold"), "  ", (plain(name, 120), "bold"))
     text.append("\n" + plain(" · ".join(parts)), style="dim")
+    if forest.privacy is not None:
+        text.append(f"\n{claim(forest)}", style="dim")
     roles = {"train": "training", "test": "unseen"}
     given = [
         f"{_count(rows, f'{roles.get(role, role)} person', f'{roles.get(role, role)} people')}"

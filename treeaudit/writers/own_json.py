@@ -60,6 +60,10 @@ def _schema(schema: Schema) -> dict[str, Any]:
         for side in ("low", "high"):
             if (bound := getattr(feature, side)) is not None:
                 entry[side] = bound
+        if feature.ignores_unknown:
+            entry["ignores_unknown"] = True
+        if feature.fill is not None:
+            entry["fill"] = feature.fill
         features.append(entry)
     return {
         "features": features,

@@ -1,0 +1,77 @@
+"""What reports say of a differentially private model."""
+
+from dataclasses import replace
+
+import numpy as np
+
+import treeaudit as ta
+from treeaudit.reports import render
+from treeaudit.reports.private import spent
+from treeaudit.tree import Tree
+
+LEDGER = {
+    "epsilon": 1.0,
+    "neighbours": "add-remove",
+    "not_private": False,
+    "reasons": [],
+    "queries": [
+        {"name": "splits", "mechanism": "permute-and-flip", "epsilon": "1/4", "asked": 2,
+         "composition": "sequential"},
+        {"name": "leaf counts", "mechanism": "discrete Laplace", "epsilon": "1/2", "asked": 8,
+         "composition": "parallel"},
+    ],
+}  # fmt: skip
+
+
+def private(**changes) -> ta.Forest:
+    tree = Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-np.inf, -np.inf, 1.5],
+        high=[np.inf, 1.5, np.inf],
+        counts=[[5.5, 4.5], [5.5, 0.5], [0, 4]],
+    )
+    return ta.Forest(
+        trees=(tree,),
+        schema=ta.Schema.numeric(["age"], ["no", "yes"], "ill"),
+        counts_are="noisy",
+        counts_reason="discrete Laplace noise",
+        privacy={**LEDGER, **changes},
+    )
+
+
+def test_epsilon_neighbours_and_ledger_are_shown() -> None:
+    report = ta.scan(private(), policy="private")
+    page, text = render(report, "html"), render(report, "text")
+    for part in (
+        "claims epsilon 1",
+        "epsilon 1 for one person more or less (add-remove), a claim of the file, not tested",
+        "0.5 on splits (permute-and-flip); 0.5 on leaf counts (discrete Laplace)",
+        "bounded by <b>epsilon 1</b>",
+    ):
+        assert part in page
+    assert "No differential privacy follows from it" not in page
+    assert "epsilon 1 for one person more or less (add-remove)" in text
+    assert "     0.5  leaf counts (discrete Laplace)" in text
+
+
+def test_what_is_not_private_is_not_said_to_be_bounded() -> None:
+    forest = private(not_private=True, reasons=["a seed was given"])
+    page = render(ta.scan(forest, policy="private"), "html")
+    assert "not private: a seed was given (epsilon 1 for one person more or less" in page
+    assert "No differential privacy follows from it" in page
+    assert "bounded by" not in page
+
+
+def test_a_long_ledger_is_cut_and_adds_up() -> None:
+    queries = [{**LEDGER["queries"][1], "name": f"level {i}", "epsilon": "1/40"} for i in range(40)]
+    rows = spent(private(queries=queries))
+    assert rows[-1] == ("0.7", "28 more questions")
+    assert sum(float(cost) for cost, _ in rows) == 1
+
+
+def test_a_plain_model_says_nothing_of_epsilon() -> None:
+    plainly = replace(private(), privacy=None, counts_are="exact", counts_reason="")
+    report = ta.scan(plainly)
+    assert "epsilon" not in render(report, "text")
+    assert "No differential privacy follows from it" in render(report, "html")

@@ -1,0 +1,85 @@
+"""What a differentially private model claims, in words: epsilon, neighbours and ledger."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+from treeaudit.measures import epsilon
+from treeaudit.reports.plain_text import plain
+from treeaudit.tree import Forest
+
+__all__ = ["bounded_by", "claim", "spent"]
+
+_MEANS = {
+    "add-remove": "one person more or less",
+    "replace-one": "one person in the place of another",
+}
+_MOST = 12
+"""Questions that are listed one by one."""
+
+
+def bounded_by(forest: Forest) -> str:
+    """Return the epsilon that a private model claims, or nothing.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> from treeaudit.tree import Tree
+    >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
+    >>> private = {"epsilon": 0.5, "neighbours": "add-remove"}
+    >>> model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private)
+    >>> bounded_by(model), claim(model)
+    ('0.5', 'epsilon 0.5 for one person more or less (add-remove), a claim of the file, not tested')
+    """
+    value = epsilon([], forest)
+    return f"{value:g}" if isfinite(value) else ""
+
+
+def claim(forest: Forest) -> str:
+    """Return what a model says of its privacy, which an audit does not test; or nothing."""
+    privacy = forest.privacy
+    if privacy is None:
+        return ""
+    stated = privacy.get("epsilon")
+    text = f"epsilon {stated:g}" if isinstance(stated, int | float) else "no epsilon told"
+    neighbours = plain(str(privacy.get("neighbours") or ""), 40)
+    if neighbours:
+        text += f" for {_MEANS.get(neighbours, 'neighbours')} ({neighbours})"
+    if not privacy.get("not_private"):
+        return f"{text}, a claim of the file, not tested"
+    reasons = "; ".join(plain(str(reason), 200) for reason in privacy.get("reasons") or ())
+    return f"not private{': ' if reasons else ''}{reasons} ({text} is printed in the file)"
+
+
+def spent(forest: Forest) -> list[tuple[str, str]]:
+    """Return what each question of the ledger costs, and what was asked.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> from treeaudit.tree import Tree
+    >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
+    >>> question = {"name": "counts", "mechanism": "discrete Laplace", "epsilon": "1/2",
+    ...             "composition": "sequential", "asked": 2}
+    >>> private = {"epsilon": 1.0, "neighbours": "add-remove", "queries": [question]}
+    >>> spent(ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private))
+    [('1', 'counts (discrete Laplace)')]
+    """
+    asked = (forest.privacy or {}).get("queries") or ()
+    rows = [(_cost(query), _question(query)) for query in asked[:_MOST]]
+    told = [(f"{float(cost):.4g}", question) for cost, question in rows]
+    if len(asked) > _MOST:
+        rest = sum((_cost(query) for query in asked[_MOST:]), Fraction(0))
+        told.append((f"{float(rest):.4g}", f"{len(asked) - _MOST:,} more questions"))
+    return told
+
+
+def _cost(query: Mapping[str, Any]) -> Fraction:
+    asked = int(query.get("asked", 1))
+    times = min(asked, 1) if query.get("composition") == "parallel" else asked
+    return Fraction(str(query["epsilon"])) * times
+
+
+def _question(query: Mapping[str, Any]) -> str:
+    return f"{plain(str(query['name']), 80)} ({plain(str(query['mechanism']), 60)})"
