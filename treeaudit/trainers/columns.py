@@ -115,8 +115,9 @@ def derive_features(table: Columns, names: Sequence[str] | None) -> tuple[Featur
 
     Examples
     --------
-    >>> derive_features(np.array([[1.0], [3.0]]), None)[0]
-    Feature(name='x0', categories=None, low=1.0, high=3.0)
+    >>> only = derive_features(np.array([[1.0], [3.0]]), None)[0]
+    >>> only.name, float(only.low), float(only.high)
+    ('x0', 1.0, 3.0)
     """
     called = [f"x{i}" for i in range(table.shape[1])] if names is None else list(names)
     return tuple(_derived(_column(table, i), name) for i, name in enumerate(called))

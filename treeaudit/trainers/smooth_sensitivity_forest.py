@@ -32,8 +32,8 @@ from treeaudit.trainers.depth import table_depth, theorem_depth
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.random_trees import random_trees
 from treeaudit.trainers.training_rows import TrainingRows
-from treeaudit.walk import Walk, in_chunks, walk_of
 from treeaudit.tree import Tree
+from treeaudit.walk import Walk, in_chunks, walk_of
 
 __all__ = ["SmoothSensitivityForestClassifier"]
 

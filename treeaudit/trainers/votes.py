@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.walk import in_chunks, walk_of
 from treeaudit.tree import Forest, Tree
+from treeaudit.walk import in_chunks, walk_of
 
 __all__ = ["node_shares", "votes"]
 
