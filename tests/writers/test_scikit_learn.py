@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.writers.kinds import (
     AVERAGING,
+    CANCER,
     DIABETES,
     IRIS,
     NAMED,
@@ -100,6 +101,17 @@ def test_a_changed_target() -> None:
     )
     with pytest.raises(ta.UnsupportedModelError, match="units of the changed target"):
         to_estimator(ta.load(fit(changed, DIABETES)))
+
+
+def test_a_threshold_around_it() -> None:
+    import sklearn.model_selection as selection
+
+    if not hasattr(selection, "FixedThresholdClassifier"):
+        pytest.skip("scikit-learn before 1.5 has no thresholds around models")
+    x, y = CANCER
+    fitted = fit(selection.FixedThresholdClassifier(TREE, threshold=0.9), (x, y))
+    with pytest.raises(ta.UnsupportedModelError, match="from a threshold of its own"):
+        to_estimator(ta.load(fitted))
 
 
 REPAIRS = [

@@ -80,7 +80,7 @@ def _refuse(forest: Forest) -> None:
         )
     if found.seen.note:
         raise UnsupportedModelError(
-            f"a {kind} inside {found.inside} cannot be written alone, {found.seen.note}: {JSON}"
+            f"a {kind} inside {found.inside} cannot be written alone ({found.seen.note}): {JSON}"
         )
 
 

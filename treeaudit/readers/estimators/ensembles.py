@@ -118,6 +118,11 @@ def _held_as(name: str, rows: Rows = "all") -> Callable[[Found], Held]:
     return held
 
 
+def _threshold(found: Found) -> Held:
+    note = "the model around it answers from a threshold of its own"
+    yield found.child(found.get("estimator_"), "estimator_", replace(found.given, note=note))
+
+
 def _transformed_target(found: Found) -> Held:
     seen = found.given
     if found.get("func") is not None or found.get("transformer") is not None:
@@ -204,8 +209,8 @@ _HOLD: Mapping[str, Callable[[Found], Held]] = {
     "Pipeline": _pipeline,
     "FrozenEstimator": _held_as("estimator"),
     "TransformedTargetRegressor": _transformed_target,
-    "FixedThresholdClassifier": _held_as("estimator_"),
-    "TunedThresholdClassifierCV": _held_as("estimator_"),
+    "FixedThresholdClassifier": _threshold,
+    "TunedThresholdClassifierCV": _threshold,
     "SelfTrainingClassifier": _held_as("estimator_", "some"),
     "VotingClassifier": _all,
     "VotingRegressor": _all,
