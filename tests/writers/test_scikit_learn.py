@@ -222,6 +222,23 @@ def test_in_the_same_pipeline(last) -> None:
         assert np.allclose(made.predict_proba(table), shares, atol=1e-12)
 
 
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+def test_a_vote_in_the_same_pipeline(voting: str) -> None:
+    table, label = frame()
+    wood = RandomForestClassifier(3, max_depth=4, random_state=0)
+    inner = Pipeline([("scale", StandardScaler()), ("tree", TREE)])
+    both = VotingClassifier([("wood", wood), ("one", TREE)], voting=voting)
+    model = Pipeline([("prep", columns()), ("vote", both)]).fit(table, label)
+    made = pickle.loads(pickle.dumps(to_estimator(ta.load(model))))
+    assert [name for name, _ in made.steps] == ["prep", "vote"]
+    assert [type(one) for one in made[-1].estimators_] == [type(wood), type(TREE)]
+    assert np.array_equal(made.predict(table), model.predict(table))
+    fitted = VotingClassifier([("wood", wood), ("one", inner)], voting=voting).fit(*NAMED)
+    made = to_estimator(ta.load(fitted))
+    assert [name for name, _ in made.estimators_[1].steps] == ["scale", "tree"]
+    assert np.array_equal(made.predict(others(NAMED)), fitted.predict(others(NAMED)))
+
+
 def test_pipelines_that_cannot_be_rebuilt() -> None:
     table, label = frame()
     odd = Pipeline(
