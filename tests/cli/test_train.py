@@ -143,3 +143,23 @@ def test_in_python(tmp_path) -> None:
         train(frame.assign(ill=y).drop(columns="dose"), epsilon=1, schema=SCHEMA)
     with pytest.raises(DataError, match=f"did you mean {ALGORITHMS[0].algorithm}"):
         trainer_named(ALGORITHMS[0].algorithm[:-1])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--target", "ill", "--set", "max_depth=abc"], "max_depth is 'abc'"),
+        (["--target", "height"], "continuous"),
+    ],
+)
+def test_what_the_estimator_refuses_is_no_bug_of_treeaudit(folder, options, says) -> None:
+    path = folder / "heights.csv"
+    head, *rows = (folder / "people.csv").read_text().splitlines()
+    high = [f"{row},{150 + i / 8}" for i, row in enumerate(rows)]
+    path.write_text("\n".join([f"{head},height", *high]))
+    private = ("--epsilon", 1, "--schema", "from-data", "-o", folder / "never.json")
+    done = run("train", path, *options, *private)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "internal error" not in done.stderr
+    assert not (folder / "never.json").exists()

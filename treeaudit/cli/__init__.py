@@ -65,6 +65,7 @@ def _options(
         callback=_version,
         is_eager=True,
     ),
+    verbose: bool = typer.Option(False, "--verbose", "-v", hidden=True),
 ) -> None:
     """Parse what stands before the command."""
 
@@ -86,7 +87,7 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001  # a bug must not look like a verdict
         _fail(
             f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit; "
-            "run again with --verbose and report it"
+            "run 'treeaudit --verbose …' and report it"
         )
 
 

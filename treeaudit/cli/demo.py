@@ -31,6 +31,7 @@ def demo(
     from sklearn.tree import DecisionTreeClassifier
 
     import treeaudit as ta
+    from treeaudit.fixes import with_fix
     from treeaudit.output import write_file
     from treeaudit.reports.terminal import print_report
 
@@ -39,7 +40,7 @@ def demo(
     tree = DecisionTreeClassifier(random_state=0).fit(data.data, diagnosis)
     folder.mkdir(parents=True, exist_ok=True)
     model = write_file(folder / "model.pkl", pickle.dumps(tree), force=force)
-    report = ta.scan(model)
+    report = with_fix(ta.scan(model))
     page = report.save(folder / "report.html", force=force)
     console = Console(highlight=False, emoji=False, markup=False)
     print_report(report, console)

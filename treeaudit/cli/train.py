@@ -100,7 +100,7 @@ def train(
 
     from treeaudit import trainers
     from treeaudit.data import read_table
-    from treeaudit.errors import PrivacyWarning
+    from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.reports.plain_text import plain
     from treeaudit.trainers.train import check_place
 
@@ -114,7 +114,11 @@ def train(
     with warnings.catch_warnings():
         # The same is said below, and stays in the model.
         warnings.simplefilter("ignore", PrivacyWarning)
-        model = trainers.train(table, epsilon=epsilon, schema=schema, target=target, **given)
+        try:
+            model = trainers.train(table, epsilon=epsilon, schema=schema, target=target, **given)
+        except ValueError as error:
+            # Estimators answer for their parameters and labels as scikit-learn asks.
+            raise error if isinstance(error, TreeauditError) else DataError(str(error)) from None
     typer.echo(f"{model.algorithm}, {variant} variant")
     _print_ledger(model.privacy_)
     for path in output:

@@ -173,7 +173,8 @@ def advice(comparison: Comparison) -> str:
     if not comparison.policy.values:
         return f"Policy {name} makes no checks: choose by what the columns say."
     if best is None:
-        text = f"None of the {len(comparison.models)} models passes policy {name}"
+        n = len(comparison.models)
+        text = f"{'No model' if n == 1 else f'None of the {n} models'} passes policy {name}"
         private = [m for m in comparison.models if m.report.verdict == "review" and m.epsilon]
         if private:
             names = ", ".join(plain(m.name, 60) for m in private)

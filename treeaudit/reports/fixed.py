@@ -12,10 +12,15 @@ __all__ = ["defend_command", "fix_sentence"]
 _WRITTEN = (".pkl", ".joblib", ".skops", ".json")
 
 
-def defend_command(report: Report) -> str:
-    """Return the command that repairs the model for the policy of the report."""
+def defend_command(report: Report, *, folder: bool = False) -> str:
+    """Return the command that repairs the model for the policy of the report.
+
+    With ``folder`` it can be run where the model was named; a report that is
+    passed on does not tell where the file was.
+    """
     path = report.forest.source.path
-    model = "MODEL" if path is None else shlex.quote(plain(Path(path).name, 120))
+    place = "MODEL" if path is None else str(path) if folder else Path(path).name
+    model = shlex.quote(plain(place, 1000 if folder else 120))
     suffix = Path(path).suffix if path is not None else ".pkl"
     name = plain(report.policy.name, 80)
     policy = "" if name == "default" else f" --policy {shlex.quote(name)}"

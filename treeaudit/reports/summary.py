@@ -136,7 +136,7 @@ def _nothing(report: Report, numbers: Numbers) -> Markup:
         if bound := bounded_by(report.forest):
             return Markup(
                 "What this file can give away about any one person is bounded by "
-                "<b>epsilon {}</b>, by its own ledger. It does not tell how many people are in a group."
+                "<b>epsilon {}</b>, by its own ledger. It does not tell the sizes of its groups."
             ).format(bound)
         return Markup(
             "This file does not tell how many people are in a group: <b>nothing was measured</b>."

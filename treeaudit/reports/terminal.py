@@ -93,7 +93,7 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
             word = "accepted" if check.accepted else check.status
             console.print(_row(f"  {word}", f"{check.title}: {said} ({check.bound})", "dim"))
     if report.verdict == "fail":
-        console.print(_row("next", defend_command(report), "bold"))
+        console.print(_row("next", defend_command(report, folder=True), "bold"))
         if report.fix is not None:
             said = fix_sentence(report, Numbers(k=report.policy.k))
             console.print(_row("    ", plain(said, 600), "dim"))
