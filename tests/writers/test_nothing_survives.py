@@ -4,13 +4,19 @@ import bz2
 import gzip
 import io
 import lzma
+import pickle
 import struct
 import zipfile
 import zlib
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    IsolationForest,
+    RandomForestClassifier,
+    RandomTreesEmbedding,
+    VotingClassifier,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -89,8 +95,6 @@ def test_no_mark_of_a_merged_leaf_is_found(kind: str, suffix: str, tmp_path) -> 
     before = ta.save(forest, tmp_path / f"before{suffix}").read_bytes()
     assert holds(before, threshold), "the test must be able to find it"
     seeds = [SEED, *(e.random_state for e in getattr(fitted, "estimators_", []))]
-    import pickle
-
     assert holds(pickle.dumps(fitted), *seeds)
     safe = ta.defend(forest, min_leaf=5)
     after = ta.save(safe, tmp_path / f"after{suffix}").read_bytes()
@@ -178,8 +182,6 @@ def test_leftovers_beside_the_trees_are_gone(tmp_path) -> None:
 
 
 def test_the_input_is_never_written_over(tmp_path) -> None:
-    import pickle
-
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(model("tree")))
     safe = ta.defend(path, min_leaf=5)
@@ -191,3 +193,23 @@ def test_the_input_is_never_written_over(tmp_path) -> None:
     assert path.read_bytes() == bytes_before
     with pytest.raises(ta.DataError, match=r"written as \.json, \.pkl"):
         ta.save(safe, tmp_path / "model.txt")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        IsolationForest(n_estimators=3, random_state=SEED),
+        RandomTreesEmbedding(3, random_state=SEED),
+        VotingClassifier([("a", RandomForestClassifier(3, random_state=SEED))]),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_no_seed_of_a_forest_without_labels_or_of_a_voter(made, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    fitted = made.fit(rng.normal(size=(200, 3)), rng.integers(0, 2, 200))
+    voters = fitted.estimators_ if isinstance(made, VotingClassifier) else [fitted]
+    seeds = [SEED, *(tree.random_state for voter in voters for tree in voter.estimators_)]
+    assert holds(pickle.dumps(fitted), *seeds)
+    path = ta.save(ta.defend(fitted, min_leaf=5), tmp_path / "safe.pkl")
+    assert not holds(path.read_bytes(), *seeds)
+    assert ta.load(path).leftovers == ()
