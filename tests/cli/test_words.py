@@ -1,5 +1,9 @@
 """treeaudit attacks, explain, demo, --help and --version."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from tests.cli.run import run
@@ -46,3 +50,15 @@ def test_the_demo_works_twice_and_overwrites_nothing_unasked(tmp_path) -> None:
     assert "--force" in again.stderr
     assert run("demo", "--force", cwd=tmp_path).returncode == 0
     assert run("scan", tmp_path / "treeaudit-demo" / "model.pkl").returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_no_bug() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "treeaudit", "attacks"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "treeaudit: a file could not be read or written: no space left" in done.stderr
+    assert "Traceback" not in done.stderr

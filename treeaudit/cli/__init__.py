@@ -82,6 +82,8 @@ def main() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         _fail("interrupted: nothing was decided")
+    except OSError as error:
+        _fail(f"a file could not be read or written: {(error.strerror or str(error)).lower()}")
     except MemoryError:
         _fail("the model needs more memory than there is")
     except Exception as error:  # noqa: BLE001  # a bug must not look like a verdict

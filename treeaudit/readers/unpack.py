@@ -154,7 +154,7 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     >>> content.compression, bytes(content.data)
     ('zlib', b'a model')
     """
-    name = Path(path).name
+    name = Path(path).name or str(path)
     try:
         # O_NONBLOCK: a named pipe must not make the audit wait forever.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
