@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.private_trees_data import ADULT, Table, read_table, splits
+from benchmarks.private_trees_empty_leaves import empty_leaves_section
 from benchmarks.private_trees_peers import PRINTED, diffprivlib_scores, plain_scores
 from benchmarks.private_trees_single_split import single_split_section
 from benchmarks.private_trees_speed import speed_section
@@ -65,6 +66,7 @@ def main() -> None:
             ),
             *_accuracy(options.seeds, options.diffprivlib),
             *single_split_section(options.repeats),
+            *empty_leaves_section(20),
             *speed_section(options.rows),
             "",
         ]
