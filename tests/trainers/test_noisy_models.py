@@ -70,3 +70,23 @@ def test_saved(noisy, tmp_path) -> None:
         assert again.trees[0].counts.tolist() == [[4, 5], [6, -2], [-1, -3]]
         assert again.privacy == noisy.privacy
         assert again.schema == noisy.schema
+
+
+def test_a_category_that_the_schema_lacks_is_taken_as_missing_by_file_and_estimator() -> None:
+    import pandas as pd
+
+    from treeaudit.predictions import class_shares
+    from treeaudit.records import read_records
+    from treeaudit.trainers import PrivateTreeClassifier
+
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"kind": rng.choice(["a", "b", "c"], 2000)})
+    y = np.where((x["kind"] == "a") ^ (rng.random(2000) < 0.1), "yes", "no")
+    schema = ta.Schema(
+        features=(ta.Feature(name="kind", categories=("a", "b", "c")),), classes=("no", "yes")
+    )
+    model = PrivateTreeClassifier(epsilon=5.0, schema=schema, max_depth=1).fit(x, y)
+    others = pd.DataFrame({"kind": ["a", "b", "z"]})
+    forest = ta.load(model)
+    records = read_records(others.assign(label="no"), forest, target="label")
+    assert np.allclose(class_shares(forest, records)[0], model.predict_proba(others))

@@ -18,6 +18,7 @@ import json
 import os
 import secrets
 import tempfile
+import time
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Budget"]
+
+_PATIENCE = 50
+"""Milliseconds for a line that another process has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +184,15 @@ class Budget:
         if written != len(line):
             raise PrivacyError(f"the budget's account {self._path} could not be written: disk full")
 
+    def _whole(self) -> bytes:
+        """Return the account; a line that somebody is just writing is waited for."""
+        for _ in range(_PATIENCE):
+            found = self._path.read_bytes()
+            if found.endswith(b"\n") and b"\0" not in found:
+                break
+            time.sleep(0.001)
+        return found
+
     def _read(self) -> list[_Spending]:
         """Return the lines that count, in order."""
         if self._path == Path(os.devnull):
@@ -188,7 +201,7 @@ class Budget:
                 "set_params(budget=...) before it is fitted again"
             )
         try:
-            lines = self._path.read_bytes().splitlines()
+            lines = self._whole().splitlines()
         except OSError as error:
             raise self._unreachable(error) from None
         try:

@@ -6,7 +6,7 @@ only through the `Curator` that it is given.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, get_args
 
@@ -238,7 +238,7 @@ class PrivateTrees:
         self.classes_ = np.asarray(schema.classes)
         self.forest_ = Forest(
             trees=grown.trees,
-            schema=schema,
+            schema=_answering(schema),
             counts_are=grown.counts_are,
             counts_reason=grown.counts_reason,
             records_are=grown.records_are,
@@ -289,3 +289,9 @@ class PrivateTrees:
     def _more_tags(self) -> dict[str, Any]:
         """Return the same for scikit-learn before 1.6."""
         return {"allow_nan": True, "poor_score": True}
+
+
+def _answering(schema: Schema) -> Schema:
+    """Return the schema of a model that takes categories it does not know as missing."""
+    named = (replace(f, ignores_unknown=f.categories is not None) for f in schema.features)
+    return replace(schema, features=tuple(named))
