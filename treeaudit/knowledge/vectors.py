@@ -50,6 +50,9 @@ class Vectors:
         return Vectors(counts=self.counts[chosen], leaves=self.leaves[chosen])
 
 
+_SMALL = 256
+
+
 def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None) -> Vectors:
     """Sort the counts of each leaf and join the leaves that have the same.
 
@@ -107,7 +110,7 @@ def vectors_of(forest: Forest, groups: Groups) -> Vectors:
     known = ~np.isnan(labels.majority)
     few = known & (labels.distinct <= 2)
     largest = labels.majority[few].astype(np.int64)
-    parts = [distinct_vectors(np.column_stack([largest, size[few] - largest]))]
+    parts = _of_two(largest, size[few])
     many = np.flatnonzero(known & (labels.distinct > 2))
     for index in np.unique(groups.tree_of(many)).tolist():
         tree = forest.trees[index]
@@ -117,6 +120,19 @@ def vectors_of(forest: Forest, groups: Groups) -> Vectors:
             people = people_per_class(counts, size[here], forest.counts_are)
             parts.append(distinct_vectors(people[~np.isnan(people).any(axis=1)]))
     return _joined(parts)
+
+
+def _of_two(largest: Wide, size: Wide) -> list[Vectors]:
+    """Join leaves of at most two labels: the small ones, nearly all, without sorting them."""
+    small = size < _SMALL
+    seen = np.bincount(size[small] * _SMALL + largest[small])
+    key = np.flatnonzero(seen)
+    people, most = np.divmod(key, _SMALL)
+    rest = ~small
+    return [
+        distinct_vectors(np.column_stack([most, people - most]), seen[key]),
+        distinct_vectors(np.column_stack([largest[rest], size[rest] - largest[rest]])),
+    ]
 
 
 def _joined(parts: list[Vectors]) -> Vectors:
