@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Uniqueness
+from treeaudit.attacks.case import smallest
 from treeaudit.attacks.uniqueness import group_sizes
 from treeaudit.groups import measure
 
@@ -83,3 +85,11 @@ def test_a_model_that_does_not_count_people_is_skipped(figure_3) -> None:
     result = run(ta.Forest(trees=(bare,), schema=figure_3.schema, counts_are="absent"))
     assert isinstance(result, ta.Skipped)
     assert "how many people" in result.reason
+
+
+@given(st.lists(st.integers(0, 6), max_size=40), st.integers(1, 7))
+def test_the_smallest_are_those_that_sorting_finds(values, most) -> None:
+    table = np.array(values, dtype=np.int64)
+    among = np.flatnonzero(table % 5 != 4)
+    expected = among[np.argsort(table[among], kind="stable")][:most]
+    assert smallest(table, among, most).tolist() == expected.tolist()

@@ -17,7 +17,7 @@ from treeaudit.words import label_text, sentence
 if TYPE_CHECKING:
     from treeaudit.prior import Prior
 
-__all__ = ["Attack", "Case", "evidence", "severity_of_share", "silent_trees"]
+__all__ = ["Attack", "Case", "evidence", "severity_of_share", "silent_trees", "smallest"]
 
 Index = npt.NDArray[np.intp]
 Float = npt.NDArray[np.float64]
@@ -85,6 +85,31 @@ class Attack(Protocol):
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return what the attack found; never raise for a model it cannot attack."""
+
+
+def smallest(values: npt.NDArray[np.int64], among: Index, most: int = 5) -> Index:
+    """Return some positions with the smallest values, ties in order, without sorting all.
+
+    Parameters
+    ----------
+    values
+        One number per leaf.
+    among
+        Positions to choose from, ascending.
+    most
+        How many.
+
+    Examples
+    --------
+    >>> smallest(np.array([3, 1, 2, 1]), np.array([0, 1, 2, 3]), 3).tolist()
+    [1, 3, 2]
+    """
+    chosen = values[among]
+    if len(among) > most:
+        bar = np.partition(chosen, most - 1)[most - 1]
+        kept = np.concatenate([np.flatnonzero(chosen < bar), np.flatnonzero(chosen == bar)[:most]])
+        among, chosen = among[kept], chosen[kept]
+    return among[np.argsort(chosen, kind="stable")][:most]
 
 
 def evidence(case: Case, worst: Index, most: int = 5) -> tuple[Evidence, ...]:

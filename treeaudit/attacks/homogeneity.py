@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence, severity_of_share
+from treeaudit.attacks.case import Case, evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.findings import Control, Finding, Severity, Skipped, Words
 from treeaudit.groups import Labels
@@ -97,7 +97,7 @@ class Homogeneity:
             "measured_on": _measured_on(case),
         }
         largest = np.flatnonzero(pure)
-        worst = largest[np.argsort(-size[largest], kind="stable")]
+        worst = smallest(-size, largest)
         parts = (
             (pure & (size < case.k), f"one-label leaves of fewer than {case.k} people"),
             (pure & (size >= case.k), f"one-label leaves of {case.k} or more people"),

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence, silent_trees
+from treeaudit.attacks.case import Case, evidence, silent_trees, smallest
 from treeaudit.attacks.contribution import contribution
 from treeaudit.attacks.control import leaf_control, lowered
 from treeaudit.attacks.population import degrees_of_freedom, population, risks
@@ -70,17 +70,17 @@ class Uniqueness:
         severity: Severity = "high" if unique else "medium" if below else "none"
         if severity == "none" and case.groups.n_silent:
             return Skipped(id=self.id, title=self.title, reason=silent_trees(case))
-        smallest = int(size.min())
-        worst = np.argsort(size, kind="stable")
+        least = int(size.min())
+        worst = smallest(size, np.flatnonzero(small))
         details = {
             "unique_leaves": unique,
             "unique_people": unique,
             "below_k_leaves": below,
             "below_k_people": below_people,
             "k": k,
-            "min_leaf": smallest,
+            "min_leaf": least,
             "group_sizes": group_sizes(size),
-            "prosecutor_risk": 1 / smallest,
+            "prosecutor_risk": 1 / least,
             "marketer_risk": len(size) / total,
             "trees_that_do_not_tell": case.groups.n_silent,
             "below_k_share": _share(case, small),
@@ -99,7 +99,7 @@ class Uniqueness:
             people=below_people,
             summary=_summary(unique, below_people, below, k, many),
             details=details,
-            evidence=evidence(case, worst[: int(small.sum())]),
+            evidence=evidence(case, worst),
             per_tree=_per_tree(case, alone, small) if many else None,
             controls=() if control is None else (control,),
         )
@@ -146,8 +146,8 @@ def _per_tree(
     people = groups.per_tree(np.where(small, size, 0))
     # A tree that does not tell has no leaves here; reduceat would look into the next tree.
     told = np.flatnonzero(np.diff(groups.start))
-    smallest = np.minimum.reduceat(size, groups.start[told])
-    columns = (told, unique[told], leaves[told], people[told], smallest)
+    least = np.minimum.reduceat(size, groups.start[told])
+    columns = (told, unique[told], leaves[told], people[told], least)
     names = ("tree", "unique_leaves", "below_k_leaves", "below_k_people", "min_leaf")
     return tuple(
         dict(zip(names, row, strict=True))
