@@ -239,7 +239,7 @@ UNSAFE: dict[str, bytes] = {
         call(named("pandas._libs.parsers", "TextReader"), "/etc/passwd")
     ),
     "REDUCE-memory-of-scikit-learn": stored(
-        call(named("sklearn.externals.joblib", "Memory"), "/tmp/folder")
+        call(named("sklearn.externals.joblib", "Memory"), "folder")
     ),
     "REDUCE-path-borrowed": stored(call(named("sklearn.datasets._base", "Path"), "/etc/passwd")),
     "REDUCE-folder-borrowed": stored(
