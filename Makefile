@@ -35,7 +35,7 @@ fuzz: $(VENV)/test
 	$(BIN)/python -m tests.fuzz.mutate --seconds 600
 
 golden: $(VENV)/test
-	$(BIN)/python -m pytest -q tests/cli tests/reports --update-golden
+	$(BIN)/python -m pytest -q tests/cli tests/reports tests/contracts --update-golden
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

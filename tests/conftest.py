@@ -1,7 +1,9 @@
 """Models and data that several tests share."""
 
+import difflib
 import os
 import pickle
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +34,14 @@ def golden(request: pytest.FixtureRequest):
         path = Path(__file__).parent / "golden" / name
         if request.config.getoption("--update-golden"):
             path.write_text(text, encoding="utf-8")
-        assert text == path.read_text(encoding="utf-8")
+        stored = path.read_text(encoding="utf-8")
+        if text != stored:
+            # pytest's own comparison takes minutes on a page of HTML.
+            lines = difflib.unified_diff(stored.splitlines(), text.splitlines(), name, "now")
+            shown = "\n".join(line[:300] for line in islice(lines, 60))
+            pytest.fail(
+                f"{shown or 'line ends differ'}\n(see all: --update-golden, git diff)", False
+            )
 
     return compare
 
