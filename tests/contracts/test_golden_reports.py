@@ -1,8 +1,8 @@
-"""Every report of two dozen audits, letter for letter, through the command line.
+"""Every report of 25 audits, letter for letter, through the command line.
 
 ``tests/golden/reports`` holds for each audit what ``treeaudit scan`` prints (80 columns, piped,
 no colour, the command before it and the exit code after it), its JSON and its HTML; for some the
-release-safe HTML, the folder for SACRO-Viewer, and for two pairs the same of ``treeaudit compare``.
+release-safe HTML and the folder for SACRO-Viewer, and the same three of ``treeaudit compare``.
 Nothing is trained here: models and tables are small files in ``reports/inputs``, made once by
 ``reports/make_inputs.py``.
 
@@ -17,9 +17,10 @@ holds two records) is to be corrected by the change that corrects the product, n
 
 Left out of the comparison: the version of treeaudit, dates, the temporary folder, digits of
 JSON numbers after the sixth, style and script of every page but the first (``tree``), and of the
-ACRO folder the checksums of reports. Only the three audits of `GUESSED` hold numbers of a model
-that scikit-learn learns during the audit (the guess of attribute inference): where these alone
-move, and scikit-learn is another version, the library moved and not treeaudit.
+ACRO folder the checksums of reports. Only ``tree_people``, ``tree_sensitive``, ``forest_people``
+and ``compare_people`` hold numbers of models that scikit-learn learns during the audit (the guess
+without the model; the other goldens are the same without scikit-learn): where these alone move,
+and scikit-learn is another version, the library moved and not treeaudit.
 """
 
 import json
@@ -65,13 +66,18 @@ SCANS = {
     "private_people": "private_sound.json --train named.csv --target returned",
     "private_published": "private_published.json",
 }
-GUESSED = ("tree_people", "forest_people", "compare_people")
 RELEASE_SAFE = ("tree_people", "leftovers", "private_published")
 COMPARISONS = {
     "compare": "tree.pkl forest.pkl",
     "compare_people": f"tree.pkl large_leaves.pkl {PEOPLE}",
     "compare_private": "categorical.json private_sound.json private_published.json "
     "--train named.csv --target returned",
+}
+OTHERS = {
+    "inspect": "inspect leftovers.pkl",
+    "reconstruct": "reconstruct tree.pkl",
+    "defend": f"defend tree.pkl -o OUT/safer.json {PEOPLE}",
+    "defend_merge": "defend forest.pkl -o OUT/safer.json --min-leaf 5",
 }
 
 
@@ -133,6 +139,11 @@ def test_compare(name, run, golden, tmp_path) -> None:
     golden(f"reports/{name}.txt", run(command))
     golden(f"reports/{name}.json", rounded(read(tmp_path / f"{name}.json")))
     golden(f"reports/{name}.html", body(read(tmp_path / f"{name}.html")))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_other_commands_print(name, run, golden) -> None:
+    golden(f"reports/{name}.txt", run(OTHERS[name]))
 
 
 def test_acro_folder(run, golden, tmp_path) -> None:

@@ -7,6 +7,7 @@ private models are different in every run (they have no seed): name what is to b
 ``make_inputs.py forest``, look at the goldens that move, and commit both together.
 """
 
+import contextlib
 import json
 import pickle
 import sys
@@ -72,7 +73,8 @@ def accepted() -> None:
     """Make the report that somebody has accepted; later versions of treeaudit must read it."""
     import treeaudit as ta
 
-    report = ta.scan(INPUTS / "tree.pkl", attacks=["TA101", "TA102"])
+    with contextlib.chdir(INPUTS):
+        report = ta.scan("tree.pkl", attacks=["TA101", "TA102"])
     (INPUTS / "accepted.json").write_text(json.dumps(report.to_dict(), indent=1), newline="\n")
 
 
