@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
+from treeaudit.attacks import all_checks
 from treeaudit.baseline import Baseline, accept
-from treeaudit.checks import CHECKS
 from treeaudit.findings import Check
-from treeaudit.policy import judge, verdict_of
+from treeaudit.judging import judge, verdict_of
 from treeaudit.reports.to_json import json_schema
+
+CHECKS = all_checks()
 
 
 @pytest.fixture
@@ -99,11 +101,11 @@ def test_a_check_that_passes_is_never_worse_and_acceptance_is_monotone(name, new
         name="x", sha256="", model=None, model_sha256=None, estimator="x", k=5,
         measured={name: old},
     )  # fmt: skip
-    assert accept([one(old)], base, 5)[0].accepted or (name == "round-to" and old == 0)
-    both = {accept([one(v)], base, 5)[0].accepted for v in (new, old)}
+    assert accept([one(old)], base, 5, CHECKS)[0].accepted or (name == "round-to" and old == 0)
+    both = {accept([one(v)], base, 5, CHECKS)[0].accepted for v in (new, old)}
     if name != "round-to":
         worse = new < old if name.startswith("min-") else new > old
-        assert accept([one(new)], base, 5)[0].accepted == (
+        assert accept([one(new)], base, 5, CHECKS)[0].accepted == (
             not worse or math.isclose(new, old, rel_tol=1e-9)
         )
     assert True in both or name == "round-to"
@@ -142,7 +144,8 @@ def test_a_baseline_of_another_model(cancer_file, tmp_path) -> None:
 
 
 def test_the_verdict_counts_only_what_is_not_accepted(figure_3) -> None:
-    checks, verdict = judge(ta.Policy(name="p", values={"min-leaf": 5}), [], figure_3)
+    checks = judge(ta.Policy(name="p", values={"min-leaf": 5}), [], figure_3, CHECKS)
+    verdict = verdict_of(checks)
     assert verdict == verdict_of(checks) == "review"
     failed = dataclasses.replace(checks[0], status="fail")
     assert verdict_of([failed]) == "fail"

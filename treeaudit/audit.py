@@ -4,11 +4,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from treeaudit.attacks import Attack, Case, all_attacks
+from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks
 from treeaudit.baseline import accept, read_baseline
 from treeaudit.errors import PolicyError
 from treeaudit.findings import Finding, Report, Skipped
-from treeaudit.policy import Policy, judge, read_policy, verdict_of
+from treeaudit.judging import check_names, judge, not_run, verdict_of
+from treeaudit.policy import Policy, read_policy
 from treeaudit.preparation import Progress, prepare
 from treeaudit.readers import load
 
@@ -95,7 +96,9 @@ def scan(
     >>> report.verdict, report["TA102"].people
     ('fail', 569)
     """
+    known_checks = all_checks()
     resolved = policy if isinstance(policy, Policy) else read_policy(policy)
+    check_names(resolved, known_checks)
     chosen = _choose(attacks)
     forest = load(model)
     accepted = None if baseline is None else read_baseline(baseline, forest)
@@ -122,19 +125,24 @@ def scan(
             progress(attack.title.lower(), done, len(chosen))
     # The hash is of the bytes that were just read, not of what the file is later.
     _ = forest.source.sha256
-    checks, verdict = judge(resolved, results, forest)
+    refused = offered_attacks().refused if attacks is None else ()
+    results += refused
+    checks = (*judge(resolved, results, forest, known_checks), *not_run(refused))
     if accepted is not None:
-        checks = accept(checks, accepted, resolved.k)
-        verdict = verdict_of(checks)
+        checks = accept(checks, accepted, resolved.k, known_checks)
     return Report(
         forest=forest,
         groups=case.groups,
         results=tuple(results),
         checks=checks,
-        verdict=verdict,
+        verdict=verdict_of(checks),
         policy=resolved,
-        warnings=(*forest.warnings, *([unverified] if unverified else []), *_warnings(results)),
-        words={attack.id: attack.words for attack in chosen},
+        warnings=(
+            *forest.warnings,
+            *([unverified] if unverified else []),
+            *_warnings(chosen, results),
+        ),
+        pages={attack.id: attack for attack in chosen},
         seed=seed,
         people={
             name: (records.origin, len(records))
@@ -154,10 +162,11 @@ def _choose(ids: Sequence[str] | None) -> list[type[Attack]]:
     return [attack for attack_id, attack in known.items() if attack_id in wanted]
 
 
-def _warnings(results: Sequence[Finding | Skipped]) -> list[str]:
+def _warnings(chosen: Sequence[type[Attack]], results: Sequence[Finding | Skipped]) -> list[str]:
     """Repeat what the person who trained the model most likely did not mean to do."""
+    aloud = {attack.id for attack in chosen if getattr(attack, "warns", False)}
     return [
         f"{result.title.lower()}: {result.summary}"
         for result in results
-        if isinstance(result, Finding) and result.id == "TA201" and result.status == "found"
+        if isinstance(result, Finding) and result.id in aloud and result.status == "found"
     ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from treeaudit.checks import CHECKS, holds_at_least, holds_multiple_of
+from treeaudit.checks import Registered, Rule, holds_at_least, holds_multiple_of
 from treeaudit.errors import PolicyError
 from treeaudit.findings import Check
 from treeaudit.tree import Forest
@@ -100,14 +100,14 @@ def read_baseline(path: str | os.PathLike[str], forest: Forest) -> Baseline:
 
 def _baseline(name: str, sha256: str, data: Mapping[str, Any]) -> Baseline:
     model = data["model"]
-    sizes = [f for f in data["findings"] if f["id"] == "TA101" and f["status"] != "skipped"]
+    sizes = [f["details"]["k"] for f in data["findings"] if "k" in f["details"]]
     return Baseline(
         name=name,
         sha256=sha256,
         model=None if model["path"] is None else Path(model["path"]).name,
         model_sha256=model["sha256"],
         estimator=str(model["estimator"]),
-        k=int(sizes[0]["details"]["k"]) if sizes else None,
+        k=int(sizes[0]) if sizes else None,
         measured={
             check["name"]: math.inf if check["measured"] is None else float(check["measured"])
             for check in data["checks"]
@@ -131,7 +131,9 @@ def _same_model(baseline: Baseline, forest: Forest) -> None:
         )
 
 
-def accept(checks: Sequence[Check], baseline: Baseline, k: int) -> tuple[Check, ...]:
+def accept(
+    checks: Sequence[Check], baseline: Baseline, k: int, known: Mapping[str, Registered]
+) -> tuple[Check, ...]:
     """Mark the failed checks that are no worse than in the baseline.
 
     Parameters
@@ -143,6 +145,8 @@ def accept(checks: Sequence[Check], baseline: Baseline, k: int) -> tuple[Check, 
     k
         The smallest acceptable group now: numbers of people below it can only
         be compared where it is the same.
+    known
+        Every check, by name.
 
     Returns
     -------
@@ -150,26 +154,28 @@ def accept(checks: Sequence[Check], baseline: Baseline, k: int) -> tuple[Check, 
         With ``baseline`` where the old number is known, and ``accepted`` where
         a failed one is no worse.
     """
-    return tuple(_accept(check, baseline, k) for check in checks)
+    return tuple(
+        _accept(check, known[check.name].rule, baseline, k) if check.name in known else check
+        for check in checks
+    )
 
 
-def _accept(check: Check, baseline: Baseline, k: int) -> Check:
+def _accept(check: Check, rule: Rule, baseline: Baseline, k: int) -> Check:
     old = baseline.measured.get(check.name)
     if old is None or check.status == "skipped" or (check.name in _BELOW_K and k != baseline.k):
         return check
     new = math.inf if check.measured is None else check.measured
     return replace(
         check,
-        accepted=check.status == "fail" and _no_worse(check.name, new, old),
+        accepted=check.status == "fail" and _no_worse(rule, new, old),
         baseline=old if math.isfinite(old) else None,
-        was=CHECKS[check.name].show(old),
+        was=rule.show(old),
     )
 
 
-def _no_worse(name: str, new: float, old: float) -> bool:
-    holds = CHECKS[name].holds
-    if holds is holds_multiple_of:
+def _no_worse(rule: Rule, new: float, old: float) -> bool:
+    if rule.holds is holds_multiple_of:
         return old != 0 and new % old == 0
     # A share that is the same but for the last digit is the same.
     close = math.isclose(new, old, rel_tol=1e-9)
-    return close or (new >= old if holds is holds_at_least else new <= old)
+    return close or (new >= old if rule.holds is holds_at_least else new <= old)

@@ -1,31 +1,37 @@
-"""Every check that a policy can ask for: what is measured, and how it is worded.
+"""What a policy can ask for: how a check is measured, held and worded.
 
 A number that was measured on people counts with the unfavourable end of its
-95 % interval, so that a check which passes has been shown to hold.
+95 % interval, so that a check which passes has been shown to hold. Every attack
+names the checks that can be made of its finding; those of the model itself are
+here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import gcd, inf, isfinite
 
-from treeaudit.measures import (
-    Measure,
-    attribute_advantage,
-    code_inside,
-    common_divisor,
-    disclosed_by_one_known,
-    epsilon,
-    least,
-    marketer_risk,
-    memorised_excess,
-    most,
-    no_magnitudes,
-    population_uniques,
-    rows_inside,
-)
+import numpy as np
+
+from treeaudit.errors import PolicyError
+from treeaudit.findings import Finding
+from treeaudit.numbers import Share
 from treeaudit.tree import Forest
 
-__all__ = ["CHECKS", "Rule", "holds_at_least", "holds_at_most", "holds_multiple_of"]
+__all__ = [
+    "MODEL_CHECKS",
+    "Measure",
+    "Registered",
+    "Rule",
+    "epsilon",
+    "holds_at_least",
+    "holds_at_most",
+    "holds_multiple_of",
+    "least",
+    "most",
+    "register",
+]
+
+Measure = Callable[[Sequence[Finding], Forest], float | None]
 
 
 def holds_at_most(measured: float, threshold: float) -> bool:
@@ -49,38 +55,42 @@ class Rule:
 
     Attributes
     ----------
-    attacks
-        Ids of the attacks it reads. The first has to have run, the others add
-        to it where they have: the worst counts.
+    name
+        As in a policy.
     title, bound
         What is measured, and its bound with a place for the threshold.
     measure
-        The number, from the findings and the model; None where the findings do
-        not hold it.
+        The number, from the findings of the attacks that name the rule and from
+        the model; None where they do not hold it.
     missing
         Why they do not, in a few words with the next step.
     holds
         Whether a measured number fits a threshold.
     share
         Whether it is a share between 0 and 1.
+    among
+        Whether it is a number of people that is told beside all of them.
     needless
         Says why there is nothing to measure in a model, where the attack was
         skipped for that reason; None where there is.
+    step
+        What to do where it fails, with a place for ``k``; the remedy of the
+        attack without.
+    beside_repair
+        Whether that is also said where a repair of the file has been found.
     """
 
-    attacks: tuple[str, ...] = ()
+    name: str
     title: str
     bound: str
     measure: Measure
     missing: str = ""
     holds: Callable[[float, float], bool] = holds_at_most
     share: bool = False
+    among: bool = False
     needless: Callable[[Forest], str | None] | None = None
-
-    @property
-    def attack(self) -> str | None:
-        """The attack that has to have run; None for what the model itself tells."""
-        return self.attacks[0] if self.attacks else None
+    step: str = ""
+    beside_repair: bool = False
 
     def show(self, measured: float) -> str:
         """Return a measured number in words."""
@@ -88,195 +98,106 @@ class Rule:
             return "unbounded"
         if self.share:
             return f"{measured:.1%}" if measured >= 0.001 or measured == 0 else f"{measured:.2g}"
-        return f"{int(measured):,}" if measured.is_integer() else f"{measured:.4g}"
+        return f"{int(measured):,}" if float(measured).is_integer() else f"{measured:.4g}"
 
 
-_NO_CONTROL = "needs unseen people for every claim (--test)"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """A rule and the attacks that name it, by id.
 
-CHECKS: Mapping[str, Rule] = {
-    "min-leaf": Rule(
-        attacks=("TA101",),
-        title="Smallest group",
-        bound="at least {:,.0f} people",
-        measure=least("min_leaf"),
-        holds=holds_at_least,
-    ),
-    "max-unique-people": Rule(
-        attacks=("TA101",),
-        title="People alone in a leaf",
-        bound="at most {:,.0f}",
-        measure=most("unique_people"),
-    ),
-    "max-small-leaf-people": Rule(
-        attacks=("TA101",),
-        title="People in leaves below k",
-        bound="at most {:,.0f}",
-        measure=most("below_k_people"),
-    ),
-    "max-small-leaf-share": Rule(
-        attacks=("TA101",),
-        title="Share of people in leaves below k",
-        bound="at most {:.1%}",
-        measure=most("below_k_share"),
-        share=True,
-    ),
-    "max-marketer-risk": Rule(
-        attacks=("TA101",),
-        title="Average chance to find a person",
-        bound="at most {:.1%}",
-        measure=marketer_risk,
-        share=True,
-    ),
-    "max-population-uniques": Rule(
-        attacks=("TA101",),
-        title="People alone in the population too (estimate)",
-        bound="at most {:,.0f}",
-        measure=population_uniques,
-        missing="needs a share of the population that can be modelled (--sampling-fraction)",
-    ),
-    "min-degrees-of-freedom": Rule(
-        attacks=("TA101",),
-        title="Residual degrees of freedom",
-        bound="at least {:,.0f}",
-        measure=least("residual_degrees_of_freedom"),
-        missing="the file does not tell how many people there are",
-        holds=holds_at_least,
-    ),
-    "max-certain-share": Rule(
-        attacks=("TA102", "TA110"),
-        title="People whose label is certain",
-        bound="at most {:.1%}",
-        measure=most("certain_share"),
-        share=True,
-    ),
-    "min-distinct-l": Rule(
-        attacks=("TA102", "TA110"),
-        title="Different labels in a leaf",
-        bound="at least {:,.0f}",
-        measure=least("distinct_l"),
-        holds=holds_at_least,
-    ),
-    "min-entropy-l": Rule(
-        attacks=("TA102", "TA110"),
-        title="Entropy l-diversity",
-        bound="at least {:g}",
-        measure=least("entropy_l"),
-        holds=holds_at_least,
-    ),
-    "max-t-closeness": Rule(
-        attacks=("TA102", "TA110"),
-        title="Distance of a leaf from everybody (t-closeness)",
-        bound="at most {:g}",
-        measure=most("t_closeness"),
-        share=True,
-    ),
-    "max-dominant-share": Rule(
-        attacks=("TA102", "TA110"),
-        title="Share of one label in a leaf",
-        bound="at most {:.1%}",
-        measure=most("largest_share"),
-        share=True,
-    ),
-    "min-cell": Rule(
-        attacks=("TA102",),
-        title="Fewest people of one label in a leaf",
-        bound="at least {:,.0f}",
-        measure=least("smallest_cell"),
-        missing="the class counts of the file are not people",
-        holds=holds_at_least,
-    ),
-    "max-absent-label-people": Rule(
-        attacks=("TA102",),
-        title="People of whom a label is ruled out",
-        bound="at most {:,.0f}",
-        measure=most("absent_class_people"),
-    ),
-    "max-disclosed-by-one-known": Rule(
-        attacks=("TA103",),
-        title="People disclosed by knowing one other",
-        bound="at most {:,.0f}",
-        measure=disclosed_by_one_known,
-    ),
-    "max-memorised-excess": Rule(
-        attacks=("TA101", "TA102", "TA110"),
-        title="Claims that hold less for unseen people (upper bound)",
-        bound="at most {:.1%}",
-        measure=memorised_excess,
-        missing=_NO_CONTROL,
-        share=True,
-    ),
-    "max-attribute-advantage": Rule(
-        attacks=("TA104",),
-        title="Hidden values found beyond the guess (upper bound)",
-        bound="at most {:.1%}",
-        measure=attribute_advantage,
-        missing="not every column was attacked",
-        share=True,
-    ),
-    "max-membership-auc": Rule(
-        attacks=("TA105",),
-        title="Membership inference, AUC (upper bound)",
-        bound="at most {:g}",
-        measure=most("auc_high"),
-        share=True,
-    ),
-    "max-membership-tpr": Rule(
-        attacks=("TA105",),
-        title="Members recognised at 1 % false alarms (upper bound)",
-        bound="at most {:.1%}",
-        measure=most("tpr_at_1_percent_fpr_high"),
-        missing="needs 1,000 or more unseen people (--test)",
-        share=True,
-    ),
-    "max-nk-leaves": Rule(
-        attacks=("TA110",),
-        title="Leaves where two people hold 90 % of a total",
-        bound="at most {:,.0f}",
-        measure=most("nk_leaves"),
-        needless=no_magnitudes,
-    ),
-    "max-p-percent-leaves": Rule(
-        attacks=("TA110",),
-        title="Leaves where a total gives one contribution away to within 10 %",
-        bound="at most {:,.0f}",
-        measure=most("p_percent_leaves"),
-        needless=no_magnitudes,
-    ),
-    "max-training-rows-inside": Rule(
-        attacks=("TA202",),
-        title="People with a row of their own in the file",
-        bound="at most {:,.0f}",
-        measure=rows_inside,
-        missing="the file holds something that was not understood (TA202)",
-    ),
-    "max-seeds": Rule(
-        attacks=("TA203",),
-        title="Seeds that repeat a draw",
-        bound="at most {:,.0f}",
-        measure=most("seeds"),
-    ),
-    "max-exact-values": Rule(
-        attacks=("TA204",),
-        title="Exact values of single columns",
-        bound="at most {:,.0f}",
-        measure=most("exact_values"),
-    ),
-    "max-calls": Rule(
-        attacks=("TA205",),
-        title="Code outside the usual libraries",
-        bound="at most {:,.0f}",
-        measure=code_inside,
-    ),
-    "round-to": Rule(
+    The first has to have run, the others add to it where they have: the worst
+    counts. There are none where the model itself tells the number.
+    """
+
+    rule: Rule
+    attacks: tuple[str, ...] = ()
+
+
+def register(offered: Iterable[tuple[str, Sequence[Rule]]]) -> Mapping[str, Registered]:
+    """Return every check by its name in a policy.
+
+    Parameters
+    ----------
+    offered
+        Id and rules of each attack.
+
+    Raises
+    ------
+    PolicyError
+        If an attack gives a name that is taken to a rule of its own.
+    """
+    found: dict[str, Registered] = {}
+    for attack, rules in offered:
+        for rule in rules:
+            taken = found.get(rule.name)
+            if taken is not None and taken.rule is not rule:
+                raise PolicyError(f"{attack} has a check {rule.name} of its own: the name is taken")
+            ids = () if taken is None else taken.attacks
+            found[rule.name] = Registered(rule=rule, attacks=(*ids, attack))
+    return found | {rule.name: Registered(rule=rule) for rule in MODEL_CHECKS}
+
+
+def most(name: str) -> Measure:
+    """Measure the largest of a number in the details; None where one of them is not known."""
+    return _worst(name, max)
+
+
+def least(name: str) -> Measure:
+    """Measure the smallest of a number in the details; None where one of them is not known."""
+    return _worst(name, min)
+
+
+def _worst(name: str, pick: Callable[[list[float]], float]) -> Measure:
+    def measure(findings: Sequence[Finding], _: Forest) -> float | None:
+        found = [_number(finding, name) for finding in findings]
+        known = [value for value in found if value is not None]
+        return pick(known) if len(known) == len(found) else None
+
+    return measure
+
+
+def _number(finding: Finding, name: str) -> float | None:
+    details = finding.details
+    value = details.get(name) if isinstance(details, dict) else getattr(details, name)
+    return value if value is None or isinstance(value, Share) else float(value)
+
+
+def epsilon(_: Sequence[Finding], forest: Forest) -> float:
+    """Measure the claimed epsilon; infinite where the model claims none."""
+    privacy = forest.privacy or {}
+    claimed = privacy.get("epsilon")
+    private = isinstance(claimed, int | float) and not privacy.get("not_private", False)
+    return float(claimed) if private and claimed is not None else inf
+
+
+def _common_divisor(_: Sequence[Finding], forest: Forest) -> float:
+    """Measure the largest number that divides every count in the file; 0 without counts."""
+    common = 0
+    for tree in forest.trees:
+        for counts in (tree.n_records, tree.counts):
+            if counts is None:
+                continue
+            whole = np.unique(counts)
+            if (whole != np.floor(whole)).any():
+                return 1.0
+            common = gcd(common, *whole.astype(np.int64).tolist())
+    return float(common)
+
+
+MODEL_CHECKS: tuple[Rule, ...] = (
+    Rule(
+        name="round-to",
         title="Largest number that divides every count",
         bound="a multiple of {:,.0f}",
-        measure=common_divisor,
+        measure=_common_divisor,
         holds=holds_multiple_of,
     ),
-    "max-epsilon": Rule(
+    Rule(
+        name="max-epsilon",
         title="Differential privacy, epsilon",
         bound="at most {:g}",
         measure=epsilon,
+        step="train with differential privacy, or ask for a policy without max-epsilon",
     ),
-}
-"""Every check, by its name in a policy."""
+)
+"""Checks of what the model itself tells."""

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from treeaudit.attacks.membership import Membership
 from treeaudit.audit import scan
 from treeaudit.claims import Claims, claims_of
 from treeaudit.data import read_table
 from treeaudit.errors import DataError
-from treeaudit.findings import Finding, Report
+from treeaudit.findings import Report
 from treeaudit.policy import Policy
 from treeaudit.predictions import Utility, utility
 from treeaudit.readers import load
@@ -52,12 +53,11 @@ class Compared:
         epsilon = privacy.get("epsilon")
         return float(epsilon) if isinstance(epsilon, int | float) else None
 
-    def detail(self, attack: str, name: str) -> Any:  # noqa: ANN401  # details are plain data
-        """Return a number of a finding, or None where the attack did not run."""
-        for result in self.report.results:
-            if result.id == attack and isinstance(result, Finding):
-                return result.details.get(name)
-        return None
+    @property
+    def membership_auc(self) -> float | None:
+        """How well members are told from unseen people, or None where that was not attacked."""
+        found = (f for f in self.report.findings if f.id == Membership.id)
+        return next((f.details["auc"] for f in found), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -84,7 +84,7 @@ def defend(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> tree = DecisionTreeClassifier(random_state=0).fit(*load_breast_cancer(return_X_y=True))
     >>> safer = defend(tree, min_leaf=10)
-    >>> ta.scan(tree)["TA101"].details["min_leaf"], ta.scan(safer)["TA101"].details["min_leaf"]
+    >>> ta.scan(tree)["TA101"].details.min_leaf, ta.scan(safer)["TA101"].details.min_leaf
     (1, 17)
     """
     done = repair(

@@ -10,9 +10,11 @@ from treeaudit.groups import Groups
 from treeaudit.tree import Forest
 
 if TYPE_CHECKING:
+    from treeaudit.page import Page
     from treeaudit.policy import Policy
 
 __all__ = [
+    "About",
     "Check",
     "Control",
     "Estimate",
@@ -25,6 +27,8 @@ __all__ = [
     "Words",
 ]
 
+About = Literal["table", "people", "file"]
+"""What an attack is about: the table of leaves, single people, or the rest of the file."""
 Severity = Literal["none", "low", "medium", "high"]
 CheckStatus = Literal["pass", "fail", "skipped"]
 Verdict = Literal["pass", "fail", "review"]
@@ -163,7 +167,7 @@ class Finding:
     leaves: int
     people: int
     summary: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Any = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     per_tree: tuple[Mapping[str, Any], ...] | None = None
     controls: tuple[Control, ...] = ()
@@ -205,6 +209,12 @@ class Check:
     baseline, was
         What was measured in the accepted report, and the same in words; None
         and empty where it does not tell.
+    attack
+        Id of the attack that has to have run; None for what the model itself tells.
+    share, among
+        Whether the number is a share, and whether it is one of all the people.
+    step, beside_repair
+        What to do where it fails, and whether also where a repair was found.
     """
 
     name: str
@@ -218,6 +228,11 @@ class Check:
     accepted: bool = False
     baseline: float | None = None
     was: str = ""
+    attack: str | None = None
+    share: bool = False
+    among: bool = False
+    step: str = ""
+    beside_repair: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,8 +279,8 @@ class Report:
         What the policy says of them.
     warnings
         What else the reader should know, one sentence each.
-    words
-        The words of each attack, by id.
+    pages
+        The page of each attack that was chosen, by id: its words and its view.
     seed
         Of every random choice.
     people
@@ -284,7 +299,7 @@ class Report:
     verdict: Verdict
     policy: "Policy"
     warnings: tuple[str, ...] = ()
-    words: Mapping[str, Words] = field(default_factory=dict)
+    pages: Mapping[str, "type[Page]"] = field(default_factory=dict)
     seed: int = 0
     people: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     baseline: Mapping[str, Any] | None = None

@@ -1,25 +1,20 @@
-"""Thresholds, and what they say about findings: pass, fail or review."""
+"""Policies: named thresholds, built in or from a TOML file."""
 
 import difflib
 import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-from treeaudit.checks import CHECKS
 from treeaudit.errors import PolicyError
-from treeaudit.findings import Check, Finding, Skipped
 from treeaudit.policy_file import policies_in
-from treeaudit.tree import Forest
 
-__all__ = ["BUILT_IN", "CHECKS", "DEFAULT_K", "Policy", "judge", "read_policy", "verdict_of"]
+__all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "read_policy"]
 
 DEFAULT_K = 5
-Results = Sequence[Finding | Skipped]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +34,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name, value in self.values.items():
-            if name not in CHECKS:
-                near = difflib.get_close_matches(name, CHECKS, 1)
-                hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(CHECKS)}"
-                raise PolicyError(f"policy {self.name}: there is no check {name!r}; {hint}")
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not math.isfinite(value) or value < 0:
                 raise PolicyError(f"policy {self.name}: {name} must be a number of at least 0")
-            if CHECKS[name].share and value > 1:
-                raise PolicyError(
-                    f"policy {self.name}: {name} is a share between 0 and 1, such as 0.01"
-                )
 
     @property
     def k(self) -> int:
@@ -122,78 +109,6 @@ BUILT_IN: Mapping[str, Policy] = {
 magnitudes. ``opensafely`` suppresses counts up to 7 and rounds to the nearest 5.
 ``private`` is for models whose noise bounds what they give away about anybody.
 """
-
-
-def judge(
-    policy: Policy, results: Results, forest: Forest
-) -> tuple[tuple[Check, ...], Literal["pass", "fail", "review"]]:
-    """Hold findings against a policy.
-
-    Parameters
-    ----------
-    policy
-        The thresholds.
-    results
-        What the attacks found. A check whose attack was skipped is skipped,
-        and the verdict is then at best ``review``.
-    forest
-        The model.
-
-    Returns
-    -------
-    tuple
-        The checks in the policy's order, and the verdict.
-    """
-    found = {result.id: result for result in results}
-    checks = tuple(_check(name, value, found, forest) for name, value in policy.values.items())
-    return checks, verdict_of(checks)
-
-
-def verdict_of(checks: Sequence[Check]) -> Literal["pass", "fail", "review"]:
-    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
-
-    Examples
-    --------
-    >>> verdict_of(())
-    'pass'
-    """
-    if any(check.status == "fail" and not check.accepted for check in checks):
-        return "fail"
-    return "review" if any(check.status == "skipped" for check in checks) else "pass"
-
-
-def _check(
-    name: str, threshold: float, found: Mapping[str, Finding | Skipped], forest: Forest
-) -> Check:
-    rule = CHECKS[name]
-    check = Check(
-        name=name,
-        threshold=threshold,
-        measured=None,
-        status="skipped",
-        title=rule.title,
-        bound=rule.bound.format(threshold),
-    )
-    ran = [found[i] for i in rule.attacks if isinstance(found.get(i), Finding)]
-    findings = [finding for finding in ran if isinstance(finding, Finding)]
-    if rule.attacks and not isinstance(found.get(rule.attacks[0]), Finding):
-        needless = None if rule.needless is None else rule.needless(forest)
-        if needless is not None:
-            return replace(check, measured=0.0, status="pass", shown="0", reason=needless)
-        first = found.get(rule.attacks[0])
-        reason = first.reason if isinstance(first, Skipped) else f"{rule.attacks[0]} was not run"
-        return replace(check, reason=reason)
-    measured = rule.measure(findings, forest)
-    if measured is None:
-        return replace(check, reason=rule.missing or "the finding does not tell")
-    known = math.isfinite(measured)
-    return replace(
-        check,
-        measured=measured if known else None,
-        shown=rule.show(measured),
-        status="pass" if rule.holds(measured, threshold) else "fail",
-        reason=None if known else "the model claims no differential privacy",
-    )
 
 
 def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy:

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 from treeaudit.findings import Estimate
 
-__all__ = ["difference", "exact", "fact", "paired", "wilson"]
+__all__ = ["Estimate", "difference", "exact", "fact", "paired", "wilson"]
 
 
 def fact(value: float, n: int) -> Estimate:

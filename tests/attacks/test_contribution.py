@@ -8,6 +8,7 @@ import pytest
 import treeaudit as ta
 from treeaudit.attacks import Case
 from treeaudit.attacks.contribution import contribution
+from treeaudit.details import plain_data
 from treeaudit.groups import measure
 from treeaudit.records import read_records
 
@@ -20,22 +21,22 @@ def test_the_papers_tree(figure_3) -> None:
     """Below 3: one person (height, age) and two people (height, weight)."""
     case = case_of(figure_3, k=3)
     found = contribution(case, case.groups.size < 3)
-    by_name = {entry["feature"]: entry for entry in found}
-    assert {name: entry["people"] for name, entry in by_name.items()} == {
+    by_name = {entry.feature: entry for entry in found}
+    assert {name: entry.people for name, entry in by_name.items()} == {
         "Height": 3,
         "Weight": 2,
         "Age": 1,
     }
-    assert by_name["Weight"]["last_split_people"] == 2
-    assert by_name["Age"]["last_split_share"] == pytest.approx(1 / 3)
-    assert by_name["Height"]["last_split_people"] == 0
-    assert found[0]["feature"] == "Weight"
-    assert found[0]["hidden_share"] is None
+    assert by_name["Weight"].last_split_people == 2
+    assert by_name["Age"].last_split_share == pytest.approx(1 / 3)
+    assert by_name["Height"].last_split_people == 0
+    assert found[0].feature == "Weight"
+    assert found[0].hidden_share is None
 
 
 def test_without_small_leaves_nothing_contributes(figure_3) -> None:
     case = case_of(figure_3, k=1)
-    assert contribution(case, case.groups.size < 1) == []
+    assert contribution(case, case.groups.size < 1) == ()
 
 
 def test_a_row_number_is_what_singles_people_out() -> None:
@@ -48,10 +49,10 @@ def test_a_row_number_is_what_singles_people_out() -> None:
     forest = ta.load(DecisionTreeClassifier(random_state=0).fit(x, y))
     case = case_of(forest, train=read_records((x, y), forest))
     found = contribution(case, case.groups.size < case.k)
-    assert json.loads(json.dumps(found)) == found
-    assert found[0]["feature"] == "x0"
-    assert found[0]["hidden_share"] == 1.0
-    assert found[-1]["hidden_share"] < 0.5
+    assert json.loads(json.dumps(plain_data(found))) == plain_data(found)
+    assert found[0].feature == "x0"
+    assert found[0].hidden_share == 1.0
+    assert found[-1].hidden_share < 0.5
 
 
 def test_no_claim_about_people_who_were_not_drawn(figure_3) -> None:
@@ -61,4 +62,4 @@ def test_no_claim_about_people_who_were_not_drawn(figure_3) -> None:
     people = read_records(([[180, 50, 10], [150, 50, 10]], ["yes", "no"]), drawn)
     case = case_of(drawn, train=people)
     found = contribution(case, case.groups.size < 5)
-    assert all(entry["hidden_share"] is None for entry in found)
+    assert all(entry.hidden_share is None for entry in found)

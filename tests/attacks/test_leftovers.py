@@ -69,7 +69,7 @@ def test_the_remedies_in_words_remove_the_findings(forest, cancer) -> None:
     model = RandomForestClassifier(**forest.get_params()).fit(*cancer)
     before = model.predict_proba(cancer[0])
     first = ta.scan(model, attacks=IDS)
-    words = first.words
+    words = {attack: page.words for attack, page in first.pages.items()}
     assert "model._sample_weight = None; del model.oob_decision_function_" in words["TA202"].remedy
     model._sample_weight = None
     del model.oob_decision_function_

@@ -10,6 +10,7 @@ import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case
 from treeaudit.attacks.population import degrees_of_freedom, population, risks
+from treeaudit.details import plain_data
 from treeaudit.groups import measure
 from treeaudit.records import read_records
 
@@ -21,24 +22,24 @@ def case_of(forest, **options) -> Case:
 def test_the_papers_tree_by_hand(figure_3) -> None:
     """Leaves of 3, 2, 1 and 3 people, nine in all."""
     found = risks(case_of(figure_3, k=3))
-    assert found["prosecutor"] == pytest.approx(
+    assert plain_data(found.prosecutor) == pytest.approx(
         {"highest": 1.0, "average": 4 / 9, "above_threshold": 3 / 9}
     )
-    assert found["journalist"] is None
-    assert found["marketer"] == pytest.approx(4 / 9)
-    assert not found["estimated"]
+    assert found.journalist is None
+    assert found.marketer == pytest.approx(4 / 9)
+    assert not found.estimated
     assert population(case_of(figure_3)) is None
 
 
 def test_a_sample_of_a_tenth(figure_3) -> None:
     case = case_of(figure_3, fraction=0.1)
     found, uniques = risks(case), population(case)
-    assert found["journalist"]["highest"] == pytest.approx(0.25584, abs=5e-6)
-    assert found["marketer"] < found["prosecutor"]["average"]
-    assert uniques["people"] == 90
-    assert uniques["alone_in_data"] == 1
-    assert all(0 <= v <= 1 for v in uniques["alone_in_both"].values() if v is not None)
-    assert uniques["others_per_unique_leaf"] is None
+    assert found.journalist.highest == pytest.approx(0.25584, abs=5e-6)
+    assert found.marketer < found.prosecutor.average
+    assert uniques.people == 90
+    assert uniques.alone_in_data == 1
+    assert all(0 <= v <= 1 for v in plain_data(uniques.alone_in_both).values() if v is not None)
+    assert uniques.others_per_unique_leaf is None
 
 
 def test_degrees_of_freedom_by_hand(figure_3) -> None:
@@ -48,7 +49,7 @@ def test_degrees_of_freedom_by_hand(figure_3) -> None:
 
 def test_a_bootstrap_tree_saw_a_smaller_part(figure_3) -> None:
     drawn = dataclasses.replace(figure_3, records_are="bootstrap", n_records=18)
-    assert risks(case_of(drawn, fraction=0.1))["fraction"] == pytest.approx(0.05)
+    assert risks(case_of(drawn, fraction=0.1)).fraction == pytest.approx(0.05)
 
 
 @given(forests())
@@ -60,8 +61,8 @@ def test_the_worst_tree_is_told(forest) -> None:
         / int(forest.trees[t].n_records[forest.trees[t].leaves].sum())
         for t in range(forest.n_trees)
     ]
-    assert found["prosecutor"]["average"] == pytest.approx(max(shares))
-    assert found["journalist"]["average"] <= found["prosecutor"]["average"]
+    assert found.prosecutor.average == pytest.approx(max(shares))
+    assert found.journalist.average <= found.prosecutor.average
 
 
 def test_others_are_counted_on_unseen_people() -> None:
@@ -78,7 +79,7 @@ def test_others_are_counted_on_unseen_people() -> None:
     found = population(case_of(forest, fraction=0.1, test=unseen))
     sizes = np.bincount(tree.apply(whole), minlength=tree.tree_.node_count)
     alone = np.flatnonzero((tree.tree_.n_node_samples == 1) & (tree.tree_.children_left == -1))
-    assert found["alone_in_data"] == len(alone)
-    others = found["others_per_unique_leaf"]
-    assert others["low"] < (sizes[alone] - 1).mean() < others["high"]
-    assert others["n"] == 6_000
+    assert found.alone_in_data == len(alone)
+    others = found.others_per_unique_leaf
+    assert others.low < (sizes[alone] - 1).mean() < others.high
+    assert others.n == 6_000

@@ -9,7 +9,7 @@ import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Uniqueness
 from treeaudit.attacks.case import smallest
-from treeaudit.attacks.uniqueness import group_sizes
+from treeaudit.attacks.uniqueness_details import group_sizes
 from treeaudit.groups import measure
 
 
@@ -20,8 +20,8 @@ def run(forest, k=5):
 def test_the_papers_walk_through(figure_3) -> None:
     """Section 3.1: one user is taller than 170 and under 15 (sixth row of Table 4)."""
     finding = run(figure_3)
-    assert finding.details["unique_leaves"] == 1
-    assert finding.details["unique_people"] == 1
+    assert finding.details.unique_leaves == 1
+    assert finding.details.unique_people == 1
     found = finding.evidence[0]
     assert (found.leaf, found.people, found.says) == (5, 1, "Health = yes")
     assert found.rule == "Height ≥ 170 · Age < 15"
@@ -29,28 +29,28 @@ def test_the_papers_walk_through(figure_3) -> None:
 
 def test_literal_numbers(figure_3) -> None:
     details = run(figure_3, k=3).details
-    assert details["below_k_leaves"] == 2
-    assert details["below_k_people"] == 3
-    assert details["min_leaf"] == 1
-    assert details["prosecutor_risk"] == 1.0
-    assert details["marketer_risk"] == pytest.approx(4 / 9)
-    assert [entry["leaves"] for entry in details["group_sizes"]] == [1, 3, 0, 0, 0]
+    assert details.below_k_leaves == 2
+    assert details.below_k_people == 3
+    assert details.min_leaf == 1
+    assert details.prosecutor_risk == 1.0
+    assert details.marketer_risk == pytest.approx(4 / 9)
+    assert [entry.leaves for entry in details.group_sizes] == [1, 3, 0, 0, 0]
 
 
 def test_groups_at_the_edges_of_the_bins() -> None:
     bins = group_sizes(np.array([1, 2, 4, 5, 9, 10, 49, 50, 500]))
-    assert [entry["leaves"] for entry in bins] == [1, 2, 2, 2, 2]
-    assert [entry["people"] for entry in bins] == [1, 6, 14, 59, 550]
+    assert [entry.leaves for entry in bins] == [1, 2, 2, 2, 2]
+    assert [entry.people for entry in bins] == [1, 6, 14, 59, 550]
 
 
 @given(forests())
 def test_agreement_with_a_count_by_hand(forest) -> None:
     finding = run(forest)
     sizes = [int(n) for t in forest.trees for n in t.n_records[t.leaves] if n > 0]
-    assert finding.details["unique_leaves"] == sum(n == 1 for n in sizes)
+    assert finding.details.unique_leaves == sum(n == 1 for n in sizes)
     assert finding.leaves == sum(n < 5 for n in sizes)
     assert finding.people == sum(n for n in sizes if n < 5)
-    assert finding.details["min_leaf"] == min(sizes)
+    assert finding.details.min_leaf == min(sizes)
 
 
 @given(forests(1))
@@ -67,14 +67,14 @@ def test_more_people_per_leaf_never_raise_the_risk(forest) -> None:
     )
     before, after = run(forest), run(ta.Forest(trees=(doubled,), schema=forest.schema))
     assert after.leaves <= before.leaves
-    assert after.details["prosecutor_risk"] <= before.details["prosecutor_risk"]
-    assert after.details["min_leaf"] >= before.details["min_leaf"]
+    assert after.details.prosecutor_risk <= before.details.prosecutor_risk
+    assert after.details.min_leaf >= before.details.min_leaf
 
 
 def test_a_forest_is_told_tree_by_tree(figure_3) -> None:
     twice = ta.Forest(trees=figure_3.trees * 2, schema=figure_3.schema)
     finding = run(twice)
-    assert finding.details["unique_leaves"] == 2
+    assert finding.details.unique_leaves == 2
     assert [row["unique_leaves"] for row in finding.per_tree] == [1, 1]
     assert [row["min_leaf"] for row in finding.per_tree] == [1, 1]
 

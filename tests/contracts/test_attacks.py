@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ import pytest
 import treeaudit as ta
 from tests.strategies import grow
 from treeaudit.attacks import ATTACKS, Case
+from treeaudit.checks import Rule, most
+from treeaudit.details import plain_data
 from treeaudit.groups import measure
 
 
@@ -62,7 +66,8 @@ class TestEveryAttack:
         if isinstance(first, ta.Skipped):
             assert first.reason
         else:
-            assert json.loads(json.dumps(dict(first.details), allow_nan=False)) == first.details
+            plain = plain_data(first.details)
+            assert json.loads(json.dumps(plain, allow_nan=False)) == plain
             assert 0 <= first.leaves <= case.groups.n_leaves
             assert first.summary.endswith(".")
 
@@ -83,21 +88,52 @@ def test_ids_are_unique_and_in_order() -> None:
     assert ids == sorted(set(ids))
 
 
+def offer(monkeypatch, load) -> None:
+    """Let another package offer an attack, loaded by a call."""
+    entry = SimpleNamespace(name="offered", value="other.package:Offered", load=load)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry])
+
+
 def test_other_packages_offer_attacks_too(monkeypatch) -> None:
-    import importlib.metadata
+    rule = Rule(name="max-odd", title="Odd", bound="at most {:g}", measure=most("unique_people"))
 
     class Offered(ATTACKS[0]):
         id = "TA901"
         title = "Offered"
+        checks = (rule,)
 
-    class Entry:
-        def load(self) -> type:
-            return Offered
-
-    def offer(group: str) -> list[Entry]:
-        assert group == "treeaudit.attacks"
-        return [Entry()]
-
-    monkeypatch.setattr(importlib.metadata, "entry_points", offer)
-    report = ta.scan(MODELS["one tree"])
+    offer(monkeypatch, lambda: Offered)
+    policy = ta.Policy(name="mine", values={"max-odd": 0})
+    report = ta.scan(MODELS["one tree"], policy=policy)
     assert report["TA901"].title == "Offered"
+    assert [(check.name, check.attack) for check in report.checks] == [("max-odd", "TA901")]
+
+
+def foreign(**parts) -> type:
+    return type("Foreign", (ATTACKS[0],), parts)
+
+
+def broken() -> type:
+    raise ImportError("no module named gone")
+
+
+@pytest.mark.parametrize(
+    ("load", "reason"),
+    [
+        (broken, "cannot be imported (ImportError: no module named gone)"),
+        (lambda: foreign(), "the id TA101 is taken"),
+        (lambda: object, "it has no id"),
+        (
+            lambda: foreign(id="TA901", checks=(replace(ATTACKS[0].checks[0]),)),
+            "TA901 has a check min-leaf of its own",
+        ),
+    ],
+)
+def test_an_attack_that_is_refused_is_named_and_nothing_passes(monkeypatch, load, reason) -> None:
+    offer(monkeypatch, load)
+    policy = ta.Policy(name="mine", values={"min-leaf": 1})
+    report = ta.scan(MODELS["one tree"], policy=policy)
+    assert report["TA101"].title == "Singling out"
+    (left_out,) = [result for result in report.results if result.id == "offered"]
+    assert reason in left_out.reason
+    assert (report.verdict, report.exit_code) == ("review", 3)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from treeaudit.findings import Estimate
 from treeaudit.reports.masking import Numbers
-from treeaudit.reports.whiskers import Mark, share_line, whiskers
+from treeaudit.reports.whiskers import Point, share_row, whiskers
 
 shares = st.floats(0, 1)
 
@@ -15,7 +15,7 @@ shares = st.floats(0, 1)
 @given(shares, shares, shares)
 def test_dot_and_line_are_where_the_numbers_are(low, value, high):
     low, value, high = sorted((low, value, high))
-    root = ET.fromstring(whiskers([Mark(kind="unseen", value=value, low=low, high=high)]))
+    root = ET.fromstring(whiskers([Point(kind="unseen", value=value, low=low, high=high)]))
     dot = root.find("path[@class='wd unseen']").attrib["d"]
     assert abs(float(dot[1:].split()[0]) - 100 * value) <= 0.06
     lines = [path.attrib["d"] for path in root.iter("path") if path.attrib["class"] == "wh unseen"]
@@ -28,7 +28,7 @@ def test_dot_and_line_are_where_the_numbers_are(low, value, high):
 
 def test_kinds_differ_in_shape_and_not_only_in_colour():
     drawn = {
-        kind: whiskers([Mark(kind=kind, value=0.5, low=0.5, high=0.5)])
+        kind: whiskers([Point(kind=kind, value=0.5, low=0.5, high=0.5)])
         for kind in ("claim", "seen", "unseen", "guess")
     }
     assert "wd claim" in drawn["claim"]  # squares, by their line cap
@@ -38,15 +38,15 @@ def test_kinds_differ_in_shape_and_not_only_in_colour():
 
 def test_a_row_in_words():
     found = Estimate(value=17 / 28, low=0.424, high=0.764, n=28)
-    line = share_line("Unseen people", "unseen", found, Numbers(k=5))
+    line = share_row("Unseen people", "unseen", found, Numbers(k=5))
     assert line.cells == ("61%", "42–76%", "of 28")
-    line = share_line("Unseen people", "unseen", found, Numbers(k=5, safe=True))
+    line = share_row("Unseen people", "unseen", found, Numbers(k=5, safe=True))
     assert line.cells == ("≈60%", "40–80%", "of 30")
 
 
 def test_a_share_of_few_people_is_not_told_in_a_safe_copy():
     found = Estimate(value=0.5, low=0.1, high=0.9, n=4)
-    line = share_line("Unseen people", "unseen", found, Numbers(k=5, safe=True))
+    line = share_row("Unseen people", "unseen", found, Numbers(k=5, safe=True))
     assert line.graph == ""
     assert line.cells == ("rests on fewer than 5 people",)
 

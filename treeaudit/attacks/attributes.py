@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.attacks.attributes_view import view
 from treeaudit.attacks.candidates import Column, columns_of
 from treeaudit.attacks.case import Case, severity_of_share
 from treeaudit.attacks.fredrikson import fredrikson
@@ -34,8 +35,11 @@ from treeaudit.attacks.hidden import (
     weigh,
 )
 from treeaudit.attacks.sides import Sides, refusal, sides
-from treeaudit.findings import Control, Estimate, Finding, Skipped, Words
+from treeaudit.checks import Rule
+from treeaudit.findings import About, Control, Estimate, Finding, Skipped, Words
+from treeaudit.page import Show
 from treeaudit.stats import difference, paired, wilson
+from treeaudit.tree import Forest
 
 __all__ = ["Attributes", "Outcome"]
 
@@ -95,6 +99,29 @@ class Outcome:
         return min(excess.value for excess in excesses)
 
 
+def _advantage(findings: Sequence[Finding], _: Forest) -> float | None:
+    """Measure how much more often a value is found than for unseen people and without the model.
+
+    The smaller of the two, at its upper bound, for the column where that is
+    largest; None where a column was left out.
+    """
+    details = findings[0].details
+    if details["not_attacked"]:
+        return None
+    both = [min(row["excess_high"], row["beyond_imputation_high"]) for row in details["columns"]]
+    return max(0.0, *map(float, both))
+
+
+_ADVANTAGE = Rule(
+    name="max-attribute-advantage",
+    title="Hidden values found beyond the guess (upper bound)",
+    bound="at most {:.1%}",
+    measure=_advantage,
+    missing="not every column was attacked",
+    share=True,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
     """Infer each column of training people from all their others.
@@ -125,6 +152,9 @@ class Attributes:
         "not use cannot be attacked this way; numbers are inferred up to an interval",
         reference="Fredrikson et al. (2015); Jayaraman and Evans (2022) for the baseline",
     )
+    about: ClassVar[About] = "people"
+    checks: ClassVar[tuple[Rule, ...]] = (_ADVANTAGE,)
+    view: ClassVar[Show] = staticmethod(view)
     most_people: int = 2_000
     most_columns: int = 30
     most_work: int = 40_000_000

@@ -13,6 +13,7 @@ Wakabayashi et al. (2024), section 3.1, background knowledge attack: of
 al. (2007), Worst-case background knowledge. Chen et al. (2007), Privacy skyline.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,14 +24,31 @@ from treeaudit.attacks.background_control import one_known
 from treeaudit.attacks.background_curves import knowledge_curves
 from treeaudit.attacks.background_known import Fallen, taken_out
 from treeaudit.attacks.background_prior import Inferred, under_prior
+from treeaudit.attacks.background_view import view
 from treeaudit.attacks.case import Case, evidence, severity_of_share
 from treeaudit.attacks.control import lowered
-from treeaudit.findings import Control, Finding, Severity, Skipped, Words
+from treeaudit.checks import Rule
+from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.knowledge.vectors import vectors_of
+from treeaudit.page import Show
+from treeaudit.tree import Forest
 
 __all__ = ["Background"]
 
 Wide = npt.NDArray[np.int64]
+
+
+def _by_one_known(findings: Sequence[Finding], _: Forest) -> float:
+    """Measure the people who fall once the best other person is known."""
+    return float(findings[0].details["people_disclosed_by_known"][1])
+
+
+_BY_ONE_KNOWN = Rule(
+    name="max-disclosed-by-one-known",
+    title="People disclosed by knowing one other",
+    bound="at most {:,.0f}",
+    measure=_by_one_known,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +135,9 @@ class Background:
         reference="Wakabayashi et al. (2024), section 3.1; Machanavajjhala et al. (2006); "
         "Martin et al. (2007); Chen et al. (2007)",
     )
+    about: ClassVar[About] = "table"
+    checks: ClassVar[tuple[Rule, ...]] = (_BY_ONE_KNOWN,)
+    view: ClassVar[Show] = staticmethod(view)
     most_known: int = 10
     certainty: float = 0.95
 

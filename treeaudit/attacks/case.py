@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.findings import Evidence, Finding, Severity, Skipped, Words
+from treeaudit.checks import Rule
+from treeaudit.findings import Evidence, Finding, Severity, Skipped
 from treeaudit.groups import Groups
+from treeaudit.page import Page
 from treeaudit.records import Records
 from treeaudit.rules import rules_of
 from treeaudit.tree import Forest
@@ -76,12 +78,16 @@ class Case:
             self.progress(what, done, total)
 
 
-class Attack(Protocol):
-    """What `treeaudit.attacks.ATTACKS` holds: a frozen dataclass of this form."""
+class Attack(Page, Protocol):
+    """What `treeaudit.attacks.ATTACKS` holds: a frozen dataclass of this form.
 
-    id: ClassVar[str]
-    title: ClassVar[str]
-    words: ClassVar[Words]
+    Attributes
+    ----------
+    checks
+        What a policy can ask of its finding.
+    """
+
+    checks: ClassVar[tuple[Rule, ...]]
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return what the attack found; never raise for a model it cannot attack."""

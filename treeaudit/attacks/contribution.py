@@ -5,17 +5,19 @@ References
 Elliot et al. (2002), SUDA; sdcMicro reports the contribution per variable.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
+from treeaudit.details import Details
 from treeaudit.disclosure.features import hidden_without, people_by_feature, people_by_last_split
+from treeaudit.numbers import People, Share
 from treeaudit.records import Records
 from treeaudit.rules import rules_of
 
-__all__ = ["contribution"]
+__all__ = ["Contribution", "contribution"]
 
 Flag = npt.NDArray[np.bool_]
 Float = npt.NDArray[np.float64]
@@ -24,16 +26,38 @@ _MOST_LEAVES = 200
 _MOST_COMPARED = 60_000_000
 
 
-def contribution(case: Case, small: Flag) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution(Details):
+    """What one feature does to the people in small leaves.
+
+    Attributes
+    ----------
+    feature
+        Its name.
+    people, share
+        Those in small leaves whose rule has a condition on it.
+    last_split_people, last_split_share
+        Those whom its last condition alone puts below k.
+    hidden_share
+        With training data, the share of people in small leaves who would be
+        among k people if the feature were left out; None without.
+    hidden_n
+        On how many people that rests: a draw where there are many leaves.
+    """
+
+    feature: str
+    people: People
+    share: Share
+    last_split_people: People
+    last_split_share: Share
+    hidden_share: Share | None
+    hidden_n: People | None
+
+
+def contribution(case: Case, small: Flag) -> tuple[Contribution, ...]:
     """Return the features on the way to small leaves, the one that matters most first.
 
-    Of the tree with the most people in small leaves. Each entry: ``feature``;
-    ``people`` in small leaves whose rule has a condition on it, and their
-    ``share``; ``last_split_people``, whom its last condition alone puts below
-    k, and ``last_split_share``; with training data ``hidden_share``: the share
-    of people in small leaves who would be among k people if the feature were
-    left out, and ``hidden_n``, on how many people that rests (a draw where
-    there are many leaves); None without.
+    Of the tree with the most people in small leaves.
 
     Parameters
     ----------
@@ -44,7 +68,7 @@ def contribution(case: Case, small: Flag) -> list[dict[str, Any]]:
     """
     groups = case.groups
     if groups.size is None or not small.any():
-        return []
+        return ()
     index = int(groups.per_tree(np.where(small, groups.size, 0)).argmax())
     mine = slice(int(groups.start[index]), int(groups.start[index + 1]))
     leaves = groups.leaf[mine][small[mine]]
@@ -56,18 +80,18 @@ def contribution(case: Case, small: Flag) -> list[dict[str, Any]]:
     total = int(size.sum())
     order = last if hidden is None else hidden[0]
     found = np.flatnonzero(asked)
-    return [
-        {
-            "feature": features[i].name,
-            "people": int(asked[i]),
-            "share": int(asked[i]) / total,
-            "last_split_people": int(last[i]),
-            "last_split_share": int(last[i]) / total,
-            "hidden_share": None if hidden is None else float(hidden[0][i]),
-            "hidden_n": None if hidden is None else hidden[1],
-        }
+    return tuple(
+        Contribution(
+            feature=features[i].name,
+            people=People(int(asked[i])),
+            share=Share.of(int(asked[i]), total),
+            last_split_people=People(int(last[i])),
+            last_split_share=Share.of(int(last[i]), total),
+            hidden_share=None if hidden is None else Share(float(hidden[0][i])),
+            hidden_n=None if hidden is None else People(hidden[1]),
+        )
         for i in sorted(found.tolist(), key=lambda i: (-order[i], -last[i], -asked[i], i))
-    ]
+    )
 
 
 def _hidden(

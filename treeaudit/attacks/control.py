@@ -7,16 +7,19 @@ can tell one from the other.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.findings import Control, Estimate, Severity
+from treeaudit.checks import Rule
+from treeaudit.findings import Control, Estimate, Finding, Severity
 from treeaudit.records import Records
 from treeaudit.stats import difference, fact, wilson
+from treeaudit.tree import Forest
 
-__all__ = ["explained", "leaf_control", "lowered"]
+__all__ = ["MEMORY", "explained", "leaf_control", "lowered", "reading"]
 
 Flag = npt.NDArray[np.bool_]
 Float = npt.NDArray[np.float64]
@@ -109,6 +112,15 @@ def explained(control: Control | None) -> bool:
     return control is not None and control.excess is not None and control.excess.high < SMALL_EXCESS
 
 
+def reading(control: Control) -> Literal["memory", "fact", "open"]:
+    """Return what unseen people say of a claim."""
+    if control.excess is None:
+        return "open"
+    if explained(control):
+        return "fact"
+    return "memory" if control.excess.low > 0 else "open"
+
+
 def lowered(severity: Severity, controls: Sequence[Control | None]) -> Severity:
     """Return the severity, one step lower where every claim holds for unseen people as well."""
     if controls and all(explained(control) for control in controls):
@@ -144,3 +156,25 @@ def _sentence(case: Case, control: Control) -> str:
     if control.excess.low > 0:
         return text + "the difference was memorised."
     return text + "too few unseen people fit to tell memory from fact."
+
+
+def _memorised_excess(findings: Sequence[Finding], _: Forest) -> float | None:
+    """Measure the largest excess of a claim over its control; every claim needs one."""
+    claims = [finding for finding in findings if finding.status == "found"]
+    controls = [control for finding in claims for control in finding.controls]
+    if any(not finding.controls for finding in claims):
+        return None
+    excesses = [control.excess for control in controls]
+    known = [excess.high for excess in excesses if excess is not None]
+    return max(known, default=0.0) if len(known) == len(excesses) else None
+
+
+MEMORY = Rule(
+    name="max-memorised-excess",
+    title="Claims that hold less for unseen people (upper bound)",
+    bound="at most {:.1%}",
+    measure=_memorised_excess,
+    missing="needs unseen people for every claim (--test)",
+    share=True,
+)
+"""The check of every attack whose claims are held against unseen people."""

@@ -20,10 +20,34 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
-from treeaudit.findings import Control, Finding, Severity, Skipped, Words
+from treeaudit.attacks.diversity_checks import DIVERSITY
+from treeaudit.attacks.homogeneity_view import view
+from treeaudit.checks import Rule, holds_at_least, least, most
+from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.groups import Labels
+from treeaudit.numbers import Share
+from treeaudit.page import Show
 
 __all__ = ["Homogeneity"]
+
+
+_CHECKS = (
+    *DIVERSITY,
+    Rule(
+        name="min-cell",
+        title="Fewest people of one label in a leaf",
+        bound="at least {:,.0f}",
+        measure=least("smallest_cell"),
+        missing="the class counts of the file are not people",
+        holds=holds_at_least,
+    ),
+    Rule(
+        name="max-absent-label-people",
+        title="People of whom a label is ruled out",
+        bound="at most {:,.0f}",
+        measure=most("absent_class_people"),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +72,9 @@ class Homogeneity:
         "about anybody; only a control on unseen people can tell",
         reference="Wakabayashi et al. (2024), section 3.1; Machanavajjhala et al. (2006)",
     )
+    about: ClassVar[About] = "table"
+    checks: ClassVar[tuple[Rule, ...]] = _CHECKS
+    view: ClassVar[Show] = staticmethod(view)
     dominant: float = 0.9
 
     def run(self, case: Case) -> Finding | Skipped:
@@ -76,7 +103,9 @@ class Homogeneity:
         people = int(size[pure].sum())
         totals = groups.per_tree(np.where(labels.distinct > 0, size, 0))
         certain = groups.per_tree(np.where(pure, size, 0))
-        share = float((certain / np.maximum(totals, 1)).max())
+        share = Share(float((certain / np.maximum(totals, 1)).max()))
+        if forest.n_trees == 1:
+            share = Share.of(people, int(size.sum()))
         if not pure.any() and (groups.n_silent or None in labels.trees):
             reason = f"not every tree holds class counts ({forest.counts_reason})"
             return Skipped(id=self.id, title=self.title, reason=reason)

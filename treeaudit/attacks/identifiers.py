@@ -13,8 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.findings import Finding, Skipped, Words
+from treeaudit.checks import Rule
+from treeaudit.findings import About, Finding, Report, Skipped, Words
+from treeaudit.numbers import Count
+from treeaudit.page import Show
 from treeaudit.tree import Forest
+from treeaudit.view import Figure, View
 
 __all__ = ["Identifiers", "named_like_identifier"]
 
@@ -47,6 +51,17 @@ def named_like_identifier(name: str) -> bool:
     return bool(_WORDS & set(words) or _PAIRS.search(text) or text.startswith("unnamed 0"))
 
 
+def _view(result: Finding | Skipped, _: Report) -> View:
+    if isinstance(result, Skipped):
+        return View()
+    n = len(result.details["features"])
+    counted = Count(n, "feature that identifies", "features that identify people")
+    return View(
+        figure=Figure(number=counted, counts=""),
+        step="leave out identifying features, or round them to a public grid",
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identifiers:
     """Find features that identify people by themselves.
@@ -71,6 +86,10 @@ class Identifiers:
         limit="names are only a hint, and a column can identify people without many thresholds",
         reference="a threshold of CART is the midpoint of two neighbouring training values",
     )
+    about: ClassVar[About] = "file"
+    checks: ClassVar[tuple[Rule, ...]] = ()
+    warns: ClassVar[bool] = True
+    view: ClassVar[Show] = staticmethod(_view)
     share: float = 0.5
     fewest: int = 20
 

@@ -4,13 +4,17 @@ Readers note what they find in `Forest.leftovers`; the attacks here sort it by
 what an attacker can do with it and say how to take it out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from treeaudit.attacks.case import Case
-from treeaudit.findings import Finding, Severity, Skipped, Words
-from treeaudit.tree import Leftover
+from treeaudit.checks import Rule, most
+from treeaudit.findings import About, Finding, Report, Severity, Skipped, Words
+from treeaudit.numbers import People
+from treeaudit.page import Show
+from treeaudit.tree import Forest, Leftover
+from treeaudit.view import Figure, View
 
 __all__ = ["CodeInside", "ExactValues", "ReproducibleDraws", "TrainingData"]
 
@@ -29,6 +33,51 @@ _NAMES: Mapping[str, str] = {
     "calls": "names outside the usual libraries",
     "code": "program code",
 }
+
+
+def _view(result: Finding | Skipped, _: Report) -> View:
+    if isinstance(result, Skipped) or not result.people:
+        return View()
+    return View(figure=Figure(number=People(result.people), counts=""))
+
+
+def _rows_inside(findings: Sequence[Finding], _: Forest) -> float | None:
+    """Measure the people who have a row in the file beside the trees."""
+    people = float(findings[0].details["people"])
+    # Something was found that is no row, such as a part that was not looked at.
+    return None if not people and findings[0].status == "found" else people
+
+
+def _code_inside(findings: Sequence[Finding], _: Forest) -> float:
+    """Measure the calls and code outside the usual libraries."""
+    return float(findings[0].details["calls"] + findings[0].details["code"])
+
+
+_ROWS = Rule(
+    name="max-training-rows-inside",
+    title="People with a row of their own in the file",
+    bound="at most {:,.0f}",
+    measure=_rows_inside,
+    missing="the file holds something that was not understood (TA202)",
+)
+_SEEDS = Rule(
+    name="max-seeds",
+    title="Seeds that repeat a draw",
+    bound="at most {:,.0f}",
+    measure=most("seeds"),
+)
+_VALUES = Rule(
+    name="max-exact-values",
+    title="Exact values of single columns",
+    bound="at most {:,.0f}",
+    measure=most("exact_values"),
+)
+_CALLS = Rule(
+    name="max-calls",
+    title="Code outside the usual libraries",
+    bound="at most {:,.0f}",
+    measure=_code_inside,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +100,9 @@ class TrainingData:
         reference="scikit-learn since 1.9 keeps _sample_weight in forests; a regression leaf keeps "
         "mean and variance of its targets; CVE-2024-5206",
     )
+    about: ClassVar[About] = "file"
+    checks: ClassVar[tuple[Rule, ...]] = (_ROWS,)
+    view: ClassVar[Show] = staticmethod(_view)
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the rows of training data that were found."""
@@ -92,6 +144,9 @@ class ReproducibleDraws:
         reference="scikit-learn repeats the draws itself, as estimators_samples_; Ferry et al. "
         "(2024), arXiv 2402.19232",
     )
+    about: ClassVar[About] = "file"
+    checks: ClassVar[tuple[Rule, ...]] = (_SEEDS,)
+    view: ClassVar[Show] = staticmethod(_view)
     grades: ClassVar[Mapping[str, Severity]] = {"seeds": "medium"}
 
     def run(self, case: Case) -> Finding | Skipped:
@@ -118,6 +173,9 @@ class ExactValues:
         reference="histogram boosting bins at midpoints of neighbouring values; the first boosting "
         "step is a Newton step from the class share (TimberStrike, 2025)",
     )
+    about: ClassVar[About] = "file"
+    checks: ClassVar[tuple[Rule, ...]] = (_VALUES,)
+    view: ClassVar[Show] = staticmethod(_view)
     grades: ClassVar[Mapping[str, Severity]] = {
         "column-values": "medium",
         "first-round-counts": "medium",
@@ -153,6 +211,9 @@ class CodeInside:
         reference="documentation of pickle; GHSA-m62q-453p-gv66 (joblib before 1.6); "
         "CVE-2025-54412 and CVE-2025-54886 (skops before 0.13)",
     )
+    about: ClassVar[About] = "file"
+    checks: ClassVar[tuple[Rule, ...]] = (_CALLS,)
+    view: ClassVar[Show] = staticmethod(_view)
     grades: ClassVar[Mapping[str, Severity]] = {
         "calls": "low",
         "code": "medium",

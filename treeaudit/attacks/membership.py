@@ -20,10 +20,13 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.count_score import leaf_scores
+from treeaudit.attacks.membership_view import view
 from treeaudit.attacks.references import Reason, Scores, answers, lira, loss
 from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
 from treeaudit.attacks.sides import Sides, missing_people, sides, unknown_counts
-from treeaudit.findings import Control, Estimate, Finding, Severity, Skipped, Words
+from treeaudit.checks import Rule, most
+from treeaudit.findings import About, Control, Estimate, Finding, Severity, Skipped, Words
+from treeaudit.page import Show
 from treeaudit.predictions import averages
 from treeaudit.stats import difference, wilson
 
@@ -33,6 +36,25 @@ Float = npt.NDArray[np.float64]
 
 _CERTAIN = 1e-9
 _RATES = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_0_1_percent_fpr": 0.001}
+
+
+_CHECKS = (
+    Rule(
+        name="max-membership-auc",
+        title="Membership inference, AUC (upper bound)",
+        bound="at most {:g}",
+        measure=most("auc_high"),
+        share=True,
+    ),
+    Rule(
+        name="max-membership-tpr",
+        title="Members recognised at 1 % false alarms (upper bound)",
+        bound="at most {:.1%}",
+        measure=most("tpr_at_1_percent_fpr_high"),
+        missing="needs 1,000 or more unseen people (--test)",
+        share=True,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +82,9 @@ class Membership:
         "(TA101); the rates are averages over people, not the risk of one person",
         reference="likelihood ratio of leaf counts; Carlini et al. (2022) for how to report it",
     )
+    about: ClassVar[About] = "people"
+    checks: ClassVar[tuple[Rule, ...]] = _CHECKS
+    view: ClassVar[Show] = staticmethod(view)
     most_people: int = 20_000
     most_for_lira: int = 4_000
 

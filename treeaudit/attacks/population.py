@@ -6,19 +6,21 @@ people who are alone in the data are asked about, and with unseen people the
 rest of the population is counted, not guessed.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
+from treeaudit.details import Details
 from treeaudit.disclosure.population import expected_chance, population_uniques
-from treeaudit.disclosure.risks import risk
+from treeaudit.disclosure.risks import Risk, risk
 from treeaudit.groups import Groups
-from treeaudit.stats import wilson
+from treeaudit.numbers import People, Share
+from treeaudit.stats import Estimate, wilson
 from treeaudit.tree import Forest
 
-__all__ = ["degrees_of_freedom", "population", "risks"]
+__all__ = ["Population", "Risks", "degrees_of_freedom", "population", "risks"]
 
 Wide = npt.NDArray[np.int64]
 
@@ -28,68 +30,125 @@ _ASSUMES = (
 )
 
 
-def risks(case: Case) -> dict[str, Any]:
-    """Return the risks of the tree that has the most leaves for its people.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risks(Details):
+    """The re-identification risks of the tree that has the most leaves for its people.
 
-    ``tree``; ``threshold`` (1/k); ``prosecutor``, for somebody who is known to
-    be in the data: ``highest``, ``average`` and ``above_threshold`` (share of
-    people); ``journalist``, for somebody of whom that is not known: the same,
-    or None without a sampling fraction; ``marketer``: the average of the
-    journalist, or of the prosecutor where there is none; ``fraction``, of the
-    population in this tree; ``estimated``: whether a model of the population
-    was needed.
+    Attributes
+    ----------
+    tree
+        Which one.
+    threshold
+        ``1 / k``.
+    prosecutor
+        Of somebody who is known to be in the data.
+    journalist
+        Of somebody of whom that is not known; None without a sampling fraction.
+    marketer
+        The average of the journalist, or of the prosecutor where there is none.
+    fraction
+        Of the population in this tree, or None.
+    estimated
+        Whether a model of the population was needed.
     """
+
+    tree: int
+    threshold: Share
+    prosecutor: Risk
+    journalist: Risk | None
+    marketer: Share
+    fraction: float | None
+    estimated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AloneInBoth(Details):
+    """Estimated people who are alone in the data and in the population, by estimator.
+
+    None where the model of the population cannot be fitted.
+    """
+
+    pitman: float | None
+    zayatz: float | None
+    slide_negative_binomial: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Population(Details):
+    """Whether people who are alone in a leaf are so in the population.
+
+    Attributes
+    ----------
+    tree
+        The tree that was looked at.
+    people
+        Of the population.
+    fraction
+        Of it in this tree.
+    alone_in_data
+        People alone in a leaf.
+    alone_in_both
+        Those of them who are estimated to be alone in the population.
+    others_per_unique_leaf
+        Further people of the population for each leaf of one person, counted on
+        unseen people; None without them.
+    assumes
+        What the estimates assume, in a sentence.
+    """
+
+    tree: int
+    people: int
+    fraction: float
+    alone_in_data: People
+    alone_in_both: AloneInBoth
+    others_per_unique_leaf: Estimate | None
+    assumes: str
+
+
+def risks(case: Case) -> Risks:
+    """Return the risks of the worst tree."""
     tree, size = _worst_tree(case.groups)
     threshold = 1 / case.k
     known = risk(size, threshold)
     fraction = _fraction(case, size)
     unknown = None if fraction is None else risk(size, threshold, expected_chance(size, fraction))
-    return {
-        "tree": tree,
-        "threshold": threshold,
-        "prosecutor": known.to_dict(),
-        "journalist": None if unknown is None else unknown.to_dict(),
-        "marketer": (unknown or known).average,
-        "fraction": fraction,
-        "estimated": unknown is not None,
-    }
+    return Risks(
+        tree=tree,
+        threshold=Share(threshold),
+        prosecutor=known,
+        journalist=unknown,
+        marketer=Share((unknown or known).average),
+        fraction=fraction,
+        estimated=unknown is not None,
+    )
 
 
-def population(case: Case) -> dict[str, Any] | None:
-    """Return whether people who are alone in a leaf are so in the population; None without it.
-
-    ``tree``; ``people`` of the population; ``fraction`` of it in this tree;
-    ``alone_in_data``; ``alone_in_both``, estimated people who are alone in the
-    data and in the population, by ``pitman``, ``zayatz`` and
-    ``slide_negative_binomial`` (None where the model cannot be fitted);
-    ``others_per_unique_leaf``: further people of the population for each leaf
-    of one person, counted on unseen people, with ``low``, ``high`` and ``n``
-    (None without ``--test``); ``assumes``: a sentence.
-    """
+def population(case: Case) -> Population | None:
+    """Return who is alone in the population; None without a sampling fraction."""
     tree, size = _worst_tree(case.groups)
     fraction = _fraction(case, size)
     if fraction is None:
         return None
     alone = int((size == 1).sum())
     uniques = population_uniques(size, fraction)
-    both = {
-        "pitman": uniques.pitman,
-        "zayatz": uniques.zayatz,
-        "slide_negative_binomial": uniques.slide,
-    }
-    return {
-        "tree": tree,
-        "people": uniques.population,
-        "fraction": fraction,
-        "alone_in_data": alone,
+
+    def of_these(value: float | None) -> float | None:
         # Of all who are alone in the population, the fraction is in the data.
-        "alone_in_both": {
-            name: None if value is None else min(value * fraction, float(alone))
-            for name, value in both.items()
-        },
-        "others_per_unique_leaf": _others(case, tree, uniques.population - int(size.sum()), alone),
-        "assumes": _ASSUMES,
-    }
+        return None if value is None else min(value * fraction, float(alone))
+
+    return Population(
+        tree=tree,
+        people=uniques.population,
+        fraction=fraction,
+        alone_in_data=People(alone),
+        alone_in_both=AloneInBoth(
+            pitman=of_these(uniques.pitman),
+            zayatz=of_these(uniques.zayatz),
+            slide_negative_binomial=of_these(uniques.slide),
+        ),
+        others_per_unique_leaf=_others(case, tree, uniques.population - int(size.sum()), alone),
+        assumes=_ASSUMES,
+    )
 
 
 def degrees_of_freedom(forest: Forest, groups: Groups) -> int | None:
@@ -122,7 +181,7 @@ def _fraction(case: Case, size: Wide) -> float | None:
     return case.fraction * min(int(size.sum()) / whole, 1.0)
 
 
-def _others(case: Case, tree: int, rest: int, alone: int) -> dict[str, Any] | None:
+def _others(case: Case, tree: int, rest: int, alone: int) -> Estimate | None:
     """Count unseen people in leaves of one person, and scale to the rest of the population."""
     if case.test is None or not alone or case.groups.size is None:
         return None
@@ -130,9 +189,6 @@ def _others(case: Case, tree: int, rest: int, alone: int) -> dict[str, Any] | No
     inside = (position >= 0) & (case.groups.size[position] == 1)
     share = wilson(int(inside.sum()), len(inside))
     scale = rest / alone
-    return {
-        "value": share.value * scale,
-        "low": share.low * scale,
-        "high": share.high * scale,
-        "n": share.n,
-    }
+    return Estimate(
+        value=share.value * scale, low=share.low * scale, high=share.high * scale, n=share.n
+    )

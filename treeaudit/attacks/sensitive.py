@@ -19,16 +19,45 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, severity_of_share
 from treeaudit.attacks.control import explained, lowered
+from treeaudit.attacks.diversity_checks import DIVERSITY
 from treeaudit.attacks.sensitive_column import SensitiveColumn, codes_of, columns_to_audit
 from treeaudit.attacks.sensitive_groups import SensitiveGroups, groups_of
-from treeaudit.findings import Control, Estimate, Evidence, Finding, Skipped, Words
+from treeaudit.attacks.sensitive_view import view
+from treeaudit.checks import Rule, most
+from treeaudit.findings import About, Control, Estimate, Evidence, Finding, Skipped, Words
+from treeaudit.page import Show
 from treeaudit.rules import rules_of
 from treeaudit.stats import difference, fact, wilson
+from treeaudit.tree import Forest
 from treeaudit.words import sentence
 
 __all__ = ["Sensitive"]
 
 _MOST_EVIDENCE = 5
+
+
+def _no_magnitudes(forest: Forest) -> str | None:
+    """Say that a classifier publishes no total of anything; None for other models."""
+    return "the model publishes no magnitudes" if forest.schema.classes is not None else None
+
+
+_CHECKS = (
+    *DIVERSITY,
+    Rule(
+        name="max-nk-leaves",
+        title="Leaves where two people hold 90 % of a total",
+        bound="at most {:,.0f}",
+        measure=most("nk_leaves"),
+        needless=_no_magnitudes,
+    ),
+    Rule(
+        name="max-p-percent-leaves",
+        title="Leaves where a total gives one contribution away to within 10 %",
+        bound="at most {:,.0f}",
+        measure=most("p_percent_leaves"),
+        needless=_no_magnitudes,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +86,9 @@ class Sensitive:
         reference="Machanavajjhala et al. (2006); Li et al. (2007); Hundepool et al. (2012), "
         "section 4.2",
     )
+    about: ClassVar[About] = "table"
+    checks: ClassVar[tuple[Rule, ...]] = _CHECKS
+    view: ClassVar[Show] = staticmethod(view)
     n: int = 2
     k: float = 0.9
     p: float = 0.1

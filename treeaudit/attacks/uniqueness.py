@@ -10,7 +10,7 @@ Wakabayashi et al. (2024), section 3.1, uniqueness attack.
 Sweeney (2002), k-anonymity.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,13 +19,93 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, evidence, silent_trees, smallest
 from treeaudit.attacks.contribution import contribution
-from treeaudit.attacks.control import leaf_control, lowered
-from treeaudit.attacks.population import degrees_of_freedom, population, risks
-from treeaudit.findings import Finding, Severity, Skipped, Words
+from treeaudit.attacks.control import MEMORY, leaf_control, lowered
+from treeaudit.attacks.population import Population, degrees_of_freedom, population, risks
+from treeaudit.attacks.uniqueness_details import UniquenessDetails, group_sizes
+from treeaudit.attacks.uniqueness_view import view
+from treeaudit.checks import Rule, holds_at_least, least, most
+from treeaudit.findings import About, Finding, Severity, Skipped, Words
+from treeaudit.numbers import People, Share
+from treeaudit.page import Show
+from treeaudit.tree import Forest
 
-__all__ = ["Uniqueness", "group_sizes"]
+__all__ = ["Uniqueness"]
 
-_BINS = ((1, 1), (2, 4), (5, 9), (10, 49), (50, None))
+
+def _marketer_risk(findings: Sequence[Finding], _: Forest) -> float:
+    """Measure the average chance to find a person, in the worst tree."""
+    return float(findings[0].details.risks.prosecutor.average)
+
+
+def _population_uniques(findings: Sequence[Finding], _: Forest) -> float | None:
+    """Measure the estimated people who are alone in the data and in the population."""
+    found: Population | None = findings[0].details.population
+    if found is None:
+        return None
+    return 0.0 if not found.alone_in_data else found.alone_in_both.pitman
+
+
+_STEP = "train again with min_samples_leaf={k} or more, so that nobody stands alone"
+
+_CHECKS = (
+    Rule(
+        name="min-leaf",
+        title="Smallest group",
+        bound="at least {:,.0f} people",
+        measure=least("min_leaf"),
+        holds=holds_at_least,
+        step=_STEP,
+        beside_repair=True,
+    ),
+    Rule(
+        name="max-unique-people",
+        title="People alone in a leaf",
+        bound="at most {:,.0f}",
+        measure=most("unique_people"),
+        among=True,
+        step=_STEP,
+        beside_repair=True,
+    ),
+    Rule(
+        name="max-small-leaf-people",
+        title="People in leaves below k",
+        bound="at most {:,.0f}",
+        measure=most("below_k_people"),
+        among=True,
+        step=_STEP,
+        beside_repair=True,
+    ),
+    Rule(
+        name="max-small-leaf-share",
+        title="Share of people in leaves below k",
+        bound="at most {:.1%}",
+        measure=most("below_k_share"),
+        share=True,
+    ),
+    Rule(
+        name="max-marketer-risk",
+        title="Average chance to find a person",
+        bound="at most {:.1%}",
+        measure=_marketer_risk,
+        share=True,
+    ),
+    Rule(
+        name="max-population-uniques",
+        title="People alone in the population too (estimate)",
+        bound="at most {:,.0f}",
+        measure=_population_uniques,
+        missing="needs a share of the population that can be modelled (--sampling-fraction)",
+    ),
+    Rule(
+        name="min-degrees-of-freedom",
+        title="Residual degrees of freedom",
+        bound="at least {:,.0f}",
+        measure=least("residual_degrees_of_freedom"),
+        missing="the file does not tell how many people there are",
+        holds=holds_at_least,
+    ),
+    MEMORY,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +124,12 @@ class Uniqueness:
         "fits others outside it",
         reference="Wakabayashi et al. (2024), section 3.1; Sweeney (2002), k-anonymity",
     )
+    about: ClassVar[About] = "table"
+    checks: ClassVar[tuple[Rule, ...]] = _CHECKS
+    view: ClassVar[Show] = staticmethod(view)
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return what the leaf sizes alone reveal.
-
-        ``details``: ``unique_leaves``, ``unique_people``, ``below_k_leaves``,
-        ``below_k_people``; ``below_k_share``, of people, in the worst tree;
-        ``k``, ``min_leaf``, ``group_sizes``; ``prosecutor_risk`` (highest),
-        ``marketer_risk`` (leaves by people, all trees);
-        ``trees_that_do_not_tell``; ``residual_degrees_of_freedom`` (None where
-        the people are not told); ``risks`` and ``population`` as in
-        `treeaudit.attacks.population`; ``contribution`` as in
-        `treeaudit.attacks.contribution`.
 
         Skipped where the model does not tell how many people are in a leaf.
         """
@@ -72,23 +146,23 @@ class Uniqueness:
             return Skipped(id=self.id, title=self.title, reason=silent_trees(case))
         least = int(size.min())
         worst = smallest(size, np.flatnonzero(small))
-        details = {
-            "unique_leaves": unique,
-            "unique_people": unique,
-            "below_k_leaves": below,
-            "below_k_people": below_people,
-            "k": k,
-            "min_leaf": least,
-            "group_sizes": group_sizes(size),
-            "prosecutor_risk": 1 / least,
-            "marketer_risk": len(size) / total,
-            "trees_that_do_not_tell": case.groups.n_silent,
-            "below_k_share": _share(case, small),
-            "residual_degrees_of_freedom": degrees_of_freedom(case.forest, case.groups),
-            "risks": risks(case),
-            "population": population(case),
-            "contribution": contribution(case, small),
-        }
+        details = UniquenessDetails(
+            unique_leaves=People(unique, "leaf", "leaves"),
+            unique_people=People(unique),
+            below_k_leaves=People(below, "leaf", "leaves"),
+            below_k_people=People(below_people),
+            k=k,
+            min_leaf=People(least),
+            group_sizes=group_sizes(size),
+            prosecutor_risk=Share(1 / least),
+            marketer_risk=Share(len(size) / total),
+            trees_that_do_not_tell=case.groups.n_silent,
+            below_k_share=Share(_share(case, small)),
+            residual_degrees_of_freedom=degrees_of_freedom(case.forest, case.groups),
+            risks=risks(case),
+            population=population(case),
+            contribution=contribution(case, small),
+        )
         many = case.forest.n_trees > 1
         control = leaf_control(case, small, f"leaves of fewer than {k} people")
         return Finding(
@@ -103,22 +177,6 @@ class Uniqueness:
             per_tree=_per_tree(case, alone, small) if many else None,
             controls=() if control is None else (control,),
         )
-
-
-def group_sizes(size: npt.NDArray[np.int64]) -> list[dict[str, int | None]]:
-    """Return leaves and people by size of the group.
-
-    Examples
-    --------
-    >>> group_sizes(np.array([1, 1, 3, 60]))[0]
-    {'from': 1, 'to': 1, 'leaves': 2, 'people': 2}
-    """
-    bins = []
-    for low, high in _BINS:
-        inside = (size >= low) & (size <= high) if high is not None else size >= low
-        leaves, people = int(inside.sum()), int(size[inside].sum())
-        bins.append({"from": low, "to": high, "leaves": leaves, "people": people})
-    return bins
 
 
 def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:

@@ -12,7 +12,7 @@ chapter 16. Dankar and El Emam (2010), A method for evaluating marketer
 re-identification risk.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -40,10 +40,6 @@ class Risk:
     highest: float
     average: float
     above_threshold: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the three numbers by name."""
-        return asdict(self)
 
 
 def risk(size: Wide, threshold: float, chance: Float | None = None) -> Risk:

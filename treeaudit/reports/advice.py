@@ -1,21 +1,12 @@
 """What to do next, in one sentence per failed check."""
 
 import math
-from collections.abc import Set as AbstractSet
 
+from treeaudit.checks import epsilon
 from treeaudit.findings import Report
-from treeaudit.measures import epsilon
-from treeaudit.policy import CHECKS
+from treeaudit.page import view_of
 
 __all__ = ["next_steps", "verdict_line"]
-
-_OWN_STEP = {
-    "min-leaf",
-    "max-unique-people",
-    "max-small-leaf-people",
-    "max-certain-share",
-    "max-epsilon",
-}
 
 
 def verdict_line(report: Report) -> str:
@@ -51,23 +42,18 @@ def next_steps(report: Report) -> list[str]:
 
     Only steps that can be taken with what exists: nothing is promised.
     """
-    failed = {c.name for c in report.checks if c.status == "fail" and not c.accepted}
-    steps = []
-    k = report.policy.k
     passed = report.fix is not None and report.fix.passed
-    if failed & {"min-leaf", "max-unique-people", "max-small-leaf-people"}:
-        again = f"train again with min_samples_leaf={k} or more, so that nobody stands alone"
-        steps.append(f"or {again}" if passed else again)
-    if "max-certain-share" in failed and not passed:
-        steps.append(
-            "make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
-            "than one label, or show with unseen people that the rule is a fact of the population"
-        )
-    if "max-epsilon" in failed:
-        steps.append("train with differential privacy, or ask for a policy without max-epsilon")
-    steps += _other_remedies(report, failed)
-    if any(f.id == "TA201" and f.status == "found" for f in report.findings):
-        steps.append("leave out identifying features, or round them to a public grid")
+    failed = [c for c in report.checks if c.status == "fail" and not c.accepted]
+    told = [c for c in failed if c.step and (c.beside_repair or not passed)]
+    steps = [f"or {c.step}" if passed else c.step for c in told]
+    against = {c.attack for c in failed if not c.step}
+    for finding in report.findings:
+        page = report.pages.get(finding.id)
+        if page is not None and finding.id in against:
+            steps.append(f"against {finding.title.lower()}: {page.words.remedy}")
+        if finding.status == "found":
+            steps.append(view_of(report, finding).step)
+    steps = list(dict.fromkeys(step for step in steps if step))
     bounded = epsilon([], report.forest)
     if report.verdict == "review" and math.isfinite(bounded):
         steps.append(
@@ -80,13 +66,3 @@ def next_steps(report: Report) -> list[str]:
             f"somebody has to decide what could not be checked ({'; '.join(sorted(reasons))})"
         )
     return steps
-
-
-def _other_remedies(report: Report, failed: AbstractSet[str]) -> list[str]:
-    """Return what the attacks behind the other failed checks say against themselves."""
-    attacks = {CHECKS[name].attack for name in failed - _OWN_STEP if name in CHECKS}
-    return [
-        f"against {finding.title.lower()}: {report.words[finding.id].remedy}"
-        for finding in report.findings
-        if finding.id in attacks and finding.id in report.words
-    ]

@@ -1,16 +1,18 @@
 """One line per attack: what was found, what unseen people say, what the policy says."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from treeaudit.findings import Finding, Report, Skipped
-from treeaudit.policy import CHECKS
+from treeaudit.page import view_of
+from treeaudit.reports.masking import Numbers
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]
 
 _OPTION = re.compile(r"--[a-z][a-z-]*")
+_NUMBERS = Numbers(k=1)
+"""The terminal masks nothing."""
 WORDS = {
     "high": "HIGH",
     "medium": "MEDIUM",
@@ -63,10 +65,10 @@ def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
     lines = [
         _line(report, result, short)
         for result in report.results
-        if not _is_quiet(result) and not _asks_for(result)
+        if not _is_quiet(report, result) and not _asks_for(result)
     ]
     lines += _unasked(report.results)
-    quiet = [result.title.lower() for result in report.results if _is_quiet(result)]
+    quiet = [result.title.lower() for result in report.results if _is_quiet(report, result)]
     if quiet:
         lines.append(
             AttackLine(
@@ -89,22 +91,23 @@ def _line(report: Report, result: Finding | Skipped, short: bool) -> AttackLine:
             found=result.reason,
             policy=policy,
         )
-    tell = _SHORT.get(result.id)
-    brief = tell(result, report.forest.n_trees > 1) if short and tell is not None else ""
+    view = view_of(report, result)
+    brief = _NUMBERS.say(view.brief) if short and view.brief is not None else ""
     return AttackLine(
         level=result.severity,
         word=WORDS[result.severity],
         title=result.title,
         found=brief or result.summary,
-        unseen=_unseen(result),
+        unseen=_unseen(result) if view.unseen is None else _NUMBERS.say(view.unseen),
         policy=policy,
     )
 
 
-def _is_quiet(result: Finding | Skipped) -> bool:
+def _is_quiet(report: Report, result: Finding | Skipped) -> bool:
     """Whether one line for all such results is enough."""
+    page = report.pages.get(result.id)
     clear = isinstance(result, Finding) and result.status == "clear"
-    return clear and result.id.startswith("TA2")
+    return clear and page is not None and page.about == "file"
 
 
 def _asks_for(result: Finding | Skipped) -> tuple[str, ...]:
@@ -135,11 +138,7 @@ def _unasked(results: Sequence[Finding | Skipped]) -> list[AttackLine]:
 
 
 def _policy(report: Report, attack: str) -> str:
-    states = [
-        check.status
-        for check in report.checks
-        if check.name in CHECKS and CHECKS[check.name].attack == attack
-    ]
+    states = [check.status for check in report.checks if check.attack == attack]
     if not states:
         return "–"
     worst = next(s for s in ("fail", "skipped", "pass") if s in states)
@@ -147,73 +146,7 @@ def _policy(report: Report, attack: str) -> str:
 
 
 def _unseen(finding: Finding) -> str:
-    if finding.id == "TA105":
-        return "a coin: AUC 0.50"
-    if finding.id == "TA104":
-        return _beside(finding)
     shares = [c.control.value for c in finding.controls if c.control is not None]
     if not shares:
         return "nobody fits" if finding.controls else "–"
-    fit = " fit" if finding.id in ("TA101", "TA102", "TA103", "TA110") else ""
-    return " and ".join(f"{share:.0%}" for share in shares[:2]) + fit
-
-
-def _beside(finding: Finding) -> str:
-    """Return how often the column that is given away most is found for unseen people."""
-    given = finding.details.get("given_away") or ()
-    named = [c for c in finding.controls if c.of in given and c.control is not None]
-    if not named:
-        return "as well"
-    worst = max(named, key=lambda c: 0.0 if c.excess is None else c.excess.value)
-    unseen = 0.0 if worst.control is None else worst.control.value
-    return f"{unseen:.0%}, not {worst.claim.value:.0%}"
-
-
-def _alone(finding: Finding, many: bool) -> str:
-    details = finding.details
-    what = " leaves" if many else ""
-    small = details["below_k_leaves"] if many else details["below_k_people"]
-    return f"{details['unique_people']:,}{what} alone, {small:,} below {details['k']}"
-
-
-def _certain(finding: Finding, many: bool) -> str:
-    share = float(finding.details["certain_share"])
-    if many:
-        return f"{share:.1%} certain in one tree"
-    return f"{_people(finding.people)} ({share:.1%}) certain"
-
-
-def _known(finding: Finding, many: bool) -> str:
-    curve = finding.details.get("people_disclosed_by_known")
-    if not curve or len(curve) < 2:
-        return ""
-    return f"{_people(curve[1] - curve[0])} by knowing one"
-
-
-def _hidden(finding: Finding, many: bool) -> str:
-    given = finding.details.get("given_away")
-    if given is None:
-        return ""
-    n = len(finding.details.get("columns", ()))
-    return f"{len(given)} of {n} {'column' if n == 1 else 'columns'} given away"
-
-
-def _member(finding: Finding, many: bool) -> str:
-    details: Mapping[str, Any] = finding.details
-    if "auc" not in details:
-        return ""
-    return f"AUC {details['auc']:.2f} ({details['auc_low']:.2f}–{details['auc_high']:.2f})"
-
-
-def _people(n: int) -> str:
-    return "1 person" if n == 1 else f"{n:,} people"
-
-
-_SHORT: Mapping[str, Callable[[Finding, bool], str]] = {
-    "TA101": _alone,
-    "TA102": _certain,
-    "TA103": _known,
-    "TA104": _hidden,
-    "TA105": _member,
-}
-"""What was found in a few words; a sentence where an attack has none."""
+    return " and ".join(f"{share:.0%}" for share in shares[:2]) + " fit"

@@ -1,24 +1,21 @@
 """One card per attack: what was found, in numbers and in rules."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from treeaudit.findings import Finding, Report, Skipped, Words
-from treeaudit.reports.block import Blocks, Chart
-from treeaudit.reports.blocks import blocks
+from treeaudit.numbers import Score
+from treeaudit.page import view_of
 from treeaudit.reports.controls import control_plots, control_text
-from treeaudit.reports.masking import Numbers, percent
+from treeaudit.reports.drawn import Chart, draw_curve, draw_plot
+from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.summary import worst
-from treeaudit.reports.whiskers import Plot
+from treeaudit.reports.whiskers import Drawing
+from treeaudit.view import Figure, View
 
 __all__ = ["Card", "Proof", "cards"]
 
 _TONE = {"high": "bad", "medium": "warn", "low": "info", "none": "ok"}
 _WORD = {"high": "HIGH", "medium": "MEDIUM", "low": "LOW", "none": "CLEAR"}
-_OWN_PLOTS = ("TA104", "TA105")
-"""Attacks that draw their controls themselves."""
 _NO_WORDS = Words(attacker="", assumes="", remedy="", limit="", reference="")
 
 
@@ -45,6 +42,8 @@ class Card:
         The severity.
     number, unit, summary
         The number that matters, what it counts, and the sentence about it.
+    in_words
+        Whether the number is told in words, such as ``fewer than 5``.
     facts
         Further measures, name and text.
     control
@@ -71,11 +70,12 @@ class Card:
     tone: str = "skip"
     number: str = ""
     unit: str = ""
+    in_words: bool = False
     summary: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     control: str = ""
-    held: tuple[Plot, ...] = ()
-    plots: tuple[Plot, ...] = ()
+    held: tuple[Drawing, ...] = ()
+    plots: tuple[Drawing, ...] = ()
     proofs: tuple[Proof, ...] = ()
     charts: tuple[Chart, ...] = ()
     withheld: bool = False
@@ -101,13 +101,18 @@ def cards(report: Report, numbers: Numbers, rows: frozenset[str]) -> list[Card]:
 def _card(
     report: Report, result: Finding | Skipped, numbers: Numbers, rows: frozenset[str]
 ) -> Card:
-    words = report.words.get(result.id, _NO_WORDS)
+    page = report.pages.get(result.id)
+    words = _NO_WORDS if page is None else page.words
     if isinstance(result, Skipped):
         reason = numbers.text(result.reason)
         return Card(id=result.id, title=result.title, words=words, skipped=reason)
-    number, unit = _figure(report, result, numbers) if result.status == "found" else ("", "")
-    tested = bool(result.controls)
-    drawn = blocks(result, numbers) if tested or result.status == "found" else Blocks()
+    about = "file" if page is None else page.about
+    view = view_of(report, result)
+    found, tested = result.status == "found", bool(result.controls)
+    number, unit = _figure(view.figure, numbers) if view.figure is not None and found else ("", "")
+    shown = view if tested or found else View()
+    drawn = [draw_plot(plot, numbers) for plot in shown.plots]
+    charts = [draw_curve(curve, numbers) for curve in shown.curves]
     return Card(
         id=result.id,
         title=result.title,
@@ -116,86 +121,32 @@ def _card(
         tone=_TONE[result.severity],
         number=number,
         unit=unit,
-        summary=_summary(result, numbers),
-        facts=(*(() if numbers.safe else _facts(result.id, result.details)), *drawn.facts),
-        control=control_text(report, result, numbers),
-        held=() if result.id in _OWN_PLOTS else control_plots(result, numbers),
-        plots=drawn.plots,
+        in_words=not number[:1].isdigit(),
+        # A safe copy shows the numbers of people rounded: exact ones would undo that.
+        summary=numbers.text(result.summary)
+        if not found or about == "file" or not numbers.safe
+        else "",
+        facts=tuple((n, numbers.say(text)) for n, text in shown.facts if numbers.tells(text)),
+        control=control_text(report, result, about, numbers),
+        held=() if about == "people" else control_plots(result, numbers),
+        plots=tuple(one for one in drawn if one is not None),
         proofs=_proofs(report, result, numbers, rows),
-        charts=drawn.charts,
+        charts=tuple(one for one in charts if one is not None),
         withheld=numbers.safe and bool(result.evidence),
-        clear=result.status == "clear" and not tested,
+        clear=not found and not tested,
     )
 
 
-def _summary(finding: Finding, numbers: Numbers) -> str:
-    """Return the sentence of a finding.
-
-    A safe copy drops those about people, whose numbers it shows rounded: the
-    exact ones beside them would undo the rounding.
-    """
-    if not numbers.safe or finding.status == "clear":
-        return numbers.text(finding.summary)
-    return numbers.text(finding.summary) if finding.id.startswith("TA2") else ""
-
-
-def _figure(report: Report, finding: Finding, numbers: Numbers) -> tuple[str, str]:
-    if finding.id == "TA105" and "auc" in finding.details:
-        return _area(finding, numbers)
-    if finding.id == "TA201":
-        n = len(finding.details["features"])
-        return f"{n:,}", "feature that identifies" if n == 1 else "features that identify people"
-    if finding.id not in _FIGURES:
-        n = finding.people or finding.leaves
-        return (numbers.count(n), "people" if finding.people else "leaves") if n else ("", "")
-    counted = [
-        (worst(report, finding.id, key) if key else finding.people, unit)
-        for key, unit in _FIGURES[finding.id]
-    ]
-    n, unit = next((pair for pair in counted if pair[0]), counted[-1])
-    text = numbers.count(n)
-    where = ""
-    if report.forest.n_trees > 1:
-        where = " in the worst tree" if finding.per_tree else ", summed over all trees"
-    person = "person" if text == "1" else "people"
-    return text, unit.format(people=person, k=numbers.k) + where
-
-
-def _area(finding: Finding, numbers: Numbers) -> tuple[str, str]:
-    details = finding.details
-    if numbers.safe:
-        return f"{details['auc']:.1f}", "AUC, rounded; a coin has 0.5"
-    interval = f"{details['auc_low']:.3f}–{details['auc_high']:.3f}"
-    return f"{details['auc']:.3f}", f"AUC, 95 % interval {interval}; a coin has 0.5"
-
-
-_FIGURES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "TA101": (
-        ("unique_people", "{people} alone in a leaf"),
-        ("below_k_people", "{people} in leaves of fewer than {k}"),
-    ),
-    "TA102": (("homogeneous_people", "{people} whose label is certain"),),
-    "TA103": (("", "more {people} disclosed once one other in the leaf is known"),),
-    "TA110": (("", "{people} whose value in a named column everybody in their leaf has"),),
-    "TA104": (("", "{people} of whom the file gives away a hidden value"),),
-}
-"""Where the number of a card is found, and what it counts."""
-
-
-def _facts(attack: str, details: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    if attack == "TA101" and "risks" not in details:
-        text = (
-            f"{percent(details['prosecutor_risk'])} for the most exposed person, "
-            f"{percent(details['marketer_risk'])} on average"
-        )
-        return (("Re-identified", text),)
-    if attack == "TA102":
-        text = (
-            f"at least {details['distinct_l']} distinct per group, entropy l "
-            f"{details['entropy_l']:.2f}, t-closeness {details['t_closeness']:.2f}"
-        )
-        return (("Diversity", text),)
-    return ()
+def _figure(figure: Figure, numbers: Numbers) -> tuple[str, str]:
+    """Return the number of a card and what it counts."""
+    if isinstance(figure.number, Score):
+        score = figure.number
+        interval = f", 95 % interval {score.low:.3f}–{score.high:.3f}"
+        return numbers.part(score), figure.counts.format(", rounded" if numbers.safe else interval)
+    return (
+        numbers.number(figure.number),
+        f"{numbers.word(figure.number)} {figure.counts}".rstrip(),
+    )
 
 
 def _proofs(

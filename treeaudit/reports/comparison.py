@@ -61,7 +61,7 @@ def _model(model: Compared) -> dict[str, Any]:
             "alone_expected": claims.alone_expected,
             "certain_expected": claims.certain_expected,
         },
-        "membership_auc": model.detail("TA105", "auc"),
+        "membership_auc": model.membership_auc,
         "utility": None if model.utility is None else asdict(model.utility),
         "verdict": model.report.verdict,
         "checks": [
@@ -140,7 +140,7 @@ def cells(comparison: Comparison, column: str) -> list[str]:
 
 def _cell(model: Compared, column: str) -> str:
     claims, useful = model.claims, model.utility
-    auc = model.detail("TA105", "auc")
+    auc = model.membership_auc
     values: dict[str, str | None] = {
         "leaves": f"{model.report.groups.n_leaves:,}",
         "smallest": None if claims.smallest is None else f"{claims.smallest:,}",

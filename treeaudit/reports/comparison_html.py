@@ -46,7 +46,7 @@ def to_html(comparison: Comparison) -> str:
             why=_why(comparison),
             levels=numbers.levels(),
             rows=_rows(comparison, numbers),
-            attacked=any(model.detail("TA105", "auc") is not None for model in comparison.models),
+            attacked=any(model.membership_auc is not None for model in comparison.models),
             private=any(model.epsilon is not None for model in comparison.models),
             chart=_chart(comparison),
             counted=any(model.claims.alone_true is not None for model in comparison.models),

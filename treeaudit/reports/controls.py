@@ -3,22 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from treeaudit.attacks.control import explained
-from treeaudit.findings import Control, Finding, Report
+from treeaudit.attacks.control import reading
+from treeaudit.findings import About, Control, Finding, Report
+from treeaudit.page import view_of
 from treeaudit.reports.masking import Numbers
-from treeaudit.reports.whiskers import Line, Plot, share_line
+from treeaudit.reports.whiskers import Drawing, Row, share_row
 
-__all__ = ["Held", "control_plots", "control_text", "held_against", "reading"]
+__all__ = ["Held", "control_plots", "control_text", "held_against"]
 
 _VERDICTS = {
     "memory": "Memory",
     "fact": "Fact of the population",
     "open": "Not decided",
 }
-_COMPARING = ("TA104", "TA105")
-"""The attacks that are nothing but a comparison with unseen people."""
-_LEAVES = ("TA101", "TA102")
-"""The attacks whose claims are about the labels of the people in some leaves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +27,7 @@ class Held:
     text: str
 
 
-def control_plots(finding: Finding, numbers: Numbers) -> tuple[Plot, ...]:
+def control_plots(finding: Finding, numbers: Numbers) -> tuple[Drawing, ...]:
     """Return a plot per control of a finding.
 
     Parameters
@@ -42,7 +39,7 @@ def control_plots(finding: Finding, numbers: Numbers) -> tuple[Plot, ...]:
         sentences, which hold exact ones, to itself.
     """
     return tuple(
-        Plot(
+        Drawing(
             title=f"{control.of[:1].upper()}{control.of[1:]}",
             lines=tuple(_lines(control, numbers)),
             sentences=(_conclusion(control) if numbers.safe else control.sentence,),
@@ -51,24 +48,15 @@ def control_plots(finding: Finding, numbers: Numbers) -> tuple[Plot, ...]:
     )
 
 
-def _lines(control: Control, numbers: Numbers) -> Iterator[Line]:
-    yield share_line("File claims", "claim", control.claim, numbers)
+def _lines(control: Control, numbers: Numbers) -> Iterator[Row]:
+    yield share_row("File claims", "claim", control.claim, numbers)
     if control.verified is not None:
-        yield share_line("Training people", "seen", control.verified, numbers)
+        yield share_row("Training people", "seen", control.verified, numbers)
     if control.control is not None:
-        yield share_line("Unseen people", "unseen", control.control, numbers)
+        yield share_row("Unseen people", "unseen", control.control, numbers)
     for name, guess in control.baselines.items():
         plain = name if name.startswith("guess") else f"guess: {name}"
-        yield share_line(f"{plain[:1].upper()}{plain[1:]}", "guess", guess, numbers)
-
-
-def reading(control: Control) -> str:
-    """Return ``memory``, ``fact`` or ``open``: what the control says of a claim."""
-    if control.excess is None:
-        return "open"
-    if explained(control):
-        return "fact"
-    return "memory" if control.excess.low > 0 else "open"
+        yield share_row(f"{plain[:1].upper()}{plain[1:]}", "guess", guess, numbers)
 
 
 def _conclusion(control: Control) -> str:
@@ -87,25 +75,23 @@ def held_against(report: Report, numbers: Numbers) -> list[Held]:
     Where no unseen people were given, that nobody can tell; nothing where there
     is no such claim.
     """
-    held: list[Held] = []
-    certain = any(f.id == "TA102" and f.status == "found" for f in report.findings)
-    if "test" not in report.people and certain:
+    views = [view_of(report, result) for result in report.results]
+    if "test" not in report.people and any(view.asks_control for view in views):
         text = "Only unseen people (--test) tell what of this is memory and what a fact of "
         text += "the population"
         return [Held(verdict=_VERDICTS["open"], tone="skip", text=text)]
-    for finding in report.findings:
-        if finding.id not in _LEAVES or "test" not in report.people:
-            continue
-        for control in finding.controls:
-            kind = reading(control)
-            held.append(
-                Held(
-                    verdict=_VERDICTS[kind],
-                    tone={"memory": "bad", "fact": "info", "open": "skip"}[kind],
-                    text=_claim_text(report, control, numbers),
-                )
-            )
-    return held
+    if "test" not in report.people:
+        return []
+    return [_held(report, control, numbers) for view in views for control in view.held]
+
+
+def _held(report: Report, control: Control, numbers: Numbers) -> Held:
+    kind = reading(control)
+    return Held(
+        verdict=_VERDICTS[kind],
+        tone={"memory": "bad", "fact": "info", "open": "skip"}[kind],
+        text=_claim_text(report, control, numbers),
+    )
 
 
 def _claim_text(report: Report, control: Control, numbers: Numbers) -> str:
@@ -125,9 +111,9 @@ def _claim_text(report: Report, control: Control, numbers: Numbers) -> str:
     )
 
 
-def control_text(report: Report, finding: Finding, numbers: Numbers) -> str:
+def control_text(report: Report, finding: Finding, about: About, numbers: Numbers) -> str:
     """Return what the row "Control" of a card says: what was given, or what to give."""
-    if not finding.id.startswith("TA1"):
+    if about == "file":
         return "none needed: this is read off the file, not inferred"
     given = [
         f"{numbers.count(rows)} {what} people of {name}"
@@ -143,6 +129,6 @@ def control_text(report: Report, finding: Finding, numbers: Numbers) -> str:
     text = " and ".join(given)
     if "test" not in report.people:
         return f"{text} verify the claim; only unseen people (--test) tell memory from fact"
-    if not finding.controls and finding.id not in _COMPARING:
+    if not finding.controls and about == "table":
         return f"{text} were given, but this claim is not about labels that could be compared"
     return text

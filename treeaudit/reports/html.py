@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from treeaudit.findings import Check, Report
-from treeaudit.policy import CHECKS
+from treeaudit.numbers import Share
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
@@ -27,7 +27,6 @@ from treeaudit.reports.private import bounded_by
 from treeaudit.reports.provenance import argument, command, facts, model_name, not_checked
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import (
-    certain_share,
     headline,
     is_accepted,
     pill,
@@ -38,9 +37,6 @@ from treeaudit.reports.summary import (
 from treeaudit.version import __version__
 
 __all__ = ["environment", "to_html"]
-
-_COUNTED = ("max-unique-people", "max-small-leaf-people")
-"""Checks whose number is one of all the people."""
 
 
 def to_html(
@@ -173,32 +169,30 @@ def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
     was = f", was {check.was}" if check.was and not numbers.safe else ""
     note = f"accepted{was}" if check.accepted else ""
     people = total_people(report.forest, report)
-    if not note and check.measured is not None and check.name in _COUNTED:
+    if not note and check.measured is not None and check.among:
         if report.forest.n_trees > 1:
             note = f"over {report.forest.n_trees:,} trees"
-        elif people is not None and check.name != "min-leaf":
+        elif people is not None:
             note = f"of {numbers.count(people)}"
     return {
         "status": check.status,
         "title": check.title,
         "bound": check.bound,
         "reason": numbers.text(check.reason or ""),
-        "measured": _measured(check, report, numbers),
+        "measured": _measured(check, numbers),
         "note": note,
     }
 
 
-def _measured(check: Check, report: Report, numbers: Numbers) -> str:
+def _measured(check: Check, numbers: Numbers) -> str:
     """Return the measured number; a safe copy rounds shares and masks counts."""
     if check.measured is None:
         return "not checked" if check.status == "skipped" else check.shown or "unbounded"
-    if check.name == "max-certain-share" and any(f.id == "TA102" for f in report.findings):
-        return certain_share(report, numbers)
-    if not numbers.safe or check.name == "max-epsilon":
+    if isinstance(check.measured, Share):
+        return numbers.part(check.measured)
+    if not numbers.safe or check.attack is None:
         return check.shown or f"{check.measured:g}"
-    if check.name in CHECKS and CHECKS[check.name].share:
-        return f"about {check.measured:.0%}"
-    return numbers.count(round(check.measured))
+    return f"about {check.measured:.0%}" if check.share else numbers.count(round(check.measured))
 
 
 def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:

@@ -10,7 +10,11 @@ import math
 import re
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from treeaudit.findings import Estimate
+from treeaudit.numbers import Agreeing, Count, Either, People, Phrase, Prose, Score, Share, Strong
+from treeaudit.reports.plain_text import plain
 
 __all__ = ["Level", "Numbers", "percent"]
 
@@ -188,6 +192,69 @@ class Numbers:
         if shown.high - shown.low < 0.05 and not self.safe:
             low, high = f"{shown.low:.1%}", f"{shown.high:.1%}"
         return f"{low[:-1]}–{high}"
+
+    def tells(self, phrase: Phrase | None) -> bool:
+        """Tell whether a phrase may be told."""
+        return phrase is not None and not (self.safe and phrase.exact)
+
+    def say(self, phrase: Phrase) -> str:
+        """Return a phrase with its numbers as they may be told.
+
+        Examples
+        --------
+        >>> from treeaudit.numbers import say
+        >>> phrase = say("{} of {}", People.alone(3), People(40))
+        >>> Numbers(k=5).say(phrase), Numbers(k=5, safe=True).say(phrase)
+        ('3 of 40 people', 'fewer than 5 of 40 people')
+        """
+        return phrase.template.format(*map(self.part, phrase.parts))
+
+    def strong(self, phrase: Phrase) -> Markup:
+        """Return a phrase as markup, numbers of people and words that matter in bold."""
+        bold = Markup("<b>{}</b>")
+        parts = [
+            bold.format(text) if isinstance(part, People | Strong) else text
+            for part, text in ((part, self.part(part)) for part in phrase.parts)
+        ]
+        return Markup(phrase.template).format(*parts)  # noqa: S704  # templates are our own
+
+    def part(self, part: object) -> str:
+        """Return what stands in a phrase as it may be told: all masking of typed numbers."""
+        match part:
+            case Agreeing():
+                return self.word(part)
+            case Count():
+                return f"{self.number(part)} {self.word(part)}".rstrip()
+            case Share(part=int(some), whole=int(all_)):
+                return self.share(some, all_)
+            case Share():
+                return f"about {part:.0%}" if self.safe else percent(part)
+            case Estimate():
+                shown = self.estimate(part)
+                return "–" if shown is None else self.rate(shown)
+            case Score():
+                return f"{part.value:.1f}" if self.safe else f"{part.value:.3f}"
+            case Phrase():
+                return self.say(part) if self.tells(part) else ""
+            case Either():
+                return plain(part.safe if self.safe else part.exact, 600)
+            case Prose():
+                return self.text(part)
+            case str():
+                return plain(part, 600)
+            case bool() | None:
+                raise TypeError(f"{part!r} is nothing to tell")
+            case int():
+                return f"{part:,}"
+        return f"{part:g}"
+
+    def number(self, n: Count) -> str:
+        """Return a number without its noun."""
+        return self.count(n) if isinstance(n, People) else f"{n:,}"
+
+    def word(self, n: Count) -> str:
+        """Return the noun in the form that agrees with what is shown of the number."""
+        return n.one if self.number(n) == "1" else n.many
 
     def levels(self) -> tuple[Level, ...]:
         """Return the colour scale of group sizes, the most exposed first.

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from treeaudit.measures import epsilon
+from treeaudit.checks import epsilon
 from treeaudit.reports.plain_text import plain
 from treeaudit.tree import Forest
 

@@ -81,9 +81,9 @@ def _knowledge(report: Report) -> list[str]:
     prior = details.get("TA103", {}).get("prior")
     if prior:
         words.append(f"--prior {shlex.quote(plain(str(prior.get('origin', 'PRIOR')), 120))}")
-    risks = details.get("TA101", {}).get("risks") or {}
-    if risks.get("fraction") and report.forest.records_are == "all":
-        words.append(f"--sampling-fraction {risks['fraction']:g}")
+    fraction = getattr(getattr(details.get("TA101"), "risks", None), "fraction", None)
+    if fraction and report.forest.records_are == "all":
+        words.append(f"--sampling-fraction {fraction:g}")
     return words
 
 

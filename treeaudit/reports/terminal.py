@@ -8,6 +8,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from treeaudit.attacks.uniqueness_details import group_sizes
 from treeaudit.findings import Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.attack_lines import attack_lines, has_control
@@ -159,11 +160,10 @@ def _group_sizes(report: Report, width: int) -> "Table | None":
     from rich.table import Table
     from rich.text import Text
 
-    finding = next((f for f in report.findings if f.id == "TA101"), None)
-    if finding is None:
+    if report.groups.size is None or not len(report.groups.size):
         return None
-    bins = finding.details["group_sizes"]
-    most = max((entry["leaves"] for entry in bins), default=0)
+    bins = group_sizes(report.groups.size)
+    most = max(entry.leaves for entry in bins)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(justify="right", no_wrap=True)
     bar = min(_BAR, max(6, width - 45))
@@ -171,14 +171,14 @@ def _group_sizes(report: Report, width: int) -> "Table | None":
     table.add_column(justify="right", no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     for entry, style in zip(bins, _SIZE_STYLE, strict=True):
-        low, high = entry["from"], entry["to"]
+        low, high = entry.low, entry.high
         name = "alone" if high == 1 else f"{low}+" if high is None else f"{low}–{high}"
-        length = 0 if not entry["leaves"] else max(1, round(bar * entry["leaves"] / most))
+        length = 0 if not entry.leaves else max(1, round(bar * entry.leaves / most))
         table.add_row(
             name,
             Text("█" * length, style=style),
-            _count(entry["leaves"], "leaf", "leaves"),
-            _count(entry["people"], "person", "people"),
+            _count(entry.leaves, "leaf", "leaves"),
+            _count(entry.people, "person", "people"),
         )
     return table
 

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
+from treeaudit.details import plain_data
 from treeaudit.findings import Check, Finding, Fix, Report, Skipped
 from treeaudit.tree import Forest
 from treeaudit.version import __version__
@@ -110,7 +111,7 @@ def _finding(result: Finding | Skipped) -> dict[str, Any]:
         "leaves": result.leaves,
         "people": result.people,
         "summary": result.summary,
-        "details": dict(result.details),
+        "details": plain_data(result.details),
         "evidence": [asdict(e) for e in result.evidence],
         "controls": [asdict(c) for c in result.controls],
         "reason": None,

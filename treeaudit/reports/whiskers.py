@@ -7,30 +7,28 @@ looked at are a dot, a guess without the model is a ring.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from markupsafe import Markup
 
 from treeaudit.findings import Estimate
 from treeaudit.reports.masking import Numbers
+from treeaudit.view import MarkKind
 
-__all__ = ["Kind", "Line", "Mark", "Plot", "share_line", "whiskers"]
-
-Kind = Literal["claim", "seen", "unseen", "guess"]
+__all__ = ["Drawing", "Point", "Row", "share_row", "whiskers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Point:
     """One share: its value between 0 and 1, and its interval where it has one."""
 
-    kind: Kind
+    kind: MarkKind
     value: float
     low: float
     high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Row:
     """One row of a plot.
 
     Attributes
@@ -50,7 +48,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plot:
+class Drawing:
     """Rows on one scale.
 
     Attributes
@@ -70,14 +68,14 @@ class Plot:
     """
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[Row, ...]
     heads: tuple[str, ...] = ("value", "95 % interval", "people")
     told: bool = False
     sentences: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
 
 
-def whiskers(marks: Sequence[Mark], reference: float | None = None) -> Markup:
+def whiskers(marks: Sequence[Point], reference: float | None = None) -> Markup:
     """Draw shares on a line from 0 to 1.
 
     Strokes keep their width while the drawing is stretched, so that dots stay
@@ -92,7 +90,7 @@ def whiskers(marks: Sequence[Mark], reference: float | None = None) -> Markup:
 
     Examples
     --------
-    >>> svg = whiskers([Mark(kind="unseen", value=0.61, low=0.42, high=0.76)])
+    >>> svg = whiskers([Point(kind="unseen", value=0.61, low=0.42, high=0.76)])
     >>> 'd="M42.0 10H76.0"' in svg, 'd="M61.0 10h0"' in svg
     (True, True)
     """
@@ -108,9 +106,9 @@ def whiskers(marks: Sequence[Mark], reference: float | None = None) -> Markup:
     ).format(grid, chance, Markup("").join(_mark(mark) for mark in marks))
 
 
-def share_line(
-    name: str, kind: Kind, found: Estimate, numbers: Numbers, reference: float | None = None
-) -> Line:
+def share_row(
+    name: str, kind: MarkKind, found: Estimate, numbers: Numbers, reference: float | None = None
+) -> Row:
     """Return a row for a share, as it may be told.
 
     Parameters
@@ -126,16 +124,16 @@ def share_line(
     """
     shown = numbers.estimate(found)
     if shown is None:
-        return Line(name=name, graph=Markup(""), cells=(f"rests on {numbers.people(found.n)}",))
-    mark = Mark(kind=kind, value=shown.value, low=shown.low, high=shown.high)
-    return Line(
+        return Row(name=name, graph=Markup(""), cells=(f"rests on {numbers.people(found.n)}",))
+    mark = Point(kind=kind, value=shown.value, low=shown.low, high=shown.high)
+    return Row(
         name=name,
         graph=whiskers([mark], reference),
         cells=(numbers.rate(shown), numbers.interval(shown), f"of {numbers.count(found.n)}"),
     )
 
 
-def _mark(mark: Mark) -> Markup:
+def _mark(mark: Point) -> Markup:
     x, low, high = (_percent(share) for share in (mark.value, mark.low, mark.high))
     line = Markup("")
     if high - low >= 0.1:

@@ -1,0 +1,171 @@
+"""Numbers that can disclose somebody, as types: one place masks them, nobody else has to.
+
+A `People` is a whole number and a `Share` is a number like any other: they are
+added, compared and written to JSON as such. What they add is that whoever
+renders them knows that they count people.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+__all__ = [
+    "Agreeing",
+    "Count",
+    "Either",
+    "People",
+    "Phrase",
+    "Prose",
+    "Score",
+    "Share",
+    "Strong",
+    "exactly",
+    "say",
+]
+
+
+class Count(int):
+    """A number of things that disclose nobody, such as features, with its noun.
+
+    Attributes
+    ----------
+    one, many
+        The noun that follows it; empty where it stands alone.
+
+    Examples
+    --------
+    >>> Count(2, "feature", "features") + 1, Count(1, "feature", "features").one
+    (3, 'feature')
+    """
+
+    one: str
+    many: str
+
+    def __new__(cls, n: int, one: str = "", many: str = "") -> Self:
+        """Make the number."""
+        made = super().__new__(cls, n)
+        made.one, made.many = one, many
+        return made
+
+    def __getnewargs__(self) -> tuple[int, str, str]:  # type: ignore[override]
+        return (int(self), self.one, self.many)
+
+
+class People(Count):
+    """A number of people, or of things that stand for people, such as small leaves.
+
+    Examples
+    --------
+    >>> People(3) + 1, People(3).many, People.alone(3).many, People(3, "leaf", "leaves").many
+    (4, 'people', '', 'leaves')
+    """
+
+    def __new__(cls, n: int, one: str = "person", many: str = "people") -> Self:
+        """Make the number."""
+        return super().__new__(cls, n, one, many)
+
+    @classmethod
+    def alone(cls, n: int) -> Self:
+        """Return the number without a noun."""
+        return cls(n, "", "")
+
+
+class Agreeing(People):
+    """Only the word that agrees with a number of people, such as a verb."""
+
+
+class Share(float):
+    """A share of people, between 0 and 1.
+
+    Attributes
+    ----------
+    part, whole
+        The people it is the quotient of; None where there is no such pair, as
+        for the worst of several trees.
+
+    Examples
+    --------
+    >>> Share.of(1, 4), Share.of(1, 4).whole, Share(0.25).whole
+    (0.25, 4, None)
+    """
+
+    part: int | None
+    whole: int | None
+
+    def __new__(cls, value: float, part: int | None = None, whole: int | None = None) -> Self:
+        """Make the number."""
+        made = super().__new__(cls, value)
+        made.part, made.whole = part, whole
+        return made
+
+    @classmethod
+    def of(cls, part: int, whole: int) -> Self:
+        """Return the share that some people are of all; 0 of nobody."""
+        return cls(part / whole if whole else 0.0, part, whole)
+
+    def __getnewargs__(self) -> tuple[float, int | None, int | None]:  # type: ignore[override]
+        return (float(self), self.part, self.whole)
+
+
+class Prose(str):
+    """A sentence that holds numbers as text, such as the reason why an attack was skipped."""
+
+    __slots__ = ()
+
+
+class Strong(str):
+    """A word that matters, in bold where there is any."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """A text that tells exact numbers, and what a safe copy says in its place."""
+
+    exact: str
+    safe: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A number that is no share of people, such as an AUC, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A sentence or a part of one whose numbers are still numbers.
+
+    Attributes
+    ----------
+    template
+        Text with a ``{}`` per part. Texts of a model are parts, never the template.
+    parts
+        What goes in there: the types of this module and `Estimate` as they may
+        be told, other numbers and text as they are.
+    exact
+        Whether it tells what cannot be blurred: a safe copy leaves it out.
+    """
+
+    template: str
+    parts: tuple[object, ...] = ()
+    exact: bool = False
+
+
+def say(template: str, *parts: object, exact: bool = False) -> Phrase:
+    """Return a phrase.
+
+    Examples
+    --------
+    >>> say("{} below {}", People(3), 5).parts
+    (3, 5)
+    """
+    return Phrase(template, parts, exact)
+
+
+def exactly(text: str) -> Phrase:
+    """Return a sentence of exact numbers, which a safe copy leaves out."""
+    return Phrase("{}", (text,), exact=True)
