@@ -7,10 +7,11 @@ from dataclasses import replace
 from treeaudit.attacks import Attack, Case, all_attacks
 from treeaudit.baseline import accept, read_baseline
 from treeaudit.errors import PolicyError
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
 from treeaudit.policy import Policy, judge, read_policy, verdict_of
 from treeaudit.preparation import Progress, prepare
 from treeaudit.readers import load
+from treeaudit.report import Report
 
 __all__ = ["Case", "Progress", "scan"]
 

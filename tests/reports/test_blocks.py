@@ -2,10 +2,11 @@
 
 import pytest
 
-from treeaudit.findings import Control, Estimate, Finding
+from treeaudit.findings import Control, Finding
 from treeaudit.reports.block import Blocks
 from treeaudit.reports.blocks import blocks
 from treeaudit.reports.masking import Numbers
+from treeaudit.stats import Estimate
 
 OPEN, SAFE = Numbers(k=5), Numbers(k=5, safe=True)
 

@@ -34,8 +34,8 @@ from treeaudit.attacks.hidden import (
     weigh,
 )
 from treeaudit.attacks.sides import Sides, refusal, sides
-from treeaudit.findings import Control, Estimate, Finding, Skipped, Words
-from treeaudit.stats import difference, paired, wilson
+from treeaudit.findings import Control, Finding, Skipped, Words
+from treeaudit.stats import Estimate, difference, paired, wilson
 
 __all__ = ["Attributes", "Outcome"]
 

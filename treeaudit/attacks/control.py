@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.findings import Control, Estimate, Severity
+from treeaudit.findings import Control, Severity
 from treeaudit.records import Records
-from treeaudit.stats import difference, fact, wilson
+from treeaudit.stats import Estimate, difference, fact, wilson
 
 __all__ = ["explained", "leaf_control", "lowered"]
 

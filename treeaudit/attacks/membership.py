@@ -23,9 +23,9 @@ from treeaudit.attacks.count_score import leaf_scores
 from treeaudit.attacks.references import Reason, Scores, answers, lira, loss
 from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
 from treeaudit.attacks.sides import Sides, missing_people, sides, unknown_counts
-from treeaudit.findings import Control, Estimate, Finding, Severity, Skipped, Words
+from treeaudit.findings import Control, Finding, Severity, Skipped, Words
 from treeaudit.predictions import averages
-from treeaudit.stats import difference, wilson
+from treeaudit.stats import Estimate, difference, wilson
 
 __all__ = ["Membership", "membership_scores"]
 

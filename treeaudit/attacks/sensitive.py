@@ -21,9 +21,9 @@ from treeaudit.attacks.case import Case, severity_of_share
 from treeaudit.attacks.control import explained, lowered
 from treeaudit.attacks.sensitive_column import SensitiveColumn, codes_of, columns_to_audit
 from treeaudit.attacks.sensitive_groups import SensitiveGroups, groups_of
-from treeaudit.findings import Control, Estimate, Evidence, Finding, Skipped, Words
+from treeaudit.findings import Control, Evidence, Finding, Skipped, Words
 from treeaudit.rules import rules_of
-from treeaudit.stats import difference, fact, wilson
+from treeaudit.stats import Estimate, difference, fact, wilson
 from treeaudit.words import sentence
 
 __all__ = ["Sensitive"]

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Set as AbstractSet
 
-from treeaudit.findings import Report
 from treeaudit.measures import epsilon
 from treeaudit.policy import CHECKS
+from treeaudit.report import Report
 
 __all__ = ["next_steps", "verdict_line"]
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
 from treeaudit.policy import CHECKS
+from treeaudit.report import Report
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]
 

@@ -5,11 +5,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from treeaudit.findings import Control, Estimate, Finding
+from treeaudit.findings import Control, Finding
 from treeaudit.reports.block import Blocks
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.whiskers import Kind, Line, Mark, Plot, share_line, whiskers
+from treeaudit.stats import Estimate
 
 __all__ = ["attributes", "membership"]
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from treeaudit.findings import Estimate, Finding
+from treeaudit.findings import Finding
 from treeaudit.reports.block import Blocks
 from treeaudit.reports.charts import strip
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.whiskers import Line, Plot
+from treeaudit.stats import Estimate
 
 __all__ = ["sensitive", "singling_out"]
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from treeaudit.findings import Finding, Report, Skipped, Words
+from treeaudit.findings import Finding, Skipped, Words
+from treeaudit.report import Report
 from treeaudit.reports.block import Blocks, Chart
 from treeaudit.reports.blocks import blocks
 from treeaudit.reports.controls import control_plots, control_text

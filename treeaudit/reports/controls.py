@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from treeaudit.attacks.control import explained
-from treeaudit.findings import Control, Finding, Report
+from treeaudit.findings import Control, Finding
+from treeaudit.report import Report
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.whiskers import Line, Plot, share_line
 

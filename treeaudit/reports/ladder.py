@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeaudit.findings import Finding, Report
+from treeaudit.findings import Finding
+from treeaudit.report import Report
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.summary import finding_of, result_of
 

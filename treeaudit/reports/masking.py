@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from treeaudit.findings import Estimate
+from treeaudit.stats import Estimate
 
 __all__ = ["Level", "Numbers", "percent"]
 

@@ -2,7 +2,8 @@
 
 from markupsafe import Markup
 
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
+from treeaudit.report import Report
 from treeaudit.reports.controls import reading
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.plain_text import plain

@@ -11,8 +11,8 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from treeaudit.findings import Estimate
 from treeaudit.reports.masking import Numbers
+from treeaudit.stats import Estimate
 
 __all__ = ["Kind", "Line", "Mark", "Plot", "share_line", "whiskers"]
 
