@@ -7,6 +7,7 @@ for numpy.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from treeaudit.rendered import bind
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -24,18 +25,12 @@ if TYPE_CHECKING:
         UnsafeModelError,
         UnsupportedModelError,
     )
-    from treeaudit.findings import (
-        Check,
-        Control,
-        Estimate,
-        Evidence,
-        Finding,
-        Report,
-        Skipped,
-    )
+    from treeaudit.findings import Check, Control, Evidence, Finding, Skipped
     from treeaudit.policy import Policy
     from treeaudit.readers import load
+    from treeaudit.report import Report
     from treeaudit.schema import Feature, Schema
+    from treeaudit.stats import Estimate
     from treeaudit.table import Table, reconstruct
     from treeaudit.tree import Forest, Source, Tree
     from treeaudit.writers import save
@@ -80,15 +75,21 @@ _HOME = {
     "defending": "defend",
     "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
     "TreeauditError UnsafeModelError UnsupportedModelError",
-    "findings": "Check Control Estimate Evidence Finding Report Skipped",
+    "findings": "Check Control Evidence Finding Skipped",
     "policy": "Policy",
     "readers": "load",
+    "report": "Report",
     "schema": "Feature Schema",
+    "stats": "Estimate",
     "table": "Table reconstruct",
     "tree": "Forest Source Tree",
     "writers": "save",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+
+
+bind("Report", "treeaudit.reports")
+bind("Comparison", "treeaudit.reports.comparison")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants Any

@@ -7,11 +7,12 @@ from dataclasses import replace
 from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks
 from treeaudit.baseline import accept, read_baseline
 from treeaudit.errors import PolicyError
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
 from treeaudit.judging import check_names, judge, not_run, verdict_of
 from treeaudit.policy import Policy, read_policy
 from treeaudit.preparation import Progress, prepare
 from treeaudit.readers import load
+from treeaudit.report import Report
 
 __all__ = ["Case", "Progress", "scan"]
 

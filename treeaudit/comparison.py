@@ -4,18 +4,18 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from treeaudit.attacks.membership import Membership
 from treeaudit.audit import scan
 from treeaudit.claims import Claims, claims_of
 from treeaudit.data import read_table
 from treeaudit.errors import DataError
-from treeaudit.findings import Report
 from treeaudit.policy import Policy
 from treeaudit.predictions import Utility, utility
 from treeaudit.readers import load
 from treeaudit.records import read_records
+from treeaudit.rendered import Rendered
+from treeaudit.report import Report
 from treeaudit.verification import MisfitError
 
 __all__ = ["Compared", "Comparison", "compare"]
@@ -61,7 +61,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Comparison:
+class Comparison(Rendered):
     """Models side by side, in the order in which they were given.
 
     Attributes
@@ -95,37 +95,6 @@ class Comparison:
             passing, key=lambda m: -1.0 if m.utility is None else m.utility.right_of_all.value,
             default=None,
         )  # fmt: skip
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data."""
-        from treeaudit.reports.comparison import to_dict
-
-        return to_dict(self)
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the comparison; ``.html``, ``.json`` or ``.txt`` by suffix.
-
-        Raises
-        ------
-        DataError
-            If the suffix is unknown or the file exists already.
-        """
-        from treeaudit.reports.comparison import save
-
-        return save(self, path, force=force)
-
-    def _repr_html_(self) -> str:
-        """Return the page in a frame, for notebooks."""
-        from treeaudit.reports.comparison_html import to_html
-        from treeaudit.reports.notebook import framed
-
-        return framed(to_html(self), 640)
-
-    def __str__(self) -> str:
-        """Return the comparison as a table for the terminal, without colours."""
-        from treeaudit.reports.comparison import to_text
-
-        return to_text(self)
 
 
 def compare(

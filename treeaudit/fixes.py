@@ -5,7 +5,7 @@ from dataclasses import replace
 from treeaudit.data import read_table
 from treeaudit.defending import repair, utility_on
 from treeaudit.errors import DataError
-from treeaudit.findings import Fix, Report
+from treeaudit.report import Fix, Report
 
 __all__ = ["with_fix"]
 

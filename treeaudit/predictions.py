@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError
-from treeaudit.findings import Estimate
 from treeaudit.records import Records
-from treeaudit.stats import wilson
+from treeaudit.stats import Estimate, wilson
 from treeaudit.tree import Forest, Tree
 
 __all__ = ["Utility", "averages", "class_shares", "utility"]

@@ -7,8 +7,8 @@ from treeaudit.audit import scan
 from treeaudit.defenses import Defense, without_leftovers
 from treeaudit.defenses.cost import n_leaves, training_accuracy
 from treeaudit.errors import DataError
-from treeaudit.findings import Report
 from treeaudit.policy import Policy
+from treeaudit.report import Report
 from treeaudit.tree import Forest
 
 __all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "continued", "nearest_miss", "rank"]

@@ -8,11 +8,30 @@ difference between independent proportions, method 10.
 """
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
 
-from treeaudit.findings import Estimate
-
 __all__ = ["Estimate", "difference", "exact", "fact", "paired", "wilson"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number that was measured on people, with the interval around it.
+
+    Attributes
+    ----------
+    value
+        The number.
+    low, high
+        Its 95 % interval; the number itself where it is counted, not estimated.
+    n
+        How many people it rests on.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
 
 
 def fact(value: float, n: int) -> Estimate:

@@ -12,8 +12,8 @@ from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership
 from treeaudit.attacks.membership import _severity, membership_scores
 from treeaudit.attacks.sides import sides
-from treeaudit.findings import Estimate
 from treeaudit.groups import measure
+from treeaudit.stats import Estimate
 
 KEYS = {
     "auc",

@@ -5,9 +5,9 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.findings import Estimate
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.whiskers import Point, share_row, whiskers
+from treeaudit.stats import Estimate
 
 shares = st.floats(0, 1)
 

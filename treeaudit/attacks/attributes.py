@@ -36,9 +36,9 @@ from treeaudit.attacks.hidden import (
 )
 from treeaudit.attacks.sides import Sides, refusal, sides
 from treeaudit.checks import Rule
-from treeaudit.findings import About, Control, Estimate, Finding, Skipped, Words
-from treeaudit.page import Show
-from treeaudit.stats import difference, paired, wilson
+from treeaudit.findings import About, Control, Finding, Skipped, Words
+from treeaudit.report import Show
+from treeaudit.stats import Estimate, difference, paired, wilson
 from treeaudit.tree import Forest
 
 __all__ = ["Attributes", "Outcome"]

@@ -1,8 +1,9 @@
 """What TA104 shows: what is found of members, of unseen people, and without the model."""
 
 from treeaudit.attacks.showing import rung_not_run
-from treeaudit.findings import Control, Finding, Report, Skipped
+from treeaudit.findings import Control, Finding, Skipped
 from treeaudit.numbers import People, Phrase, exactly, say
+from treeaudit.report import Report
 from treeaudit.view import Figure, Line, Mark, Plot, Rung, View
 
 __all__ = ["view"]

@@ -30,7 +30,7 @@ from treeaudit.attacks.control import lowered
 from treeaudit.checks import Rule
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.knowledge.vectors import vectors_of
-from treeaudit.page import Show
+from treeaudit.report import Show
 from treeaudit.tree import Forest
 
 __all__ = ["Background"]

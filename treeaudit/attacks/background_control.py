@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.control import explained
-from treeaudit.findings import Control, Estimate
+from treeaudit.findings import Control
 from treeaudit.records import Records
-from treeaudit.stats import difference, fact, wilson
+from treeaudit.stats import Estimate, difference, fact, wilson
 
 __all__ = ["Score", "control_of", "guess_by_node", "one_known"]
 

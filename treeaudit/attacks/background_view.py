@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from treeaudit.attacks.showing import over_trees, rung_not_run
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
 from treeaudit.numbers import People, Phrase, Prose, Share, say
+from treeaudit.report import Report
 from treeaudit.view import Curve, Figure, Rung, Series, View
 
 __all__ = ["view"]

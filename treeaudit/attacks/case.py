@@ -10,8 +10,8 @@ import numpy.typing as npt
 from treeaudit.checks import Rule
 from treeaudit.findings import Evidence, Finding, Severity, Skipped
 from treeaudit.groups import Groups
-from treeaudit.page import Page
 from treeaudit.records import Records
+from treeaudit.report import Page
 from treeaudit.rules import rules_of
 from treeaudit.tree import Forest
 from treeaudit.words import label_text, sentence

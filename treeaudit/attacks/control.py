@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.checks import Rule
-from treeaudit.findings import Control, Estimate, Finding, Severity
+from treeaudit.findings import Control, Finding, Severity
 from treeaudit.records import Records
-from treeaudit.stats import difference, fact, wilson
+from treeaudit.stats import Estimate, difference, fact, wilson
 from treeaudit.tree import Forest
 
 __all__ = ["MEMORY", "explained", "leaf_control", "lowered", "reading"]

@@ -26,7 +26,7 @@ from treeaudit.checks import Rule, holds_at_least, least, most
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.groups import Labels
 from treeaudit.numbers import Share
-from treeaudit.page import Show
+from treeaudit.report import Show
 
 __all__ = ["Homogeneity"]
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from treeaudit.attacks.control import reading
 from treeaudit.attacks.showing import over_trees, rung_not_run, worst_tree
-from treeaudit.findings import Control, Finding, Report, Skipped
+from treeaudit.findings import Control, Finding, Skipped
 from treeaudit.numbers import Either, People, Phrase, Prose, Share, say
+from treeaudit.report import Report
 from treeaudit.view import Figure, Rung, View
 
 __all__ = ["view"]

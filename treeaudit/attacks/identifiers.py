@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.checks import Rule
-from treeaudit.findings import About, Finding, Report, Skipped, Words
+from treeaudit.findings import About, Finding, Skipped, Words
 from treeaudit.numbers import Count
-from treeaudit.page import Show
+from treeaudit.report import Report, Show
 from treeaudit.tree import Forest
 from treeaudit.view import Figure, View
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from treeaudit.attacks.case import Case
 from treeaudit.checks import Rule, most
-from treeaudit.findings import About, Finding, Report, Severity, Skipped, Words
+from treeaudit.findings import About, Finding, Severity, Skipped, Words
 from treeaudit.numbers import People
-from treeaudit.page import Show
+from treeaudit.report import Report, Show
 from treeaudit.tree import Forest, Leftover
 from treeaudit.view import Figure, View
 

@@ -25,10 +25,10 @@ from treeaudit.attacks.references import Reason, Scores, answers, lira, loss
 from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
 from treeaudit.attacks.sides import Sides, missing_people, sides, unknown_counts
 from treeaudit.checks import Rule, most
-from treeaudit.findings import About, Control, Estimate, Finding, Severity, Skipped, Words
-from treeaudit.page import Show
+from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.predictions import averages
-from treeaudit.stats import difference, wilson
+from treeaudit.report import Show
+from treeaudit.stats import Estimate, difference, wilson
 
 __all__ = ["Membership", "membership_scores"]
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from treeaudit.attacks.showing import rung_not_run
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
 from treeaudit.numbers import Agreeing, Either, People, Phrase, Prose, Score, exactly, say
+from treeaudit.report import Report
 from treeaudit.stats import Estimate
 from treeaudit.view import Figure, Line, Mark, MarkKind, Plot, Rung, View
 

@@ -14,8 +14,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.findings import Estimate
-from treeaudit.stats import exact
+from treeaudit.stats import Estimate, exact
 
 __all__ = ["FALSE_ALARMS", "area", "people_needed", "rate_at", "threshold_at"]
 

@@ -24,10 +24,10 @@ from treeaudit.attacks.sensitive_column import SensitiveColumn, codes_of, column
 from treeaudit.attacks.sensitive_groups import SensitiveGroups, groups_of
 from treeaudit.attacks.sensitive_view import view
 from treeaudit.checks import Rule, most
-from treeaudit.findings import About, Control, Estimate, Evidence, Finding, Skipped, Words
-from treeaudit.page import Show
+from treeaudit.findings import About, Control, Evidence, Finding, Skipped, Words
+from treeaudit.report import Show
 from treeaudit.rules import rules_of
-from treeaudit.stats import difference, fact, wilson
+from treeaudit.stats import Estimate, difference, fact, wilson
 from treeaudit.tree import Forest
 from treeaudit.words import sentence
 

@@ -1,7 +1,8 @@
 """What TA110 shows: for how many people each further column follows from the leaf."""
 
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
 from treeaudit.numbers import People, Share, say
+from treeaudit.report import Report
 from treeaudit.stats import fact
 from treeaudit.view import Figure, Line, Mark, Plot, View
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
 from treeaudit.numbers import Phrase, Prose, say
+from treeaudit.report import Report
 from treeaudit.view import Rung
 
 __all__ = ["over_trees", "rung_not_run", "worst_tree"]

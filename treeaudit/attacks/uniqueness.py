@@ -26,7 +26,7 @@ from treeaudit.attacks.uniqueness_view import view
 from treeaudit.checks import Rule, holds_at_least, least, most
 from treeaudit.findings import About, Finding, Severity, Skipped, Words
 from treeaudit.numbers import People, Share
-from treeaudit.page import Show
+from treeaudit.report import Show
 from treeaudit.tree import Forest
 
 __all__ = ["Uniqueness"]

@@ -8,8 +8,9 @@ from treeaudit.attacks.population import Population, Risks
 from treeaudit.attacks.showing import over_trees, worst_tree
 from treeaudit.attacks.uniqueness_details import UniquenessDetails
 from treeaudit.checks import epsilon
-from treeaudit.findings import Finding, Report, Skipped
+from treeaudit.findings import Finding, Skipped
 from treeaudit.numbers import Agreeing, People, Phrase, Prose, Share, Strong, say
+from treeaudit.report import Report
 from treeaudit.stats import fact
 from treeaudit.view import Figure, Line, Mark, Plot, Rung, View
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from treeaudit.cli.grid import grid
 from treeaudit.cli.options import Force, MaxBytes, Model, Output, Quiet, Select, Target, Test, Train
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from treeaudit.repairs import Attempt, Repair
 
-__all__ = ["defend", "grid"]
+__all__ = ["defend"]
 
 Method = Literal["merge-siblings", "merge-closest", "prune-leaves", "intersect-k"]
 
@@ -210,16 +211,3 @@ def _print_end(
             "this holds for each tree alone: people who share their leaves in all trees can be "
             "fewer (--method intersect-k --train DATA)",
         )
-
-
-def grid(head: list[str], rows: "list[list[str]] | list[tuple[str, str, str]]") -> object:
-    """Return rows as a table without lines, numbers to the right."""
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for i, name in enumerate(head):
-        grid.add_column(Text(name), justify="right" if i else "left", no_wrap=not head[0])
-    for row in rows:
-        grid.add_row(*(Text(part) for part in row))
-    return grid

@@ -25,7 +25,7 @@ from treeaudit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from treeaudit.findings import Report
+    from treeaudit.report import Report
 
 __all__ = ["scan"]
 

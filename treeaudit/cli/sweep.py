@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from treeaudit.cli.grid import grid
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -26,7 +28,6 @@ def sweep_sizes(
 ) -> None:
     """Repair once for each k, print what it costs, and write the pages asked for."""
     import treeaudit as ta
-    from treeaudit.cli.defend import grid
     from treeaudit.defending import sweep, utility_on
     from treeaudit.errors import DataError
     from treeaudit.output import check_free

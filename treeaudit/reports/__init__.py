@@ -5,12 +5,12 @@ from datetime import date
 from pathlib import Path
 
 from treeaudit.errors import DataError
-from treeaudit.findings import Report
 from treeaudit.output import write_file
+from treeaudit.report import Report
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps, to_dict
 
-__all__ = ["FORMATS", "render", "save", "suffix_of", "to_dict", "to_text"]
+__all__ = ["FORMATS", "in_notebook", "render", "save", "suffix_of", "to_dict", "to_text"]
 
 FORMATS = ("html", "json", "txt")
 """The suffixes that `save` knows."""
@@ -82,3 +82,10 @@ def save(
     if model is not None and Path(path).resolve() == Path(model).resolve():
         raise DataError(f"{path} is the model itself; choose another name for the report")
     return write_file(path, render(report, form, release_safe=release_safe), force=force)
+
+
+def in_notebook(report: Report) -> str:
+    """Return the HTML report in a frame."""
+    from treeaudit.reports.notebook import framed
+
+    return framed(render(report, "html"))

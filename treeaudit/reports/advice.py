@@ -3,8 +3,7 @@
 import math
 
 from treeaudit.checks import epsilon
-from treeaudit.findings import Report
-from treeaudit.page import view_of
+from treeaudit.report import Report, view_of
 
 __all__ = ["next_steps", "verdict_line"]
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeaudit.findings import Finding, Report, Skipped
-from treeaudit.page import view_of
+from treeaudit.findings import Finding, Skipped
+from treeaudit.report import Report, view_of
 from treeaudit.reports.masking import Numbers
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from treeaudit.findings import Finding, Report, Skipped, Words
+from treeaudit.findings import Finding, Skipped, Words
 from treeaudit.numbers import Score
-from treeaudit.page import view_of
+from treeaudit.report import Report, view_of
 from treeaudit.reports.controls import control_plots, control_text
 from treeaudit.reports.drawn import Chart, draw_curve, draw_plot
 from treeaudit.reports.masking import Numbers

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from treeaudit.comparison import Compared, Comparison
 from treeaudit.reports.charts import strip
-from treeaudit.reports.comparison import advice, cells, claimed
+from treeaudit.reports.comparison_cells import advice, cells, claimed
 from treeaudit.reports.html import environment
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.scatter import Point, scatter

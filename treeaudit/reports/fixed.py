@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from treeaudit.findings import Report
+from treeaudit.report import Report
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 

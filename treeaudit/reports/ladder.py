@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from treeaudit.findings import Report
 from treeaudit.numbers import Phrase
-from treeaudit.page import view_of
+from treeaudit.report import Report, view_of
 from treeaudit.reports.masking import Numbers
 from treeaudit.view import Rung
 

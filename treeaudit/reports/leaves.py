@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
-from treeaudit.findings import Report
 from treeaudit.groups import Groups, people_per_class
+from treeaudit.report import Report
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
 from treeaudit.reports.masking import Numbers

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.findings import Estimate
 from treeaudit.numbers import Agreeing, Count, Either, People, Phrase, Prose, Score, Share, Strong
 from treeaudit.reports.plain_text import plain
+from treeaudit.stats import Estimate
 
 __all__ = ["Level", "Numbers", "percent"]
 

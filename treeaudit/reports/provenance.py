@@ -3,7 +3,8 @@
 import shlex
 from pathlib import Path
 
-from treeaudit.findings import Report, Skipped
+from treeaudit.findings import Skipped
+from treeaudit.report import Report
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import claim, spent

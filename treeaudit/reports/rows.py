@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.findings import Report
 from treeaudit.groups import people_per_class
+from treeaudit.report import Report
 from treeaudit.reports.icicle import level_of
 from treeaudit.reports.leaves import conditions
 from treeaudit.reports.masking import Numbers

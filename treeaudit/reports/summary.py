@@ -2,8 +2,8 @@
 
 from markupsafe import Markup
 
-from treeaudit.findings import Finding, Report
-from treeaudit.page import view_of
+from treeaudit.findings import Finding
+from treeaudit.report import Report, view_of
 from treeaudit.reports.masking import Numbers
 from treeaudit.tree import Forest
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeaudit.attacks.uniqueness_details import group_sizes
-from treeaudit.findings import Report
+from treeaudit.report import Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.attack_lines import attack_lines, has_control
 from treeaudit.reports.fixed import defend_command, fix_sentence

@@ -6,7 +6,8 @@ from importlib.resources import files
 from typing import Any
 
 from treeaudit.details import plain_data
-from treeaudit.findings import Check, Finding, Fix, Report, Skipped
+from treeaudit.findings import Check, Finding, Skipped
+from treeaudit.report import Fix, Report
 from treeaudit.tree import Forest
 from treeaudit.version import __version__
 

@@ -6,18 +6,14 @@ None of them calls anything that the file names; see `pickle_vm`.
 import re
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.pickles.construct import ADVICE, hashable
 from treeaudit.readers.pickles.inert import Global, Inert, Text
+from treeaudit.readers.pickles.machine import MARK, Machine, Step
 
-if TYPE_CHECKING:
-    from treeaudit.readers.pickles.pickle_vm import Machine
+__all__ = ["STEPS"]
 
-__all__ = ["MARK", "STEPS"]
-
-MARK = object()
 _SHORT = 4096
 _LONG = 1024
 _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
@@ -36,37 +32,37 @@ def _eight_bit(raw: bytes) -> object:
     return Text(raw.decode("ascii")) if raw.isascii() and b"\0" not in raw else raw
 
 
-def collect(m: "Machine", kind: Callable[[list[object]], object]) -> None:
+def collect(m: Machine, kind: Callable[[list[object]], object]) -> None:
     items = m.pop_mark()
     m.spend(64 + 8 * len(items))
     m.push(kind(items))
 
 
-def short_tuple(m: "Machine", n: int) -> None:
+def short_tuple(m: Machine, n: int) -> None:
     items = [m.pop() for _ in range(n)]
     m.spend(64)
     m.push(tuple(reversed(items)))
 
 
-def empty(m: "Machine", value: object) -> None:
+def empty(m: Machine, value: object) -> None:
     m.spend(216)
     m.push(value)
 
 
-def long(m: "Machine", n: int) -> None:
+def long(m: Machine, n: int) -> None:
     if not 0 <= n <= _LONG:
         raise ReadError(f"an integer of {n:,} bytes at byte {m.at:,} is too long")
     m.push(int.from_bytes(m.take(n), "little", signed=True))
 
 
-def index(m: "Machine") -> int:
+def index(m: Machine) -> int:
     text = m.line()
     if not text.isascii() or not text.isdecimal() or len(text) > 10:
         raise ReadError(f"the number before byte {m.at:,} is damaged")
     return int(text)
 
 
-def decimal(m: "Machine") -> None:
+def decimal(m: Machine) -> None:
     text = m.line().rstrip("L")
     if text in ("00", "01"):
         m.push(text == "01")
@@ -76,14 +72,14 @@ def decimal(m: "Machine") -> None:
         raise ReadError(f"the integer before byte {m.at:,} is damaged or too long")
 
 
-def decimal_float(m: "Machine") -> None:
+def decimal_float(m: Machine) -> None:
     try:
         m.push(float(m.line()))
     except ValueError:
         raise ReadError(f"the number before byte {m.at:,} is damaged") from None
 
 
-def quoted(m: "Machine") -> None:
+def quoted(m: Machine) -> None:
     text = m.line()
     if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
         raise ReadError(f"the text before byte {m.at:,} is damaged")
@@ -91,7 +87,7 @@ def quoted(m: "Machine") -> None:
     m.push(_eight_bit(_ESCAPE.sub(_unescape, raw)))
 
 
-def raw_unicode(m: "Machine") -> None:
+def raw_unicode(m: Machine) -> None:
     end = m.data.find(b"\n", m.at)
     if end < 0:
         raise ReadError(f"the text at byte {m.at:,} does not end")
@@ -103,38 +99,38 @@ def raw_unicode(m: "Machine") -> None:
         raise ReadError(f"the text before byte {m.at:,} is damaged") from None
 
 
-def blob(m: "Machine", n: int) -> None:
+def blob(m: Machine, n: int) -> None:
     piece = m.take(n)
     m.push(bytes(piece) if n < _SHORT else piece)
 
 
-def frame(m: "Machine") -> None:
+def frame(m: Machine) -> None:
     n = m.number("<Q")
     if n > m.size - m.at:
         raise ReadError(f"a frame of {n:,} bytes at byte {m.at:,} goes beyond the file")
     m.frame_end = m.at + n
 
 
-def frozen_set(m: "Machine") -> None:
+def frozen_set(m: Machine) -> None:
     items = m.pop_mark()
     m.spend(216 + 64 * len(items))
     m.push(frozenset({hashable(item, i, m.spend) for i, item in enumerate(items)}))
 
 
-def dictionary(m: "Machine") -> None:
+def dictionary(m: Machine) -> None:
     items = m.pop_mark()
     empty(m, {})
     m.update(items)
 
 
-def refuse(m: "Machine", what: str) -> None:
+def refuse(m: Machine, what: str) -> None:
     raise UnsafeModelError(
         f"the file asks for {what} (byte {m.at - 1:,}), which only its own program could "
         f"supply: {ADVICE}"
     )
 
 
-def persistent(m: "Machine") -> None:
+def persistent(m: Machine) -> None:
     """PyTorch keeps the numbers of a tensor elsewhere; every other use is its program's own."""
     match m.pop():
         case (str("storage"), Global() as kind, *_) as key if kind.module.startswith("torch"):
@@ -144,35 +140,35 @@ def persistent(m: "Machine") -> None:
             refuse(m, "a persistent object")
 
 
-def protocol(m: "Machine") -> None:
+def protocol(m: Machine) -> None:
     version = m.number("<B")
     if version > 5:
         raise ReadError(f"pickle protocol {version} is unknown")
 
 
-def instance(m: "Machine") -> None:
+def instance(m: Machine) -> None:
     module, name = m.line(), m.line()
     m.push(m.call(m.mention(module, name), tuple(m.pop_mark())))
 
 
-def named_object(m: "Machine") -> None:
+def named_object(m: Machine) -> None:
     items = m.pop_mark()
     if not items:
         raise ReadError(f"an object at byte {m.at - 1:,} has no class")
     m.push(m.call(items[0], tuple(items[1:])))
 
 
-def reduce(m: "Machine") -> None:
+def reduce(m: Machine) -> None:
     args = m.pop()
     m.push(m.call(m.pop(), args))
 
 
-def new_object(m: "Machine") -> None:
+def new_object(m: Machine) -> None:
     args = m.pop()
     m.push(m.create(m.pop(), args))
 
 
-def new_object_with_names(m: "Machine") -> None:
+def new_object_with_names(m: Machine) -> None:
     named, args = m.pop(), m.pop()
     made = m.create(m.pop(), args)
     if isinstance(made, Inert) and isinstance(named, dict):
@@ -181,27 +177,25 @@ def new_object_with_names(m: "Machine") -> None:
     m.push(made)
 
 
-def stack_global(m: "Machine") -> None:
+def stack_global(m: Machine) -> None:
     name, module = m.pop(), m.pop()
     m.push(m.mention(module, name))
 
 
-def set_item(m: "Machine") -> None:
+def set_item(m: Machine) -> None:
     value, key = m.pop(), m.pop()
     m.update([key, value])
 
 
-def drop_to_mark(m: "Machine") -> None:
+def drop_to_mark(m: Machine) -> None:
     m.pop_mark()
 
 
-def drop(m: "Machine") -> None:
+def drop(m: Machine) -> None:
     if not m.stack:
         raise ReadError(f"instruction at byte {m.at - 1:,} finds nothing to work on")
     m.stack.pop()
 
-
-Step = Callable[["Machine"], None]
 
 _ACTIONS: dict[str, Step] = {
     "(": lambda m: m.push(MARK),

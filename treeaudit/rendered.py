@@ -1,0 +1,84 @@
+"""A result says that it can be shown; who shows it is bound in `treeaudit/__init__`.
+
+Data comes before renderers, so that it cannot import them. The renderer of a
+class is a module with ``to_dict``, ``to_text``, ``in_notebook`` and ``save``; it
+is imported when a result is first shown.
+"""
+
+import os
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Rendered", "bind", "renderer_of"]
+
+_RENDERERS: dict[str, str] = {}
+
+
+def bind(kind: str, module: str) -> None:
+    """Let a module render the results of a class, and of classes made from it.
+
+    Parameters
+    ----------
+    kind
+        Name of the class.
+    module
+        Full name of the module; it need not be imported yet.
+    """
+    _RENDERERS[kind] = module
+
+
+def renderer_of(kind: type) -> ModuleType:
+    """Return the module that renders results of a class.
+
+    Raises
+    ------
+    LookupError
+        If none is bound.
+    """
+    for base in kind.__mro__:
+        if base.__name__ in _RENDERERS:
+            return import_module(_RENDERERS[base.__name__])
+    raise LookupError(f"nothing renders {kind.__name__}")
+
+
+class Rendered:
+    """What every result offers: plain data, text, a file, a frame in a notebook."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data, ready for JSON."""
+        data: dict[str, Any] = renderer_of(type(self)).to_dict(self)
+        return data
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> "Path":
+        """Write the result; ``.html``, ``.json`` or ``.txt`` by suffix.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+        force
+            Replace a file that exists.
+
+        Raises
+        ------
+        DataError
+            If the suffix is unknown or the file exists already.
+        """
+        written: Path = renderer_of(type(self)).save(self, path, force=force)
+        return written
+
+    def __str__(self) -> str:
+        """Return the result as for the terminal, without colours."""
+        text: str = renderer_of(type(self)).to_text(self)
+        return text
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, for notebooks."""
+        page: str = renderer_of(type(self)).in_notebook(self)
+        return page
