@@ -16,7 +16,7 @@ PACKAGE = ROOT / "treeaudit"
 FLOORS: list[dict[str, set[str]]] = [
     {"errors": {"errors"}, "version": {"version"}, "stats": {"stats", "numbers"},
      "output": {"output"}, "rendered": {"rendered"}},
-    {"model": {"schema", "tree", "schema_file", "rules", "words", "walk"}},
+    {"model": {"schema", "leftovers", "tree", "schema_file", "rules", "words", "walk"}},
     {"dp": {"dp"}, "readers": {"readers"},
      "people": {"data", "records", "prior", "verification", "predictions", "imputation"},
      "table": {"groups", "table", "diversity", "disclosure"}},

@@ -120,6 +120,12 @@ class Finding:
         every tree that exposes them.
     summary
         One sentence with the numbers.
+    looked
+        What was examined, in a few words each, such as ``leaf sizes of 12
+        trees``. Nothing can be clear that was not looked at.
+    unseen
+        What should have been examined and could not be. No check passes on a
+        finding that did not see everything.
     details
         Further numbers by name, JSON-ready.
     evidence
@@ -129,6 +135,12 @@ class Finding:
     controls
         The claims beside the same claims on training and unseen people, where
         those were given.
+
+    Raises
+    ------
+    ValueError
+        If nothing was found where nothing, or not everything, was looked at:
+        that is `Skipped`.
     """
 
     id: str
@@ -137,10 +149,17 @@ class Finding:
     leaves: int
     people: int
     summary: str
+    looked: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
     details: Any = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     per_tree: tuple[Mapping[str, Any], ...] | None = None
     controls: tuple[Control, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.severity == "none" and (self.unseen or not self.looked):
+            unseen = ", ".join(self.unseen) or "anything"
+            raise ValueError(f"{self.id} cannot be clear: nobody looked at {unseen}")
 
     @property
     def status(self) -> Literal["found", "clear"]:

@@ -128,6 +128,9 @@ def _check(
     if measured is None:
         return replace(check, reason=rule.missing or "the finding does not tell")
     known = math.isfinite(measured)
+    unseen = [part for finding in findings for part in finding.unseen]
+    if unseen and rule.holds(measured, threshold):
+        return replace(check, reason=f"not everything could be looked at: {unseen[0]}")
     return replace(
         check,
         measured=measured if known else None,

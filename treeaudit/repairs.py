@@ -13,9 +13,6 @@ from treeaudit.tree import Forest
 
 __all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "continued", "nearest_miss", "rank"]
 
-_KEPT_KINDS = frozenset({"column-values", "extremes", "first-round-counts"})
-"""What a writer needs for predictions, and so cannot leave out."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attempt:
@@ -128,14 +125,12 @@ def applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
     made = forest
     for defense in defenses:
         made = defense.apply(made)
-    kept = tuple(one for one in made.leftovers if one.kind in _KEPT_KINDS)
     made = without_leftovers(made)
     if not defenses:
-        return replace(made, leftovers=kept)
+        return made
     note = f"repaired, not the file as it is: {'; '.join(defense.step for defense in defenses)}"
     return replace(
         made,
-        leftovers=kept,
         trees=tuple(made.trees),
         source=replace(made.source, digest=None, n_bytes=None),
         warnings=(*made.warnings, note),

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError
+from treeaudit.leftovers import Leftovers
 from treeaudit.schema import Label, Schema
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ __all__ = [
     "CountsAre",
     "Forest",
     "LazyTrees",
-    "Leftover",
     "Member",
     "RecordsAre",
     "Source",
@@ -336,29 +336,6 @@ class LazyTrees(Sequence[Tree]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leftover:
-    """Something in the file beside the trees that says something about people.
-
-    Attributes
-    ----------
-    kind
-        One of the kinds that `treeaudit.attacks.leftovers` knows, such as
-        ``labels``, ``out-of-bag``, ``seeds``, ``column-values`` or ``calls``.
-    where
-        The way to it in the file, such as ``estimators_[3].random_state``.
-    n
-        How many values, people or calls it holds.
-    says
-        What it gives away, in one sentence.
-    """
-
-    kind: str
-    where: str
-    n: int
-    says: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """A model inside a model, such as one estimator of a vote.
 
@@ -456,7 +433,8 @@ class Forest:
     warnings
         What the reader noticed, one sentence each.
     leftovers
-        What else the file holds about people.
+        What else the file holds about people, and which kinds of it were looked
+        for: none in a model that no reader has read.
     members
         The models that the trees belong to, in their order; empty where there
         is only one.
@@ -479,7 +457,7 @@ class Forest:
     privacy: Mapping[str, Any] | None = None
     source: Source = field(default_factory=Source)
     warnings: tuple[str, ...] = ()
-    leftovers: tuple[Leftover, ...] = ()
+    leftovers: Leftovers = field(default_factory=Leftovers)
     members: tuple[Member, ...] = ()
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
     class_weights: tuple[tuple[float, ...] | None, ...] | None = None

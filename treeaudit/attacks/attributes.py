@@ -216,6 +216,7 @@ class Attributes:
             leaves=0,
             people=exposed,
             summary=_summary(outcomes, shares, exposed, left),
+            looked=tuple(f"values of {outcome.column.name}" for outcome in outcomes),
             details={
                 "columns": [
                     _row(outcome) | {"given_away": share > 0}

@@ -25,7 +25,7 @@ from treeaudit.attacks.background_curves import knowledge_curves
 from treeaudit.attacks.background_known import Fallen, taken_out
 from treeaudit.attacks.background_prior import Inferred, under_prior
 from treeaudit.attacks.background_view import view
-from treeaudit.attacks.case import Case, evidence, severity_of_share
+from treeaudit.attacks.case import Case, evidence, looked_at, severity_of_share, unseen_trees
 from treeaudit.attacks.control import lowered
 from treeaudit.checks import Rule
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
@@ -173,7 +173,9 @@ class Background:
         positions = np.flatnonzero(countable)[needed == 1]
         control = one_known(case, positions)
         severity = _severity(curve, int(size.sum()), control, fallen, inferred)
-        unknown = int((~countable).sum())
+        unknown, unseen = int((~countable).sum()), unseen_trees(case)
+        if unseen and severity == "none":
+            return Skipped(id=self.id, title=self.title, reason=unseen[0])
         if unknown and severity == "none":
             reason = _not_people(unknown, case)
             if fallen is not None:
@@ -203,6 +205,8 @@ class Background:
             leaves=int(leaves[1]),
             people=int(falls[1]),
             summary=" ".join(said),
+            looked=looked_at("class counts of the leaves", case),
+            unseen=(*unseen, _not_people(unknown, case)) if unknown else unseen,
             details=details,
             evidence=rows,
             controls=tuple(one for one in controls if one is not None),

@@ -19,7 +19,16 @@ from treeaudit.words import label_text, sentence
 if TYPE_CHECKING:
     from treeaudit.prior import Prior
 
-__all__ = ["Attack", "Case", "evidence", "severity_of_share", "silent_trees", "smallest"]
+__all__ = [
+    "Attack",
+    "Case",
+    "evidence",
+    "looked_at",
+    "severity_of_share",
+    "silent_trees",
+    "smallest",
+    "unseen_trees",
+]
 
 Index = npt.NDArray[np.intp]
 Float = npt.NDArray[np.float64]
@@ -155,10 +164,18 @@ def _says(forest: Forest, tree: int, counts: npt.NDArray[np.float64] | None) -> 
     return ", ".join(shown) + more
 
 
-def silent_trees(case: Case) -> str:
-    """Say that nothing was found where not everything could be seen."""
+def looked_at(what: str, case: Case) -> tuple[str, ...]:
+    """Say what was examined in every tree that tells how many people are in its leaves."""
+    n = case.forest.n_trees - case.groups.n_silent
+    return (f"{what} of 1 tree" if n == 1 else f"{what} of {n:,} trees",)
+
+
+def unseen_trees(case: Case) -> tuple[str, ...]:
+    """Say that some trees could not be examined."""
     silent, trees = case.groups.n_silent, case.forest.n_trees
-    return f"{silent:,} of {trees:,} trees do not tell how many people are in their leaves"
+    if not silent:
+        return ()
+    return (f"{silent:,} of {trees:,} trees do not tell how many people are in their leaves",)
 
 
 def severity_of_share(share: float) -> Severity:

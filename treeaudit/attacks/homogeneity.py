@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence, severity_of_share, smallest
+from treeaudit.attacks.case import Case, evidence, looked_at, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.diversity_checks import DIVERSITY
 from treeaudit.attacks.homogeneity_view import view
@@ -106,9 +106,6 @@ class Homogeneity:
         share = Share(float((certain / np.maximum(totals, 1)).max()))
         if forest.n_trees == 1:
             share = Share.of(people, int(size.sum()))
-        if not pure.any() and (groups.n_silent or None in labels.trees):
-            reason = f"not every tree holds class counts ({forest.counts_reason})"
-            return Skipped(id=self.id, title=self.title, reason=reason)
         dominated = labels.share >= self.dominant
         ruled_out = labels.absent > 0
         many = forest.n_trees > 1
@@ -132,18 +129,30 @@ class Homogeneity:
             (pure & (size >= case.k), f"one-label leaves of {case.k} or more people"),
         )
         controls = [(chosen, leaf_control(case, chosen, of)) for chosen, of in parts]
+        severity, unseen = _severity(case, share, controls), _without_counts(case)
+        if severity == "none" and unseen:
+            return Skipped(id=self.id, title=self.title, reason=unseen[0])
         return Finding(
             id=self.id,
             title=self.title,
-            severity=_severity(case, share, controls),
+            severity=severity,
             leaves=int(pure.sum()),
             people=people,
             summary=_summary(people, int(pure.sum()), share, many),
+            looked=looked_at("class counts of the leaves", case),
+            unseen=unseen,
             details=details,
             evidence=evidence(case, worst),
             per_tree=_per_tree(groups.per_tree(pure), certain, labels) if many else None,
             controls=tuple(control for _, control in controls if control is not None),
         )
+
+
+def _without_counts(case: Case) -> tuple[str, ...]:
+    """Say that some trees could not be examined."""
+    labels = case.groups.labels
+    silent = case.groups.n_silent or (labels is not None and None in labels.trees)
+    return (f"not every tree holds class counts ({case.forest.counts_reason})",) if silent else ()
 
 
 def _severity(

@@ -35,6 +35,11 @@ _PAIRS = re.compile(
 )
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 
+_UNKNOWN = (
+    "the file does not tell how many people there are, so nobody can say whether a feature is cut "
+    "once per person: give the training data (--train)"
+)
+
 
 def named_like_identifier(name: str) -> bool:
     """Tell whether a column is named like something that identifies people.
@@ -94,9 +99,13 @@ class Identifiers:
     fewest: int = 20
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return the features that are named or cut like identifiers."""
-        forest = case.forest
-        used, many = _thresholds(forest, self._bar(case) if _people(case) else None)
+        """Return the features that are named or cut like identifiers.
+
+        Skipped where nothing was found and the file tells nothing to judge by:
+        neither it nor the training data says how many people there are.
+        """
+        forest, people = case.forest, _people(case)
+        used, many = _thresholds(forest, self._bar(people) if people else None)
         names = forest.schema.names
         hints = forest.schema.named
         listed = [
@@ -109,6 +118,8 @@ class Identifiers:
             for i in np.flatnonzero(used).tolist()
             if i in many or (hints and named_like_identifier(names[i]))
         ]
+        if not listed and not people:
+            return Skipped(id=self.id, title=self.title, reason=_UNKNOWN)
         worst = any(entry["nearly_every_value"] for entry in listed)
         return Finding(
             id=self.id,
@@ -116,12 +127,14 @@ class Identifiers:
             severity="none" if not listed else "high" if worst else "medium",
             leaves=0,
             people=0,
-            summary=_summary([str(entry["feature"]) for entry in listed]),
-            details={"features": listed, "people": _people(case)},
+            summary=_summary([str(entry["feature"]) for entry in listed], hinted=hints),
+            looked=_looked(int(np.count_nonzero(used)), named=hints, people=people),
+            unseen=() if people else ("thresholds beside the number of people",),
+            details={"features": listed, "people": people},
         )
 
-    def _bar(self, case: Case) -> int:
-        return max(self.fewest, int(self.share * _people(case)))
+    def _bar(self, people: int) -> int:
+        return max(self.fewest, int(self.share * people))
 
 
 def _people(case: Case) -> int:
@@ -129,8 +142,15 @@ def _people(case: Case) -> int:
         return case.forest.n_records
     size = case.groups.size
     if size is None or not len(size):
-        return 0
+        return 0 if case.train is None else len(case.train)
     return int(case.groups.per_tree(size).max())
+
+
+def _looked(features: int, *, named: bool, people: int) -> tuple[str, ...]:
+    """Say what the features were judged by."""
+    of = "of 1 feature" if features == 1 else f"of {features:,} features"
+    found = [f"names {of}"] if named else []
+    return (*found, f"thresholds {of} beside {people:,} people") if people else tuple(found)
 
 
 def _thresholds(forest: Forest, bar: int | None) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
@@ -165,7 +185,9 @@ def _thresholds(forest: Forest, bar: int | None) -> tuple[npt.NDArray[np.int64],
     return used, many
 
 
-def _summary(features: list[str]) -> str:
+def _summary(features: list[str], *, hinted: bool) -> str:
+    if not features and not hinted:
+        return "No feature is cut once per person; the file does not name them."
     if not features:
         return "No feature is named like an identifier or cut once per person."
     quoted = ", ".join(repr(name) for name in features[:3]) + (", …" if len(features) > 3 else "")

@@ -1,30 +1,33 @@
 """What else the file gives away, beside its trees (TA202 to TA205).
 
-Readers note what they find in `Forest.leftovers`; the attacks here sort it by
-what an attacker can do with it and say how to take it out.
+Readers note in `Forest.leftovers` what they find and what they looked for; the
+attacks here sort it by what an attacker can do with it and say how to take it
+out. A kind that nobody looked for is never clear.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from treeaudit.attacks.case import Case
 from treeaudit.checks import Rule, most
 from treeaudit.findings import About, Finding, Severity, Skipped, Words
+from treeaudit.leftovers import Kind, Leftover
 from treeaudit.numbers import People
 from treeaudit.report import Report, Show
-from treeaudit.tree import Forest, Leftover
+from treeaudit.tree import Forest
 from treeaudit.view import Figure, View
 
 __all__ = ["CodeInside", "ExactValues", "ReproducibleDraws", "TrainingData"]
 
 _ORDER: tuple[Severity, ...] = ("none", "low", "medium", "high")
-_NAMES: Mapping[str, str] = {
+_NAMES: Mapping[Kind, str] = {
     "labels": "the labels in row order",
     "out-of-bag": "a prediction for each record",
     "records": "training records",
     "targets": "single targets",
-    "unseen": "a part that was not looked at",
+    "category-counts": "counts of labels by category",
+    "unseen": "parts that nothing explains",
     "seeds": "seeds",
     "column-values": "values of single columns",
     "first-round-counts": "exact class counts of the first round",
@@ -104,25 +107,24 @@ class TrainingData:
     checks: ClassVar[tuple[Rule, ...]] = (_ROWS,)
     view: ClassVar[Show] = staticmethod(_view)
 
+    grades: ClassVar[Mapping[Kind, Severity]] = {
+        "labels": "high",
+        "out-of-bag": "high",
+        "records": "high",
+        "targets": "high",
+        "category-counts": "medium",
+        "unseen": "medium",
+    }
+    counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {
+        "labels": ("labels",),
+        "rows": ("records", "out-of-bag"),
+        "targets": ("targets",),
+    }
+
     def run(self, case: Case) -> Finding | Skipped:
         """Return the rows of training data that were found."""
-        grades: dict[str, Severity] = {
-            "labels": "high",
-            "out-of-bag": "high",
-            "records": "high",
-            "targets": "high",
-            "unseen": "medium",
-        }
-        others = {kind for attack in _OTHERS for kind in attack.grades}
-        unknown = {one.kind for one in case.forest.leftovers} - others - set(grades)
-        return _finding(
-            self.id,
-            self.title,
-            case,
-            grades | dict.fromkeys(sorted(unknown), "medium"),
-            {"labels": ("labels",), "rows": ("records", "out-of-bag"), "targets": ("targets",)},
-            "no row of the training data was found beside the trees",
-        )
+        clear = "No row of the training data was found beside the trees."
+        return _finding(self, case, clear)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,12 +149,12 @@ class ReproducibleDraws:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_SEEDS,)
     view: ClassVar[Show] = staticmethod(_view)
-    grades: ClassVar[Mapping[str, Severity]] = {"seeds": "medium"}
+    grades: ClassVar[Mapping[Kind, Severity]] = {"seeds": "medium"}
+    counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {"seeds": ("seeds",)}
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the seeds that were found."""
-        clear = "no seed in the file repeats the draws of its trees"
-        return _finding(self.id, self.title, case, self.grades, {"seeds": ("seeds",)}, clear)
+        return _finding(self, case, "No seed in the file repeats the draws of its trees.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,20 +178,21 @@ class ExactValues:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_VALUES,)
     view: ClassVar[Show] = staticmethod(_view)
-    grades: ClassVar[Mapping[str, Severity]] = {
+    grades: ClassVar[Mapping[Kind, Severity]] = {
         "column-values": "medium",
         "first-round-counts": "medium",
         "extremes": "low",
     }
+    counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {
+        "exact_values": ("column-values", "extremes"),
+        "first_round_counts": ("first-round-counts",),
+    }
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the columns and counts that were found."""
-        clear = "no list of column values and no hidden class counts were found"
-        counted = {
-            "exact_values": ("column-values", "extremes"),
-            "first_round_counts": ("first-round-counts",),
-        }
-        return _finding(self.id, self.title, case, self.grades, counted, clear)
+        return _finding(
+            self, case, "No list of column values and no hidden class counts were found."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,52 +217,59 @@ class CodeInside:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_CALLS,)
     view: ClassVar[Show] = staticmethod(_view)
-    grades: ClassVar[Mapping[str, Severity]] = {
+    grades: ClassVar[Mapping[Kind, Severity]] = {
         "calls": "low",
         "code": "medium",
         "flaws": "low",
     }
+    counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {
+        "calls": ("calls",),
+        "code": ("code",),
+        "flaws": ("flaws",),
+    }
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the names and the code that were found."""
-        clear = "the file names no code outside the usual libraries"
-        counted = {"calls": ("calls",), "code": ("code",), "flaws": ("flaws",)}
-        return _finding(self.id, self.title, case, self.grades, counted, clear)
+        return _finding(self, case, "The file names no code outside the usual libraries.")
 
 
-_OTHERS = (ReproducibleDraws, ExactValues, CodeInside)
 # Kinds of which `Leftover.n` counts people.
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
 
 
 def _finding(
-    attack_id: str,
-    title: str,
-    case: Case,
-    grades: Mapping[str, Severity],
-    counted: Mapping[str, tuple[str, ...]],
-    clear: str,
-) -> Finding:
+    attack: TrainingData | ReproducibleDraws | ExactValues | CodeInside, case: Case, clear: str
+) -> Finding | Skipped:
     """Return the finding; ``details`` hold the numbers of ``counted`` by name.
 
     Where `Leftover.n` counts people the number is that of the largest entry, for
     they are the same people; otherwise it is the sum.
     """
-    found = [one for one in case.forest.leftovers if one.kind in grades]
+    grades, leftovers = attack.grades, case.forest.leftovers
+    found = [one for one in leftovers.found if one.kind in grades]
+    # What nobody could read may hold anything but code, of which names alone are run.
+    needed = [*grades, *(("unseen",) if not isinstance(attack, CodeInside) else ())]
+    missing = [kind for kind in dict.fromkeys(needed) if kind not in leftovers.looked_for]
+    blind = [one.where for one in leftovers.found if one.kind == "unseen" and "unseen" in needed]
+    unseen = (*_listed(missing), *blind)
+    if not found and unseen:
+        return Skipped(id=attack.id, title=attack.title, reason=_reason(case, missing, blind))
     people = max((one.n for one in found if one.kind in _PEOPLE), default=0)
     if any(one.kind == "seeds" for one in found):
         people = case.forest.n_records or 0
     worst = max((grades[one.kind] for one in found), key=_ORDER.index, default=_ORDER[0])
     return Finding(
-        id=attack_id,
-        title=title,
+        id=attack.id,
+        title=attack.title,
         severity=worst,
         leaves=0,
         people=people,
-        summary=_summary(found, grades) if found else f"{clear[0].upper()}{clear[1:]}.",
+        summary=_summary(found, grades) if found else clear,
+        looked=_listed(kind for kind in grades if kind in leftovers.looked_for),
+        unseen=unseen,
         details={
             "people": people,
-            **{name: _count(found, kinds) for name, kinds in counted.items()},
+            **{name: _count(found, kinds) for name, kinds in attack.counted.items()},
             "leftovers": [
                 {"kind": one.kind, "where": one.where, "n": one.n, "says": one.says}
                 for one in found
@@ -268,16 +278,40 @@ def _finding(
     )
 
 
-def _count(found: list[Leftover], kinds: tuple[str, ...]) -> int:
+def _listed(kinds: Iterable[Kind]) -> tuple[str, ...]:
+    return tuple(_NAMES[kind] for kind in kinds)
+
+
+def _reason(case: Case, missing: list[Kind], blind: list[str]) -> str:
+    """Say what was not looked at, and what to do."""
+    if not case.forest.leftovers.looked_for:
+        return (
+            "nobody looked at what lies beside the trees of a model that was put together in "
+            "Python: scan the file that it is written to"
+        )
+    if missing:
+        kinds = ", ".join(_listed(missing))
+        return (
+            f"nobody looks for {kinds} in this form of a model ({case.forest.source.format}): "
+            "scan the model that it was made from, such as a pickle"
+        )
+    places = ", ".join(blind[:3]) + (", …" if len(blind) > 3 else "")
+    return (
+        f"parts of the file could not be explained ({places}): write the model anew, "
+        "treeaudit.save(treeaudit.load(file), 'model.json')"
+    )
+
+
+def _count(found: list[Leftover], kinds: tuple[Kind, ...]) -> int:
     numbers = [one.n for one in found if one.kind in kinds]
     return max(numbers, default=0) if _PEOPLE.issuperset(kinds) else sum(numbers)
 
 
-def _summary(found: list[Leftover], grades: Mapping[str, Severity]) -> str:
+def _summary(found: list[Leftover], grades: Mapping[Kind, Severity]) -> str:
     """Say the worst in full and name the other kinds."""
     first = max(found, key=lambda one: _ORDER.index(grades[one.kind]))
     text = f"{first.where}: {first.says}"
     others = dict.fromkeys(one.kind for one in found if one.kind != first.kind)
     if others:
-        text += f"; also {', '.join(_NAMES.get(kind, kind) for kind in others)}"
+        text += f"; also {', '.join(_NAMES[kind] for kind in others)}"
     return text + "."

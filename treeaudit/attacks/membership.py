@@ -138,6 +138,7 @@ class Membership:
             leaves=0,
             people=round(excess * len(people.train)),
             summary=_summary(tests, blind, alone, case.forest.n_trees, private=private),
+            looked=(f"scores of {len(members):,} members and {len(control):,} other people",),
             details=_measured(members, control)
             | {
                 "score": "answers" if private else "counts",

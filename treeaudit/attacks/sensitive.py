@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, severity_of_share
+from treeaudit.attacks.case import Case, looked_at, severity_of_share, unseen_trees
 from treeaudit.attacks.control import explained, lowered
 from treeaudit.attacks.diversity_checks import DIVERSITY
 from treeaudit.attacks.sensitive_column import SensitiveColumn, codes_of, columns_to_audit
@@ -138,13 +138,22 @@ class Sensitive:
         severity = severity_of_share(share)
         if severity == "none" and any(entry["nk_leaves"] for entry in entries):
             severity = "low"
+        severity, unseen = lowered(severity, controls), unseen_trees(case)
+        if severity == "none" and unseen:
+            return Skipped(id=self.id, title=self.title, reason=unseen[0])
         return Finding(
             id=self.id,
             title=self.title,
-            severity=lowered(severity, controls),
+            severity=severity,
             leaves=int(np.any([found.only >= 0 for found in groups], axis=0).sum()),
             people=max(entry["homogeneous_people"] for entry in entries),
             summary=_summary(entries, case.forest.n_trees > 1),
+            looked=tuple(
+                part
+                for column in columns
+                for part in looked_at(f"{column.name} in the leaves", case)
+            ),
+            unseen=unseen,
             details=_whole(entries) | {"columns": entries},
             evidence=_evidence(case, columns, groups),
             controls=tuple(controls),

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence, silent_trees, smallest
+from treeaudit.attacks.case import Case, evidence, looked_at, smallest, unseen_trees
 from treeaudit.attacks.contribution import contribution
 from treeaudit.attacks.control import MEMORY, leaf_control, lowered
 from treeaudit.attacks.population import Population, degrees_of_freedom, population, risks
@@ -142,8 +142,6 @@ class Uniqueness:
         unique, below = int(alone.sum()), int(small.sum())
         below_people, total = int(size[small].sum()), int(size.sum())
         severity: Severity = "high" if unique else "medium" if below else "none"
-        if severity == "none" and case.groups.n_silent:
-            return Skipped(id=self.id, title=self.title, reason=silent_trees(case))
         least = int(size.min())
         worst = smallest(size, np.flatnonzero(small))
         details = UniquenessDetails(
@@ -165,13 +163,18 @@ class Uniqueness:
         )
         many = case.forest.n_trees > 1
         control = leaf_control(case, small, f"leaves of fewer than {k} people")
+        severity, unseen = lowered(severity, [control]), unseen_trees(case)
+        if severity == "none" and unseen:
+            return Skipped(id=self.id, title=self.title, reason=unseen[0])
         return Finding(
             id=self.id,
             title=self.title,
-            severity=lowered(severity, [control]),
+            severity=severity,
             leaves=below,
             people=below_people,
             summary=_summary(unique, below_people, below, k, many),
+            looked=looked_at("leaf sizes", case),
+            unseen=unseen,
             details=details,
             evidence=evidence(case, worst),
             per_tree=_per_tree(case, alone, small) if many else None,

@@ -7,10 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeaudit.defenses.defense import Words, tree_by_tree
+from treeaudit.leftovers import KINDS, Kind, Leftovers
+from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.tree import Forest, Tree
 
 __all__ = ["Strip", "without_leftovers"]
 
+_NEEDED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
+"""What a writer needs for predictions."""
 _SHARES = "only the share of each class in each leaf is kept"
 
 
@@ -54,13 +58,25 @@ class Strip:
 
 
 def without_leftovers(forest: Forest) -> Forest:
-    """Return the model without its seeds and without what lay beside its trees."""
+    """Return the model without its seeds and without what lay beside its trees.
+
+    What predictions need is kept, as no writer can leave it out. Whether a leaf
+    still tells the target of one person is looked for again.
+    """
     parameters: Mapping[str, Any] = {
         name: value
         for name, value in forest.source.parameters.items()
         if not name.endswith("random_state")
     }
-    return replace(forest, leftovers=(), source=replace(forest.source, parameters=parameters))
+    return replace(
+        forest,
+        leftovers=forest.leftovers.only(_NEEDED).beside(
+            Leftovers(looked_for=KINDS)
+            if forest.schema.classes is not None
+            else single_targets(forest.trees, means=False)
+        ),
+        source=replace(forest.source, parameters=parameters),
+    )
 
 
 def _weights(forest: Forest, i: int) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:

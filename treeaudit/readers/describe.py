@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.leftovers import Leftover
 from treeaudit.readers import load
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.leftovers.leftover_code import is_foreign
@@ -23,7 +24,7 @@ from treeaudit.readers.pickles.inert import Global, Inert, Limits, clean
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.skops import skops_file
 from treeaudit.readers.unpack import Content, open_file
-from treeaudit.tree import Forest, Leftover
+from treeaudit.tree import Forest
 
 __all__ = ["Contents", "Name", "StoredArray", "describe"]
 
@@ -183,7 +184,7 @@ def _of_model(contents: Contents, forest: Forest) -> Contents:
         contents,
         versions=() if version is None else (f"{library} {version}".strip(),),
         outline=of_forest(forest),
-        leftovers=forest.leftovers,
+        leftovers=forest.leftovers.found,
     )
 
 
@@ -196,7 +197,7 @@ def _of_pickle(contents: Contents, unpickled: Unpickled, n_records: int | None) 
         versions=_versions(unpickled.root),
         outline=outline(unpickled.root),
         arrays=_arrays(unpickled.root),
-        leftovers=leftovers(unpickled.root, n_records, unpickled.mentioned),
+        leftovers=leftovers(unpickled.root, n_records, unpickled.mentioned).found,
         names=_names(unpickled.mentioned),
     )
 

@@ -18,6 +18,9 @@ import numpy.typing as npt
 
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError
+from treeaudit.leftovers import KINDS, Leftovers
+from treeaudit.readers.leftovers.single_targets import single_targets
+from treeaudit.readers.leftovers.unexplained import Keys, few, unexplained
 from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
 from treeaudit.readers.unpack import Content
 from treeaudit.schema import Feature, Label, Schema
@@ -30,6 +33,22 @@ VERSION = 1
 _MOST_MEMORY = 1 << 30
 _MOST_NODES = (1 << 31) - 1
 _MOST_PEOPLE = 1 << 53
+_MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
+_KEYS: Keys = {
+    **dict.fromkeys(
+        "format version counts_are counts_reason records_are n_records single_precision privacy "
+        "class_weights".split()
+    ),
+    "schema": {
+        **dict.fromkeys(("classes", "target", "named")),
+        "features": dict.fromkeys("name categories low high ignores_unknown fill".split()),
+    },
+    "source": dict.fromkeys(("estimator", "library", "library_version", "parameters")),
+    "trees": dict.fromkeys(
+        "parent feature low high categories missing n_records counts label value".split()
+    ),
+}
+"""Every entry that `treeaudit.writers.own_json` writes; whatever else a file holds is named."""
 
 
 def matches(content: Content) -> bool:
@@ -112,6 +131,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         privacy=privacy,
         warnings=_not_private(privacy),
         class_weights=_class_weights(data.get("class_weights"), len(trees), schema),
+        leftovers=_leftovers(data, trees, schema, clean(stated.get("estimator", "Tree"))),
         source=replace(
             source,
             estimator=clean(stated.get("estimator", "Tree")),
@@ -120,6 +140,16 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
             parameters=dict(stated.get("parameters", {})),
         ),
     )
+
+
+def _leftovers(
+    data: Mapping[str, Any], trees: tuple[Tree, ...], schema: Schema, estimator: str
+) -> Leftovers:
+    """Return what the form has no place for, and the targets that its leaves tell."""
+    beside = Leftovers(found=few([*unexplained(data, _KEYS)]), looked_for=KINDS)
+    if schema.classes is not None:
+        return beside
+    return beside.beside(single_targets(trees, means=estimator in _MEANS))
 
 
 def _class_weights(

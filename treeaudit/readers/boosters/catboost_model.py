@@ -26,12 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
+from treeaudit.readers.leftovers.booster_parts import CATBOOST
+from treeaudit.readers.leftovers.unexplained import few, unexplained
 from treeaudit.readers.pickles.inert import LIMITS, Limits, clean
 from treeaudit.readers.unpack import Content
 from treeaudit.schema import Label, Schema
-from treeaudit.tree import CountsAre, Forest, LazyTrees, Leftover, Source
+from treeaudit.tree import CountsAre, Forest, LazyTrees, Source
 
 __all__ = ["matches", "read"]
 
@@ -161,7 +164,14 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
         single_precision=True,
         source=_source(data, params, source),
         warnings=tuple(warnings),
-        leftovers=(*_first_round(stored[0], first), *_leftovers(data)),
+        leftovers=Leftovers(
+            found=(
+                *_first_round(stored[0], first),
+                *_leftovers(data),
+                *few([*unexplained(data, CATBOOST)]),
+            ),
+            looked_for=KINDS - _not_asked(classes),
+        ),
     )
 
 
@@ -269,6 +279,13 @@ def _source(data: Mapping[str, Any], params: Mapping[str, Any], source: Source) 
         library_version=version.group(1) if version else None,
         parameters=plain,
     )
+
+
+def _not_asked(classes: tuple[Label, ...] | None) -> frozenset[Kind]:
+    """Return the kinds that nobody looks for: whether its seed repeats a draw, and others."""
+    if classes is None:
+        return frozenset({"seeds", "targets"})
+    return frozenset({"seeds", "first-round-counts"} if len(classes) > 2 else {"seeds"})
 
 
 def _first_round(tree: StoredTree, first: Float | None) -> list[Leftover]:

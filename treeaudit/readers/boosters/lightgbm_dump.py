@@ -9,6 +9,7 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide
+from treeaudit.readers.leftovers.booster_parts import in_lightgbm_json
 from treeaudit.readers.pickles.inert import clean, show
 
 __all__ = ["booster_of"]
@@ -57,6 +58,7 @@ def booster_of(document: object) -> Booster:
         parameters=None,
         pandas=pandas if isinstance(pandas, list) and lists else [],
         averaged=document.get("average_output") is True,
+        unseen=tuple(in_lightgbm_json(document)),
     )
 
 

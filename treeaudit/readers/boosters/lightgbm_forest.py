@@ -12,12 +12,15 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
+from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.pickles.inert import clean
 from treeaudit.schema import Feature, Label, Schema
-from treeaudit.tree import Forest, LazyTrees, Leftover, RecordsAre, Source
+from treeaudit.tree import Forest, LazyTrees, RecordsAre, Source
 
 __all__ = ["to_forest"]
 
@@ -53,9 +56,10 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     told = sum(tree.n_records is not None for tree in trees) * (not estimated)
     records_are, n_records = _records(booster, trees, sampled, told)
     n_categories, names = _category_names(booster, trees)
+    schema = _schema(booster, n_categories, names)
     return Forest(
         trees=LazyTrees(lambda i: trees[i].tree(n_categories, not estimated), len(trees)),
-        schema=_schema(booster, n_categories, names),
+        schema=schema,
         counts_are="absent",
         counts_reason=_reason(
             told, len(trees), estimated, None if booster.parameters is None else sampled
@@ -70,7 +74,16 @@ def to_forest(booster: Booster, source: Source) -> Forest:
             parameters=_parameters(booster),
         ),
         warnings=tuple(_warnings(booster, trees, names)),
-        leftovers=_leftovers(booster),
+        leftovers=Leftovers(
+            found=(
+                *_leftovers(booster),
+                *category_names("pandas_categorical", booster.pandas),
+                *row_seed("parameters.bagging_seed", sampled),
+                *few(booster.unseen),
+            ),
+            # Nobody has asked what the steps of the trees tell: targets, or counts per class.
+            looked_for=KINDS - {"targets" if schema.classes is None else "first-round-counts"},
+        ),
     )
 
 

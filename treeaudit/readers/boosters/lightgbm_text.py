@@ -11,8 +11,10 @@ from typing import TypeVar
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.leftovers import Leftover
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide
+from treeaudit.readers.leftovers.booster_parts import in_lightgbm_text
 from treeaudit.readers.pickles.inert import clean, show
 
 __all__ = ["Booster", "parse"]
@@ -56,6 +58,8 @@ class Booster:
         Category names of the pandas columns, in their order.
     averaged
         Whether the prediction is a mean (random forest) and not a sum.
+    unseen
+        What else the file holds.
     """
 
     version: str | None
@@ -67,6 +71,7 @@ class Booster:
     parameters: Mapping[str, str] | None
     pandas: Sequence[Sequence[object]]
     averaged: bool
+    unseen: Sequence[Leftover] = ()
 
 
 def parse(data: bytes | mmap) -> Booster:
@@ -115,6 +120,7 @@ def parse(data: bytes | mmap) -> Booster:
         parameters=_parameters(rest),
         pandas=_pandas(rest),
         averaged="average_output" in head,
+        unseen=tuple(in_lightgbm_text(data, end)),
     )
 
 

@@ -7,11 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
-from treeaudit.tree import Forest, LazyTrees, Leftover, RecordsAre, Source
+from treeaudit.readers.leftovers.booster_parts import category_names, in_xgboost, row_seed
+from treeaudit.readers.leftovers.unexplained import few
+from treeaudit.tree import Forest, LazyTrees, RecordsAre, Source
 
 __all__ = ["read_trees", "to_forest"]
 
@@ -65,7 +68,16 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
             parameters=booster.parameters,
         ),
         warnings=tuple(_warnings(booster, trees, found, n_categories)),
-        leftovers=_leftovers(booster, trees, found),
+        leftovers=Leftovers(
+            found=(
+                *_leftovers(booster, trees, found),
+                *category_names("learner.gradient_booster.model.cats", booster.categories.values()),
+                *row_seed("Config", booster.parameters.get("subsample", 1) != 1),
+                *few([*in_xgboost(document)]),
+            ),
+            # Of a model that predicts a number, nobody has asked what its steps tell.
+            looked_for=KINDS if schema.classes is not None else KINDS - {"targets"},
+        ),
     )
 
 

@@ -17,8 +17,8 @@ for a joblib file does not tell its version.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from treeaudit.leftovers import Leftover
 from treeaudit.readers.pickles.inert import show
-from treeaudit.tree import Leftover
 
 __all__ = ["FLAWS", "Flaw", "flaws"]
 

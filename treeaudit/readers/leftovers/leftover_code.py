@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from treeaudit.leftovers import Leftover
 from treeaudit.readers.pickles.inert import Global, show
-from treeaudit.tree import Leftover
 
 __all__ = ["calls", "is_foreign"]
 

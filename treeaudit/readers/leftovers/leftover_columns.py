@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from treeaudit.leftovers import Leftover
 from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.tree import Leftover
 
 __all__ = ["columns"]
 

@@ -14,10 +14,10 @@ from typing import TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.leftovers import Leftover
 from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.tree import Leftover
 
 __all__ = ["seeds"]
 

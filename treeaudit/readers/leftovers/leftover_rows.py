@@ -5,14 +5,15 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.leftovers import Leftover
 from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.tree import Leftover
 
-__all__ = ["named_rows", "rows"]
+__all__ = ["FEWEST_RECORDS", "long_values", "named_rows", "rows"]
 
-_FEWEST = 20
+FEWEST_RECORDS = 21
+"""Below so many records their number tells nothing of an array that is as long."""
 _MOST_GROUPS = 100
 _BEGINNING = 10_000
 
@@ -39,9 +40,12 @@ _NOT_ROWS = frozenset(
         "estimator_errors_ train_score_ validation_score_ oob_scores_ oob_improvement_ "
         "_predictors _seeds cv_results_ references_ bin_thresholds_ categories_ "
         "feature_names_in_ _average_path_length_per_tree _decision_path_lengths "
-        "feature_importances_ classes_ quantiles_ vocabulary_ bin_edges_"
+        "feature_importances_ classes_ quantiles_ vocabulary_ bin_edges_ "
+        "feature_names feature_types forest_"
     ).split()
 )
+# Columns of our own models: their reader explains every entry.
+_EXPLAINED_ELSEWHERE = "treeaudit.schema"
 # Sizes that are the number of records by right, or by chance.
 _NO_SIZE = ("samples", "records", "rows", "random_state", "seed", "n_jobs", "verbose")
 
@@ -147,17 +151,40 @@ def rows(place: Place, n_records: int) -> Iterator[Leftover]:
     place
         Any value in the file.
     n_records
-        Training records. Below 20 the number says nothing.
+        Training records. Below `FEWEST_RECORDS` the number says nothing.
     """
     value = place.value
     frame = _frame(place)
-    if n_records <= _FEWEST or not _has_rows(value, n_records, frame is not None):
+    if n_records < FEWEST_RECORDS or not _has_rows(value, n_records, frame is not None):
         return
     if place.step in _NOT_ROWS or _is_size(place, n_records):
         return
     where = place if frame is None else frame
     says = f"an entry for each of {n_records:,} training records, {_form(value)}"
     yield Leftover(kind="records", where=where.path or "the file itself", n=n_records, says=says)
+
+
+def long_values(place: Place) -> Iterator[Leftover]:
+    """Yield a long value of a model that does not tell how many records it was trained on.
+
+    It may have an entry per record or not: nothing in the file explains it.
+
+    Parameters
+    ----------
+    place
+        Any value in the file.
+    """
+    value, owner = place.value, next(place.owners(), None)
+    n = 0 if isinstance(value, Inert) and not _is_pandas(value) else _length(value)
+    if n < FEWEST_RECORDS or not _has_rows(value, n, turned=False):
+        return
+    part = place.above is not None and isinstance(place.above.value, list | tuple | dict)
+    if part or place.step in _NOT_ROWS or _is_size(place, n):
+        return
+    if owner is not None and owner.cls.module.startswith(_EXPLAINED_ELSEWHERE):
+        return
+    says = f"{_form(value)}, {n:,} entries long: the file does not tell whether they are records"
+    yield Leftover(kind="unseen", where=place.path or "the file itself", n=n, says=says)
 
 
 def _frame(place: Place) -> Place | None:

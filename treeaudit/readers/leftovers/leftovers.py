@@ -10,27 +10,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_rounds import first_round
-from treeaudit.readers.leftovers.leftover_rows import named_rows, rows
+from treeaudit.readers.leftovers.leftover_rows import (
+    FEWEST_RECORDS,
+    long_values,
+    named_rows,
+    rows,
+)
 from treeaudit.readers.leftovers.leftover_targets import targets
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.leftovers.walk import Place, Walk
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.tree import Leftover
 
 __all__ = ["leftovers"]
 
-_MOST = 200
-"""Beyond so many of a kind the rest is counted, not listed."""
 
-
-def leftovers(
-    root: object, n_records: int | None, mentioned: Sequence[Global]
-) -> tuple[Leftover, ...]:
+def leftovers(root: object, n_records: int | None, mentioned: Sequence[Global]) -> Leftovers:
     """Return what else a file gives away, with the way to it.
+
+    All kinds are looked for, but for records where there are too few of them to
+    tell an array of records from any other.
 
     Parameters
     ----------
@@ -49,13 +53,17 @@ def leftovers(
     >>> from treeaudit.readers.pickles.pickle_vm import read_pickle
     >>> forest = RandomForestClassifier(10, random_state=0).fit(*load_iris(return_X_y=True))
     >>> file = read_pickle(pickle.dumps(forest))
-    >>> [(found.kind, found.where) for found in leftovers(file.root, 150, file.mentioned)]
+    >>> beside = leftovers(file.root, 150, file.mentioned)
+    >>> [(found.kind, found.where) for found in beside.found]
     [('seeds', 'estimators_[*].random_state'), ('seeds', 'random_state')]
     """
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
-        found = _find(root, n_records, mentioned)
-    return _few(list(dict.fromkeys(found)))
+        found = few(list(dict.fromkeys(_find(root, n_records, mentioned))))
+    looked_for = KINDS
+    if n_records is not None and n_records < FEWEST_RECORDS:
+        looked_for -= {"records"} - {one.kind for one in found}
+    return Leftovers(found=found, looked_for=looked_for)
 
 
 def _find(root: object, n_records: int | None, mentioned: Sequence[Global]) -> list[Leftover]:
@@ -74,24 +82,11 @@ def _find(root: object, n_records: int | None, mentioned: Sequence[Global]) -> l
             found += first_round(place)
             if isinstance(arrived(value.get("tree_")), Inert):
                 trees.append(place)
-        if n_records is not None and id(value) not in claimed:
-            found += rows(place, n_records)
+        if id(value) not in claimed:
+            found += long_values(place) if n_records is None else rows(place, n_records)
     found += targets(trees)
     found += calls(mentioned, nested)
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Leftover(kind="unseen", where=walk.cut, n=0, says=says))
     return found
-
-
-def _few(found: list[Leftover]) -> tuple[Leftover, ...]:
-    """Keep the first of each kind and count the others."""
-    kept: list[Leftover] = []
-    for kind in dict.fromkeys(one.kind for one in found):
-        alike = [one for one in found if one.kind == kind]
-        kept += alike[:_MOST]
-        if len(alike) > _MOST:
-            says = f"{len(alike) - _MOST:,} more of this kind"
-            n = sum(one.n for one in alike[_MOST:])
-            kept.append(Leftover(kind=kind, where="…", n=n, says=says))
-    return tuple(kept)

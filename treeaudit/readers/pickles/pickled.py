@@ -1,6 +1,9 @@
 """Pickle and joblib files: scikit-learn models read as data."""
 
+from dataclasses import replace
+
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.leftovers import KINDS, Leftovers
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.estimators.models import find_model
 from treeaudit.readers.estimators.scikit_learn import to_forest
@@ -29,8 +32,6 @@ def read(
     ReadError
         If the file is unsafe, damaged, or holds no tree model.
     """
-    from dataclasses import replace
-
     try:
         beside = None if content.folder is None else Companions(content.folder, limits)
         unpickled = read_pickle(content.data, limits=limits, companions=beside)
@@ -47,9 +48,8 @@ def read(
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
-        leftovers=(
-            *forest.leftovers,
-            *leftovers(unpickled.root, forest.n_records, unpickled.mentioned),
+        leftovers=forest.leftovers.beside(
+            leftovers(unpickled.root, forest.n_records, unpickled.mentioned)
         ),
     )
 
@@ -64,7 +64,8 @@ def _forest(root: object, select: str | None, source: Source, size: int) -> Fore
         if forest is None:
             raise
         return forest
-    return to_forest(found, source, size)
+    # Its trees lie in the record that is walked through: nothing of them is beside it.
+    return replace(to_forest(found, source, size), leftovers=Leftovers(looked_for=KINDS))
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:

@@ -13,6 +13,7 @@ from treeaudit.errors import (
     UnsafeModelError,
     UnsupportedModelError,
 )
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.boosters.boosters import find_booster
 from treeaudit.readers.estimators.models import find_model
 from treeaudit.readers.estimators.scikit_learn import to_forest
@@ -29,6 +30,7 @@ __all__ = ["matches", "parse", "read"]
 
 _SCHEMA = "schema.json"
 _LONGEST_NAME = 255
+_MOST_UNREAD = 200
 # Bytes of Python objects per character that begins one, measured on CPython 3.11 to 3.14.
 _COSTS = ((b"{", 232), (b"[", 88), (b",", 64))
 
@@ -56,13 +58,22 @@ def read(
     source = replace(source, format="sklearn-skops")
     try:
         forest = to_forest(find_model(root, select), source, len(content.data) + file.n_bytes)
+        # Its trees lie in the record that is walked through: nothing of them is beside it.
+        forest = replace(forest, leftovers=Leftovers(looked_for=KINDS))
     except UnsupportedModelError:
         booster = find_booster(root, select, source)
         if booster is None:
             raise
         forest = booster
     found = leftovers(root, forest.n_records, file.mentioned)
-    return replace(forest, leftovers=(*forest.leftovers, *found, *flaws("skops", file.version)))
+    archive = (*flaws("skops", file.version), *map(_unread, file.unread))
+    beside = found.beside(Leftovers(found=archive, looked_for=KINDS))
+    return replace(forest, leftovers=forest.leftovers.beside(beside))
+
+
+def _unread(member: str) -> Leftover:
+    says = "a member of the archive that the model does not need: it was not read"
+    return Leftover(kind="unseen", where=show(member, 80), n=1, says=says)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,12 +90,15 @@ class Parsed:
         How many bytes the members hold.
     version
         Of the skops that wrote the file, as the schema tells it.
+    unread
+        Members of the archive that the schema does not name.
     """
 
     root: object
     mentioned: list[Global]
     n_bytes: int
     version: object
+    unread: tuple[str, ...] = ()
 
 
 def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
@@ -110,13 +124,20 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     archive.open([_SCHEMA])
     schema = _schema(archive.read(_SCHEMA), len(content.data), limits)
     mentioned = check_names(schema)
-    archive.open([_SCHEMA, *_files(schema)])
+    read = dict.fromkeys((_SCHEMA, *_files(schema)))
+    archive.open(read)
     try:
         root = Graph(archive, limits).build(schema)
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None
     version = schema.get("_skops_version")
-    return Parsed(root=root, mentioned=mentioned, n_bytes=archive.n_bytes, version=version)
+    return Parsed(
+        root=root,
+        mentioned=mentioned,
+        n_bytes=archive.n_bytes,
+        version=version,
+        unread=tuple(name for name in archive.names if name not in read)[:_MOST_UNREAD],
+    )
 
 
 def _schema(data: memoryview, n_bytes: int, limits: Limits) -> dict[str, object]:

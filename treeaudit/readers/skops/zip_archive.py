@@ -123,6 +123,11 @@ class Archive:
         self._unpacked: bytes | mmap = b""
 
     @property
+    def names(self) -> list[str]:
+        """All members, in the order of the archive."""
+        return list(self._entries)
+
+    @property
     def n_bytes(self) -> int:
         """How many bytes the members that were opened hold."""
         return sum(place.entry.file_size for place in self._places.values())

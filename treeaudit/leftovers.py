@@ -1,0 +1,109 @@
+"""What a file holds beside its trees, and what its reader looked for.
+
+A reader states the kinds it looked for. A kind that nobody looked for is not a
+kind that is not there: no attack may call it clear.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from treeaudit.errors import DataError
+
+__all__ = ["KINDS", "Kind", "Leftover", "Leftovers"]
+
+Kind = Literal[
+    "labels",
+    "out-of-bag",
+    "records",
+    "targets",
+    "category-counts",
+    "seeds",
+    "column-values",
+    "extremes",
+    "first-round-counts",
+    "calls",
+    "code",
+    "flaws",
+    "unseen",
+]
+"""What can lie beside the trees. ``unseen`` is a part that the reader cannot explain: who looked
+for it has named every such part."""
+
+KINDS: frozenset[Kind] = frozenset(get_args(Kind))
+"""Every kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """Something in the file beside the trees that says something about people.
+
+    Attributes
+    ----------
+    kind
+        What it is.
+    where
+        The way to it in the file, such as ``estimators_[3].random_state``.
+    n
+        How many values, people or calls it holds.
+    says
+        What it gives away, in one sentence.
+    """
+
+    kind: Kind
+    where: str
+    n: int
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftovers:
+    """What was found beside the trees, and what was looked for.
+
+    Attributes
+    ----------
+    found
+        What is there, in the order of the file.
+    looked_for
+        The kinds that the reader looked for. Nothing unless a reader says so.
+
+    Raises
+    ------
+    DataError
+        If something was found that nobody looked for.
+
+    Examples
+    --------
+    >>> seed = Leftover(kind="seeds", where="random_state", n=1, says="repeats the draw")
+    >>> [one.where for one in Leftovers(found=(seed,), looked_for=KINDS).found]
+    ['random_state']
+    """
+
+    found: tuple[Leftover, ...] = ()
+    looked_for: frozenset[Kind] = frozenset()
+
+    def __post_init__(self) -> None:
+        if strange := self.looked_for - KINDS:
+            raise DataError(f"there is no kind of leftover called {', '.join(sorted(strange))}")
+        if unasked := {one.kind for one in self.found} - self.looked_for:
+            raise DataError(f"leftovers that nobody looked for: {', '.join(sorted(unasked))}")
+
+    def beside(self, other: "Leftovers") -> "Leftovers":
+        """Return what two readers found in two parts of one file.
+
+        A kind counts as looked for where both looked for it, or where one of
+        them found it.
+        """
+        found = (*self.found, *other.found)
+        both = self.looked_for & other.looked_for
+        return Leftovers(found=found, looked_for=both | {one.kind for one in found})
+
+    def only(self, kinds: frozenset[Kind]) -> "Leftovers":
+        """Return what is left where everything but some kinds is taken out.
+
+        What was taken out is known not to be there, whether or not it was
+        looked for before.
+        """
+        return Leftovers(
+            found=tuple(one for one in self.found if one.kind in kinds),
+            looked_for=self.looked_for | (KINDS - kinds),
+        )

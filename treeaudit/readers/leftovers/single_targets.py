@@ -1,0 +1,42 @@
+"""Targets of single people, as the leaves of trees without impurities tell them."""
+
+from collections.abc import Iterable
+
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.tree import Tree
+
+__all__ = ["single_targets"]
+
+
+def single_targets(trees: Iterable[Tree], *, means: bool) -> Leftovers:
+    """Return the leaves of one person whose value is the target of that person.
+
+    Parameters
+    ----------
+    trees
+        Of a model that predicts a number.
+    means
+        Whether the value of a leaf is the mean of its targets. Where it is
+        something else, as a step of boosting, or where leaves do not tell how
+        many people they hold, targets count as not looked for.
+
+    Examples
+    --------
+    >>> tree = Tree(parent=[-1], feature=[-1], low=[-9], high=[9], n_records=[1], value=[3.5])
+    >>> [one.n for one in single_targets([tree], means=True).found]
+    [1]
+    >>> "targets" in single_targets([tree], means=False).looked_for
+    False
+    """
+    alone = 0
+    for tree in trees:
+        if tree.n_records is None:
+            return Leftovers(looked_for=KINDS - {"targets"})
+        alone += int((tree.n_records[tree.leaves] == 1).sum())
+    if not alone:
+        return Leftovers(looked_for=KINDS)
+    if not means:
+        return Leftovers(looked_for=KINDS - {"targets"})
+    says = f"the target of {alone:,} people is the value of their leaf"
+    found = (Leftover(kind="targets", where="values of leaves", n=alone, says=says),)
+    return Leftovers(found=found, looked_for=KINDS)

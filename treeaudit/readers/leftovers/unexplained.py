@@ -1,0 +1,87 @@
+"""Parts of a JSON-like document that no audited model accounts for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from treeaudit.leftovers import Leftover
+from treeaudit.readers.pickles.inert import clean, show
+
+__all__ = ["ANY", "Keys", "few", "unexplained", "unseen"]
+
+Keys = Mapping[str, Any]
+"""The names that an object may have, each with the `Keys` of what it holds, or None where its
+reader accounts for the whole of it. A list is held against the keys of its elements."""
+
+ANY = "*"
+"""In `Keys`: every other name."""
+
+_MOST = 200
+_LONGEST_NAME = 80
+
+
+def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Leftover]:
+    """Yield the entries of a document that are not among the names it may have.
+
+    Parameters
+    ----------
+    document
+        Objects and lists, as decoded from JSON.
+    keys
+        What its reader accounts for.
+    where
+        The way to it in the file.
+
+    Examples
+    --------
+    >>> data = {"trees": [{"feature": 1}, {"feature": 2, "rows": [33, 54]}]}
+    >>> [(one.where, one.n) for one in unexplained(data, {"trees": {"feature": None}})]
+    [('trees[1].rows', 2)]
+    """
+    if isinstance(document, list | tuple):
+        for i, part in enumerate(document):
+            yield from unexplained(part, keys, f"{where}[{i}]")
+    elif isinstance(document, Mapping):
+        for name, part in document.items():
+            shown = clean(str(name)[:_LONGEST_NAME])
+            path = f"{where}.{shown}" if where else shown
+            if name not in keys and ANY not in keys:
+                yield unseen(path, part)
+                continue
+            inside = keys[name] if name in keys else keys[ANY]
+            if inside is not None:
+                yield from unexplained(part, inside, path)
+    elif document is not None:
+        yield unseen(where, document)
+
+
+def unseen(where: str, part: object) -> Leftover:
+    """Return one part of the file that nothing explains."""
+    n = len(part) if isinstance(part, str | bytes | list | tuple | Mapping) else 1
+    return Leftover(kind="unseen", where=where, n=n, says=f"no model explains it: {_form(part, n)}")
+
+
+def _form(part: object, n: int) -> str:
+    match part:
+        case str() if n <= _LONGEST_NAME:
+            return f"the text {show(part)}"
+        case str() | bytes():
+            return f"a text of {n:,} characters"
+        case Mapping():
+            return "an object of 1 entry" if n == 1 else f"an object of {n:,} entries"
+        case list() | tuple():
+            return "a list of 1 entry" if n == 1 else f"a list of {n:,} entries"
+        case _:
+            return show(part)
+
+
+def few(found: Sequence[Leftover]) -> tuple[Leftover, ...]:
+    """Keep the first of each kind and count the others."""
+    kept: list[Leftover] = []
+    for kind in dict.fromkeys(one.kind for one in found):
+        alike = [one for one in found if one.kind == kind]
+        kept += alike[:_MOST]
+        if len(alike) > _MOST:
+            says = f"{len(alike) - _MOST:,} more of this kind"
+            n = sum(one.n for one in alike[_MOST:])
+            kept.append(Leftover(kind=kind, where="…", n=n, says=says))
+    return tuple(kept)
