@@ -25,7 +25,6 @@ __all__ = [
     "evidence",
     "looked_at",
     "severity_of_share",
-    "silent_trees",
     "smallest",
     "unseen_trees",
 ]

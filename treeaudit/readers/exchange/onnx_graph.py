@@ -22,7 +22,16 @@ from treeaudit.readers.exchange.protobuf import (
 )
 from treeaudit.readers.pickles.inert import clean
 
-__all__ = ["LEAF", "MODES", "Attribute", "Graph", "GraphInput", "GraphNode", "read_graph"]
+__all__ = [
+    "LEAF",
+    "MODES",
+    "Attribute",
+    "Graph",
+    "GraphInput",
+    "GraphNode",
+    "read_graph",
+    "read_node",
+]
 
 MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
 LEAF = 255
@@ -55,12 +64,15 @@ class Attribute:
         are such kinds.
     single
         Its one number or text.
+    unread
+        Its other parts, such as graphs, with the message that holds them.
     """
 
     numbers: Array | None = None
     strings: list[bytes] = field(default_factory=list)
     modes: npt.NDArray[np.uint8] | None = None
     single: int | bytes | None = None
+    unread: list[tuple[Message, Field]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +83,7 @@ class GraphNode:
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    domain: str
     message: Message
 
     def attributes(self) -> dict[str, Attribute]:
@@ -95,12 +108,13 @@ class GraphInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """The operations of a model, its inputs, and who wrote it."""
+    """The operations of a model, its inputs, who wrote it, and the whole file."""
 
     nodes: tuple[GraphNode, ...]
     inputs: Mapping[str, GraphInput]
     producer: str
     version: str | None
+    model: Message
 
 
 def read_graph(data: memoryview, most_fields: int) -> Graph:
@@ -133,14 +147,20 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
     constants: set[str] = set()
     for part in graph.fields():
         if part.number == 1:
-            nodes.append(_node(graph.message(part)))
+            nodes.append(read_node(graph.message(part)))
         elif part.number == 5:
             constants.add(_name_of(graph.message(part), 8))
         elif part.number == 11:
             given = _input(graph.message(part))
             inputs[given.name] = given
     kept = {name: given for name, given in inputs.items() if name not in constants}
-    return Graph(nodes=tuple(nodes), inputs=kept, producer=texts[2], version=texts[3] or None)
+    return Graph(
+        nodes=tuple(nodes),
+        inputs=kept,
+        producer=texts[2],
+        version=texts[3] or None,
+        model=model,
+    )
 
 
 def _name_of(message: Message, number: int) -> str:
@@ -150,8 +170,9 @@ def _name_of(message: Message, number: int) -> str:
     return ""
 
 
-def _node(message: Message) -> GraphNode:
-    texts: dict[int, list[str]] = {1: [], 2: [], 3: [], 4: []}
+def read_node(message: Message) -> GraphNode:
+    """Return one operation of a graph; its attributes are read when they are asked for."""
+    texts: dict[int, list[str]] = {1: [], 2: [], 3: [], 4: [], 7: []}
     for part in message.fields():
         if part.number in texts:
             texts[part.number].append(clean(message.text(part)))
@@ -160,6 +181,7 @@ def _node(message: Message) -> GraphNode:
         name=(texts[3] or [""])[-1],
         inputs=tuple(texts[1]),
         outputs=tuple(texts[2]),
+        domain=(texts[7] or [""])[-1],
         message=message,
     )
 
@@ -230,6 +252,8 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                     found.strings.append(bytes(message.bytes_of(part)))
                 else:
                     modes.append(kinds)
+            case 6 | 10 | 11 | 13 | 14 | 15 | 22 | 23:
+                found.unread.append((message, part))
     if runs:
         found.numbers = runs[0] if len(runs) == 1 else np.concatenate(runs)
     if modes:

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
+from treeaudit.leftovers import KINDS, Leftovers
+from treeaudit.readers.exchange.onnx_beside import ENSEMBLES, beside
 from treeaudit.readers.exchange.onnx_columns import from_leaf_table, from_node_table, numbers
 from treeaudit.readers.exchange.onnx_graph import (
     Attribute,
@@ -26,7 +28,6 @@ from treeaudit.tree import Forest, LazyTrees, Source, Tree
 
 __all__ = ["matches", "read"]
 
-_ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor", "TreeEnsemble")
 _SAME_COLUMNS = ("Cast", "Identity")
 _DOUBLE = 11
 _MOST_FEATURES = 1 << 20
@@ -104,6 +105,11 @@ def read(
                 parameters=_parameters(attributes),
             ),
             warnings=tuple(warnings),
+            leftovers=Leftovers(
+                found=tuple(beside(graph, node, attributes)),
+                # Whose target the value of a leaf is cannot be told without counts.
+                looked_for=KINDS if labels is not None else KINDS - {"targets"},
+            ),
         )
     except DataError as error:
         raise ReadError(f"the tree ensemble is damaged: {error}") from None
@@ -112,7 +118,7 @@ def read(
 def _choose(graph: Graph, select: str | None) -> tuple[str, GraphNode]:
     found: dict[str, GraphNode] = {}
     for node in graph.nodes:
-        if node.operator in _ENSEMBLES:
+        if node.operator in ENSEMBLES:
             name = node.name or f"{node.operator}[{len(found)}]"
             found[name if name not in found else f"{name}[{len(found)}]"] = node
     listed = ", ".join(show(name)[1:-1] for name in list(found)[:8])

@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_document import Document, Model, Node, parse
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
+from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
 from treeaudit.readers.unpack import Content
 from treeaudit.schema import Label, Schema
@@ -154,7 +156,24 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
             library_version=document.application,
         ),
         warnings=tuple(_warnings(fields, rows, model)),
+        leftovers=_leftovers(document, model, trees, numeric=classes is None),
     )
+
+
+def _leftovers(document: Document, model: Model, trees: list[Tree], *, numeric: bool) -> Leftovers:
+    """Return what the file holds beside these trees, the models that are not audited included."""
+    found = list(document.beside.found)
+    for other in document.models:
+        if other is not model:
+            where = f"{clean(other.kind)} {show(other.attributes.get('modelName', ''), 60)}"
+            says = "another model, which is not audited: choose it with --select"
+            found.append(Leftover(kind="unseen", where=where, n=1, says=says))
+    # Nobody has asked what the steps of boosting tell of the classes.
+    steps = any(tree.attributes.get("functionName") == "regression" for tree in model.trees)
+    looked_for = KINDS if numeric or not steps else KINDS - {"first-round-counts"}
+    beside = Leftovers(found=tuple(found), looked_for=looked_for)
+    means = model.kind == "TreeModel" or model.methods <= {"average", "weightedAverage"}
+    return beside.beside(single_targets(trees, means=means)) if numeric else beside
 
 
 def _walk(root: Node | None) -> list[Node]:

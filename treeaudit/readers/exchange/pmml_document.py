@@ -10,6 +10,7 @@ from mmap import mmap
 from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.exchange.pmml_beside import Beside
 from treeaudit.readers.pickles.inert import clean, show
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel", "parse"]
@@ -65,6 +66,7 @@ class Model:
     trees: list[TreeModel] = field(default_factory=list)
     schema: list[dict[str, str]] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    methods: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True, eq=False)
@@ -84,6 +86,7 @@ class Document:
     fields: dict[str, DataField] = field(default_factory=dict)
     models: list[Model] = field(default_factory=list)
     application: str | None = None
+    beside: Beside = field(default_factory=Beside)
 
 
 def parse(data: bytes | mmap) -> Document:
@@ -110,6 +113,8 @@ def parse(data: bytes | mmap) -> Document:
     parser.StartElementHandler = handler.start
     parser.EndElementHandler = handler.end
     parser.CharacterDataHandler = handler.text
+    parser.CommentHandler = handler.document.beside.remark
+    parser.ProcessingInstructionHandler = handler.instruction
     view = memoryview(data)
     try:
         for at in range(0, len(view), _CHUNK):
@@ -167,6 +172,7 @@ class _Handler:
             )
         name = self._word(tag.rpartition(":")[2])
         self._open.append(name)
+        self.document.beside.start(self._open, attributes)
         if self._skipping or name in _SKIPPED:
             self._skipping += 1
             return
@@ -215,6 +221,8 @@ class _Handler:
                 self.document.application = " ".join(part for part in parts if part) or None
             case "MiningField" if models and len(self._open) == 4:
                 models[-1].schema.append(given)
+            case "Segmentation" if models:
+                models[-1].methods.add(given.get("multipleModelMethod", ""))
             case "TreeModel":
                 if above == "PMML":
                     models.append(Model(name, given))
@@ -271,13 +279,19 @@ class _Handler:
             self._nodes[-1].predicate = made
 
     def text(self, text: str) -> None:
-        """See text between elements: only arrays hold any that matters."""
+        """See text between elements: only arrays hold any that trees need."""
+        self.document.beside.text(self._open, text)
         if self._array is not None:
             self._array.append(text)
+
+    def instruction(self, target: str, text: str) -> None:
+        """See an instruction to some program."""
+        self.document.beside.remark(f"{target} {text}")
 
     def end(self, tag: str) -> None:
         """See an element end."""
         name = self._open.pop()
+        self.document.beside.end(name)
         if self._skipping:
             self._skipping -= 1
             return
