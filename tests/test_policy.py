@@ -10,8 +10,8 @@ import treeaudit as ta
 from treeaudit.attacks import all_checks
 from treeaudit.judging import check_names, verdict_of
 from treeaudit.judging import judge as judge_with
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.policy import BUILT_IN, read_policy
-from treeaudit.tree import Leftover
 
 FOUND = ta.Finding(
     id="TA101",
@@ -20,6 +20,7 @@ FOUND = ta.Finding(
     leaves=2,
     people=3,
     summary="x.",
+    looked=("leaves",),
     details={"min_leaf": 1, "unique_people": 1, "below_k_people": 3},
 )
 CLEAR = ta.Finding(
@@ -29,6 +30,7 @@ CLEAR = ta.Finding(
     leaves=0,
     people=0,
     summary="x.",
+    looked=("leaves",),
     details={"certain_share": 0.0},
 )
 MISSING = ta.Skipped(id="TA102", title="Homogeneity", reason="no classes")
@@ -168,6 +170,7 @@ def finding(attack: str, *controls, severity="high", **details) -> ta.Finding:
         leaves=0,
         people=0,
         summary="x.",
+        looked=("leaves",),
         details=details,
         controls=controls,
     )
@@ -315,15 +318,19 @@ def test_a_file_with_everybodys_label_inside_does_not_pass(figure_3) -> None:
         ),
         schema=figure_3.schema,
     )
-    assert ta.scan(merged).verdict == "pass"
-    report = ta.scan(dataclasses.replace(merged, leftovers=(left,)))
+    assert ta.scan(merged).verdict == "review"
+    read = dataclasses.replace(merged, leftovers=Leftovers(looked_for=KINDS))
+    assert ta.scan(read).verdict == "pass"
+    found = Leftovers(found=(left,), looked_for=KINDS)
+    report = ta.scan(dataclasses.replace(merged, leftovers=found))
     assert report.verdict == "fail"
     assert [c.name for c in report.checks if c.status == "fail"] == ["max-training-rows-inside"]
 
 
 @pytest.mark.parametrize("name", ["acro", "opensafely", "strict"])
 def test_the_papers_tree_fails_every_policy(figure_3, name) -> None:
-    report = ta.scan(figure_3, policy=name)
+    read = dataclasses.replace(figure_3, leftovers=Leftovers(looked_for=KINDS))
+    report = ta.scan(read, policy=name)
     assert report.verdict == "fail"
     assert all(check.status != "skipped" for check in report.checks)
 

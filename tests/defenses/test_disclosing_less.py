@@ -20,7 +20,8 @@ from treeaudit.defenses import (
     Strip,
     smallest_intersection,
 )
-from treeaudit.tree import Leftover, Member, Source
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.tree import Member, Source
 
 INF = np.inf
 
@@ -40,14 +41,22 @@ class TestStrip:
     def test_only_shares_of_leaves_stay(self, figure_3) -> None:
         full = dataclasses.replace(
             figure_3,
-            leftovers=(Leftover(kind="seeds", where="random_state", n=1, says="…"),),
+            leftovers=Leftovers(
+                found=(Leftover(kind="seeds", where="random_state", n=1, says="…"),),
+                looked_for=frozenset({"seeds"}),
+            ),
             source=Source(parameters={"random_state": 7, "tree__random_state": 7, "max_depth": 2}),
         )
         bare = Strip().apply(full)
         tree = bare.trees[0]
         assert tree.n_records is None
         assert bare.n_records is None
-        assert bare.leftovers == ()
+        assert bare.leftovers.found == ()
+        assert bare.leftovers.looked_for == KINDS - {
+            "column-values",
+            "extremes",
+            "first-round-counts",
+        }
         assert dict(bare.source.parameters) == {"max_depth": 2}
         assert tree.counts[:3].tolist() == [[0, 0]] * 3
         assert tree.counts[3:].tolist() == [[2 / 3, 1 / 3], [0, 1], [1, 0], [1 / 3, 2 / 3]]

@@ -101,7 +101,7 @@ def test_class_counts_of_the_first_tree(shape, rate, data, tmp_path):
     tree, at = forest.trees[0], forest.apply(x)[:, 0]
     assert forest.counts_are == "likely"
     assert forest.trees[1].counts is None
-    assert forest.leftovers[0].kind == "first-round-counts"
+    assert forest.leftovers.found[0].kind == "first-round-counts"
     for leaf in tree.leaves:
         really = np.bincount(y[at == leaf], minlength=2)
         assert tree.counts[leaf].tolist() == really.tolist()
@@ -168,7 +168,7 @@ def test_one_hot_categories(mixed, tmp_path):
         assert len(set(zip(ours[:, i], theirs[:, i], strict=True))) == len(set(ours[:, i]))
         there = np.bincount(ours[:, i], minlength=tree.n_nodes)
         assert there[tree.leaves].tolist() == tree.n_records[tree.leaves].tolist()
-    assert any("cat_features_hash" in leftover.where for leftover in forest.leftovers)
+    assert any("cat_features_hash" in leftover.where for leftover in forest.leftovers.found)
 
 
 def test_statistics_of_categories_are_told(mixed, tmp_path):
@@ -178,7 +178,7 @@ def test_statistics_of_categories_are_told(mixed, tmp_path):
     forest = read(stored(model, tmp_path, pool))
     assert "statistics that CatBoost computes" in forest.warnings[0]
     assert any(name.startswith("statistic ") for name in forest.schema.names[3:])
-    labels = [leftover for leftover in forest.leftovers if leftover.kind == "category-counts"]
+    labels = [leftover for leftover in forest.leftovers.found if leftover.kind == "category-counts"]
     assert labels
     assert labels[0].n >= 6
     theirs = model.calc_leaf_indexes(pool)

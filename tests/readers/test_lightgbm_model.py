@@ -176,7 +176,7 @@ def test_linear_leaves_keep_their_structure_and_no_value() -> None:
 
 def test_feature_infos_give_extremes_and_categories() -> None:
     for form, forest in forms(train(categorical=[1])).items():
-        (leftover,) = forest.leftovers
+        (leftover,) = forest.leftovers.found
         assert (leftover.kind, leftover.where) == ("column-values", "feature_infos")
         seen = len(np.unique(X[:, 1]))
         assert leftover.n in (8 + seen, 9 + seen), form  # -1 stands for missing

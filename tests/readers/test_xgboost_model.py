@@ -138,7 +138,7 @@ def test_weighted_covers_are_not_called_people(params, weight) -> None:
     booster = train(params, weight=weight)
     for forest in forms(booster).values():
         check(booster, forest, people=False)
-        assert not forest.leftovers
+        assert not forest.leftovers.found
 
 
 @pytest.mark.parametrize("weight", [2, 0.5])
@@ -170,8 +170,8 @@ def test_first_round_leaves_give_class_counts(params, more) -> None:
     booster = train({**params, **more})
     forest = read(booster.save_raw("json"))
     first = forest.source.parameters["n_outputs"]
-    assert len(forest.leftovers) == first
-    assert {leftover.kind for leftover in forest.leftovers} == {"first-round-counts"}
+    assert len(forest.leftovers.found) == first
+    assert {leftover.kind for leftover in forest.leftovers.found} == {"first-round-counts"}
     stored = read_booster(json.loads(booster.save_raw("json")))
     trees = read_trees(stored)
     n = people(trees, stored.outputs, stored.loss)
@@ -181,13 +181,13 @@ def test_first_round_leaves_give_class_counts(params, more) -> None:
         there = np.bincount(ours[:, i], weights=mine, minlength=forest.trees[i].n_nodes)
         found = class_counts(trees[i], n[i], stored.loss.probability(i))
         assert found.tolist() == there[forest.trees[i].leaves].tolist()
-    for leftover in forest.leftovers:
+    for leftover in forest.leftovers.found:
         assert leftover.n == N
 
 
 @pytest.mark.parametrize("more", [{"alpha": 1}, {"max_delta_step": 0.2}])
 def test_bent_leaf_weights_give_no_class_counts(more) -> None:
-    assert not read(train({**LOGISTIC, **more}).save_raw("ubj")).leftovers
+    assert not read(train({**LOGISTIC, **more}).save_raw("ubj")).leftovers.found
 
 
 @pytest.mark.parametrize("onehot", [1, 100])
