@@ -1,5 +1,7 @@
 """TA201: row numbers and IDs among the features."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -74,3 +76,30 @@ def test_a_column_that_the_tree_does_not_use_is_not_listed() -> None:
 
 def test_an_ordinary_model_is_clear(cancer_tree) -> None:
     assert ta.scan(cancer_tree)["TA201"].status == "clear"
+
+
+def test_without_people_nobody_can_say_that_no_column_is_given_away() -> None:
+    x, y = np.arange(400.0)[:, None], np.arange(400) % 2
+    tree = ta.load(DecisionTreeClassifier(random_state=0).fit(x, y))
+    bare = dataclasses.replace(
+        tree,
+        trees=tuple(dataclasses.replace(t, n_records=None, counts=None) for t in tree.trees),
+        n_records=None,
+        counts_are="absent",
+    )
+    assert ta.scan(tree)["TA201"].severity == "high"
+    with pytest.raises(KeyError, match="does not tell how many people"):
+        ta.scan(bare)["TA201"]
+    found = ta.scan(bare, train=(x, y))["TA201"]
+    assert (found.severity, found.details["people"]) == ("high", 400)
+
+
+def test_a_name_is_found_without_people_but_not_everything_was_seen() -> None:
+    tree = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-9, -9, 1], high=[9, 1, 9])
+    forest = ta.Forest(
+        trees=(tree,), schema=ta.Schema.numeric(["customer_id"]), counts_are="absent"
+    )
+    finding = ta.scan(forest)["TA201"]
+    assert finding.severity == "medium"
+    assert finding.looked == ("names of 1 feature",)
+    assert finding.unseen == ("thresholds beside the number of people",)

@@ -170,7 +170,7 @@ def _models(document: object) -> Mapping[str, object]:
         raise ReadError("it is no object")
     if "Model" not in document:
         return document
-    model, config = document["Model"], document.get("Config")
+    model = document["Model"]
     if not isinstance(model, dict):
         raise ReadError("its Model is no object")
-    return {**model, "Config": config} if isinstance(config, dict) else model
+    return {**model, **{name: part for name, part in document.items() if name != "Model"}}

@@ -1,8 +1,8 @@
 """What an ONNX file holds beside the tree ensemble that is audited.
 
 Every field of the format that the ensemble needs is listed; a text or a table
-of numbers anywhere else is named. Tables of as many numbers as there are
-columns, and tables too short to be records, explain themselves.
+of numbers anywhere else is named. Only tables too short to be records explain
+themselves; one of a number per column may hold the extremes of the columns.
 """
 
 import math
@@ -61,6 +61,8 @@ _CATEGORIES = frozenset(
         "int64_vocabulary pool_strings pool_int64s"
     ).split()
 )
+_FLOATS = (1, 10, 11)
+_PER_COLUMN = "a number per column: the smallest or largest value, where columns were scaled by it"
 _LABELS = frozenset({"classlabels_strings", "classlabels_int64s", "classlabels_ints"})
 
 
@@ -216,8 +218,7 @@ class _Look:
         if node.operator.startswith("SVM") and name == "support_vectors":
             self._add("records", where, n, "the values of the records at the margin")
         elif node.operator == "Scaler" and name == "offset":
-            says = "a number per column: the smallest value, where columns were scaled by it"
-            self._add("extremes", where, n, says)
+            self._add("extremes", where, n, _PER_COLUMN)
         elif name in _CATEGORIES:
             if n >= _MANY_CATEGORIES:
                 says = f"{n:,} categories: more than a public list has"
@@ -228,13 +229,15 @@ class _Look:
 
     def tensor(self, where: str, message: Message) -> None:
         sizes: list[int] = []
-        name, outside = "", False
+        name, kind, outside = "", 0, False
         for part in message.fields():
             match part.number:
                 case 1 if part.wire == BYTES:
                     sizes += varints(message.bytes_of(part), part.at).tolist()
                 case 1:
                     sizes.append(message.integer(part))
+                case 2:
+                    kind = message.integer(part)
                 case 8:
                     name = show(message.text(part), 60)[1:-1]
                     self._name(f"{where}.", message, part)
@@ -248,6 +251,8 @@ class _Look:
         n = math.prod(max(size, 0) for size in sizes)
         if outside:
             self._add("unseen", at, n, "it lies in another file, which was not read")
+        elif n == self.width and kind in _FLOATS:
+            self._add("extremes", at, n, _PER_COLUMN)
         elif n >= FEWEST_RECORDS and n != self.width:
             shape = " × ".join(f"{size:,}" for size in sizes)
             says = f"{shape} numbers that the trees do not use: they may be training records"

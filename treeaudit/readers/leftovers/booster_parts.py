@@ -22,7 +22,11 @@ __all__ = [
     "row_seed",
 ]
 
-_LONGEST_NUMBER = 40
+_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{0,40}")
+_ATTRIBUTES = {
+    **dict.fromkeys(("best_iteration", "best_score", "best_ntree_limit"), _NUMBER),
+    "scikit_learn": re.compile(r'\{"_estimator_type": "[a-z]{1,20}"\}'),
+}
 
 
 def _names(text: str) -> dict[str, None]:
@@ -45,7 +49,7 @@ _XGBOOST: Keys = {
     "version": None,
     "learner": {
         **_names("feature_names feature_types"),
-        "attributes": _names("best_iteration best_score best_ntree_limit"),
+        "attributes": _names("best_iteration best_score best_ntree_limit scikit_learn"),
         "learner_model_param": _names("base_score boost_from_average num_class num_feature")
         | _names("num_target"),
         "objective": {
@@ -138,9 +142,8 @@ def in_xgboost(document: Mapping[str, object]) -> Iterator[Leftover]:
     learner = document.get("learner")
     attributes = learner.get("attributes") if isinstance(learner, dict) else None
     for name, text in attributes.items() if isinstance(attributes, dict) else ():
-        if name in ("best_iteration", "best_score", "best_ntree_limit") and (
-            not isinstance(text, str) or len(text) > _LONGEST_NUMBER
-        ):
+        known = _ATTRIBUTES.get(name)
+        if known is not None and not (isinstance(text, str) and known.fullmatch(text)):
             yield unseen(f"learner.attributes.{name}", text)
 
 

@@ -1,0 +1,336 @@
+"""What nobody looked for is never clear: every reader, every attack on what lies beside trees."""
+
+import dataclasses
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+import treeaudit as ta
+from treeaudit.attacks import ATTACKS
+from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
+from treeaudit.checks import CHECKS
+from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.readers import READERS
+
+BESIDE = (TrainingData, ReproducibleDraws, ExactValues, CodeInside)
+LOOKING = {a.id: a for a in BESIDE}
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 3)).astype(np.float32)
+Y = (X[:, 0] + RNG.normal(size=200) > 0).astype(int)
+
+
+def plain():
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(min_samples_leaf=20, random_state=0).fit(X, Y)
+
+
+def in_pickle(path, rows=None):
+    model = plain()
+    if rows is not None:
+        model.rows_ = rows
+    path = path / "m.pkl"
+    path.write_bytes(pickle.dumps(model))
+    return path
+
+
+def in_joblib(path, rows=None):
+    import joblib
+
+    model = plain()
+    joblib.dump(model if rows is None else {"model": model, "data": rows}, path / "m.joblib")
+    return path / "m.joblib"
+
+
+def in_skops(path, rows=None):
+    io = pytest.importorskip("skops.io")
+    io.dump(plain(), path / "m.skops")
+    if rows is not None:
+        with zipfile.ZipFile(path / "m.skops", "a") as archive:
+            archive.writestr("rows.csv", "\n".join(map(str, rows.tolist())))
+    return path / "m.skops"
+
+
+def in_own_json(path, rows=None):
+    ta.save(ta.load(plain()), path / "m.json")
+    if rows is not None:
+        document = json.loads((path / "m.json").read_text())
+        document["source"]["rows"] = rows.tolist()
+        (path / "m.json").write_text(json.dumps(document))
+    return path / "m.json"
+
+
+def in_trainer(path, rows=None):
+    from treeaudit.trainers import PrivateTreeClassifier
+
+    columns = [ta.Feature(name=f"x{i}", low=-4.0, high=4.0) for i in range(3)]
+    schema = ta.Schema(features=tuple(columns), classes=(0, 1))
+    model = PrivateTreeClassifier(epsilon=1.0, schema=schema).fit(X, Y)
+    if rows is not None:
+        model.rows_ = rows
+    (path / "m.pkl").write_bytes(pickle.dumps(model))
+    return path / "m.pkl"
+
+
+def xgboost_model():
+    xgb = pytest.importorskip("xgboost")
+    params = {"objective": "binary:logistic", "max_depth": 2}
+    return xgb.train(params, xgb.DMatrix(X, label=Y), 3)
+
+
+def in_xgboost(path, rows=None, form="json"):
+    booster = xgboost_model()
+    if rows is not None:
+        booster.set_attr(rows=json.dumps(rows.tolist()))
+    booster.save_model(path / f"m.{form}")
+    return path / f"m.{form}"
+
+
+def in_xgboost_binary(path, rows=None):
+    return in_xgboost(path, rows, form="ubj")
+
+
+def lightgbm_model():
+    lgb = pytest.importorskip("lightgbm")
+    params = {"objective": "binary", "num_leaves": 4, "verbose": -1}
+    return lgb.train(params, lgb.Dataset(X, Y), 3)
+
+
+def in_lightgbm_text(path, rows=None):
+    text = lightgbm_model().model_to_string()
+    if rows is not None:
+        text = text.replace("\nTree=1", f"\nrows={rows.ravel().tolist()}\nTree=1") + "1,2,yes\n"
+    (path / "m.txt").write_text(text)
+    return path / "m.txt"
+
+
+def in_lightgbm_json(path, rows=None):
+    document = lightgbm_model().dump_model()
+    if rows is not None:
+        document["tree_info"][1]["tree_structure"]["left_child"]["rows"] = rows.tolist()
+    (path / "m.json").write_text(json.dumps(document))
+    return path / "m.json"
+
+
+def in_catboost(path, rows=None):
+    catboost = pytest.importorskip("catboost")
+    model = catboost.CatBoostClassifier(
+        iterations=3, depth=2, verbose=False, allow_writing_files=False
+    ).fit(X, Y)
+    if rows is not None:
+        model.get_metadata()["rows"] = json.dumps(rows.tolist())
+    model.save_model(str(path / "m.json"), format="json")
+    return path / "m.json"
+
+
+def in_onnx(path, rows=None):
+    onnx = pytest.importorskip("onnx")
+    to_onnx = pytest.importorskip("skl2onnx").to_onnx
+    model = to_onnx(plain(), X[:1])
+    if rows is not None:
+        model.graph.initializer.append(onnx.numpy_helper.from_array(rows, "rows"))
+    (path / "m.onnx").write_bytes(model.SerializeToString())
+    return path / "m.onnx"
+
+
+PMML = """<?xml version="1.0"?>
+<PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4"><Header>
+<Application name="me" version="1"/><Timestamp>2026-11-21T10:00:00Z</Timestamp></Header>
+<DataDictionary><DataField name="age" optype="continuous" dataType="double"/>
+<DataField name="ill" optype="categorical" dataType="string"><Value value="no"/><Value value="yes"/>
+</DataField></DataDictionary>
+<TreeModel functionName="classification" splitCharacteristic="binarySplit">
+<MiningSchema><MiningField name="age"/><MiningField name="ill" usageType="target"/></MiningSchema>
+<!--here--><Node id="0" score="no" recordCount="60"><True/>
+<ScoreDistribution value="no" recordCount="30"/><ScoreDistribution value="yes" recordCount="30"/>
+<Node id="1" score="no" recordCount="30">
+<SimplePredicate field="age" operator="lessOrEqual" value="40"/>
+<ScoreDistribution value="no" recordCount="20"/><ScoreDistribution value="yes" recordCount="10"/>
+</Node><Node id="2" score="yes" recordCount="30">
+<SimplePredicate field="age" operator="greaterThan" value="40"/>
+<ScoreDistribution value="no" recordCount="10"/><ScoreDistribution value="yes" recordCount="20"/>
+</Node></Node></TreeModel></PMML>"""
+
+
+def rows_of_xml(rows):
+    each = "".join(f"<row><age>{row[0]}</age><ill>yes</ill></row>" for row in rows)
+    return f"<InlineTable>{each}</InlineTable>"
+
+
+def in_pmml(path, rows=None):
+    inside = ""
+    if rows is not None:
+        inside = f'<ModelVerification recordCount="9">{rows_of_xml(rows)}</ModelVerification>'
+    (path / "m.pmml").write_text(PMML.replace("<!--here-->", inside))
+    return path / "m.pmml"
+
+
+BOOSTED = KINDS - {"first-round-counts"}
+# Which kinds every reader looks for in a classifier, and what it says where rows were planted.
+READS = {
+    "sklearn-pickle": (in_pickle, KINDS, "records"),
+    "sklearn-joblib": (in_joblib, KINDS, "records"),
+    "sklearn-skops": (in_skops, KINDS, "unseen"),
+    "treeaudit-json": (in_own_json, KINDS, "unseen"),
+    "treeaudit-pickle": (in_trainer, KINDS, "unseen"),
+    "xgboost-json": (in_xgboost, KINDS, "unseen"),
+    "xgboost-ubjson": (in_xgboost_binary, KINDS, "unseen"),
+    "lightgbm-text": (in_lightgbm_text, BOOSTED, "unseen"),
+    "lightgbm-json": (in_lightgbm_json, BOOSTED, "unseen"),
+    "catboost-json": (in_catboost, KINDS - {"seeds"}, "unseen"),
+    "onnx": (in_onnx, KINDS, "unseen"),
+    "pmml": (in_pmml, KINDS, "records"),
+}
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """Read a small real model of each format once, without and with rows beside its trees."""
+    known = {}
+
+    def once(form, rows=None):
+        if (form, rows is None) not in known:
+            path = READS[form][0](tmp_path_factory.mktemp("model"), rows)
+            known[form, rows is None] = ta.load(path)
+        return known[form, rows is None]
+
+    return once
+
+
+def checks_of(attack_id):
+    return {name: 0.0 for name, rule in CHECKS.items() if attack_id in rule.attacks}
+
+
+def scanned(forest, attack_id):
+    policy = ta.Policy(name="all of it", values=checks_of(attack_id))
+    return ta.scan(forest, attacks=[attack_id], policy=policy)
+
+
+def test_every_format_of_a_report_is_here() -> None:
+    from treeaudit.reports.to_json import json_schema
+
+    formats = json_schema()["properties"]["model"]["properties"]["format"]["enum"]
+    assert set(READS) == set(formats) - {"memory"}
+    assert len(READERS) == 8
+
+
+@pytest.mark.parametrize("form", READS)
+def test_every_reader_says_what_it_looks_for(read, form) -> None:
+    forest = read(form)
+    assert forest.source.format == form
+    assert forest.leftovers.looked_for == READS[form][1]
+    assert "unseen" not in {one.kind for one in forest.leftovers.found}
+
+
+@pytest.mark.parametrize("form", READS)
+def test_rows_beside_the_trees_are_found(read, form) -> None:
+    forest = read(form, X)
+    assert READS[form][2] in {one.kind for one in forest.leftovers.found}
+    report = scanned(forest, "TA202")
+    assert report["TA202"].status == "found"
+    assert report.verdict != "pass"
+    assert report.exit_code in (1, 3)
+
+
+@pytest.mark.parametrize("form", READS)
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_kind_that_nobody_looked_for_passes_nothing(read, form, kind) -> None:
+    forest = read(form)
+    blind = Leftovers(
+        found=tuple(one for one in forest.leftovers.found if one.kind != kind),
+        looked_for=forest.leftovers.looked_for - {kind},
+    )
+    forest = dataclasses.replace(forest, leftovers=blind)
+    for attack in BESIDE:
+        reads = kind in attack.grades or (kind == "unseen" and attack is not CodeInside)
+        if not reads:
+            continue
+        report = scanned(forest, attack.id)
+        (result,) = report.results
+        if any(one.kind in attack.grades for one in blind.found):
+            assert result.unseen
+        else:
+            assert isinstance(result, ta.Skipped)
+            assert "scan the" in result.reason
+        assert all(check.status != "pass" for check in report.checks)
+        assert report.verdict != "pass"
+
+
+@pytest.mark.parametrize("attack", BESIDE)
+def test_a_part_that_nobody_could_read_passes_nothing(read, attack) -> None:
+    forest = read("pmml")
+    left = Leftover(kind="unseen", where="Extension", n=1, says="nothing explains it")
+    found = Leftovers(found=(*forest.leftovers.found, left), looked_for=KINDS)
+    report = scanned(dataclasses.replace(forest, leftovers=found), attack.id)
+    # Code is what a file names, not what it holds.
+    assert (report.verdict == "pass") == (attack is CodeInside)
+
+
+def test_a_number_below_its_threshold_does_not_pass_where_not_all_was_seen(read) -> None:
+    seed = Leftover(kind="seeds", where="random_state", n=2, says="two seeds")
+    policy = ta.Policy(name="some", values={"max-seeds": 5})
+    verdicts = []
+    for looked_for in (KINDS, KINDS - {"unseen"}):
+        leftovers = Leftovers(found=(seed,), looked_for=looked_for)
+        forest = dataclasses.replace(read("pmml"), leftovers=leftovers)
+        verdicts.append(ta.scan(forest, policy=policy).verdict)
+    assert verdicts == ["pass", "review"]
+
+
+def test_a_model_made_by_hand_was_looked_at_by_nobody(figure_3) -> None:
+    assert figure_3.leftovers == Leftovers()
+    report = ta.scan(figure_3)
+    for attack in BESIDE:
+        with pytest.raises(KeyError, match="nobody looked"):
+            report[attack.id]
+    assert {c.name: c.status for c in report.checks}["max-training-rows-inside"] == "skipped"
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_every_check_that_reads_a_skipped_attack_is_skipped(read, attack) -> None:
+    report = ta.scan(
+        read("pmml"),
+        attacks=[other.id for other in ATTACKS if other is not attack],
+        policy=ta.Policy(name="mine", values=checks_of(attack.id)),
+    )
+    for check in report.checks:
+        if CHECKS[check.name].attack == attack.id and CHECKS[check.name].needless is None:
+            assert check.status == "skipped"
+
+
+def test_clear_without_looking_cannot_be_made() -> None:
+    stated = {"id": "TA999", "title": "x", "leaves": 0, "people": 0, "summary": "x."}
+    with pytest.raises(ValueError, match="TA999 cannot be clear"):
+        ta.Finding(**stated, severity="none", looked=())
+    with pytest.raises(ValueError, match="nobody looked at tree 3"):
+        ta.Finding(**stated, severity="none", looked=("leaves",), unseen=("tree 3",))
+    assert ta.Finding(**stated, severity="none", looked=("leaves",)).status == "clear"
+    assert ta.Finding(**stated, severity="low", looked=(), unseen=("tree 3",)).status == "found"
+
+
+def test_found_without_looking_cannot_be_made() -> None:
+    left = Leftover(kind="labels", where="x", n=1, says="x")
+    with pytest.raises(ta.DataError, match="nobody looked for: labels"):
+        Leftovers(found=(left,), looked_for=frozenset({"seeds"}))
+    with pytest.raises(ta.DataError, match="no kind of leftover called hair"):
+        Leftovers(looked_for=frozenset({"hair"}))
+
+
+def test_two_parts_of_a_file_were_looked_at_where_both_were() -> None:
+    one = Leftovers(looked_for=frozenset({"seeds", "labels"}))
+    other = Leftovers(looked_for=frozenset({"labels", "calls"}))
+    assert one.beside(other).looked_for == {"labels"}
+    assert one.only(frozenset({"calls"})).looked_for == KINDS - {"calls"}
+
+
+def test_a_repaired_model_is_known_to_hold_nothing_but_what_predictions_need() -> None:
+    from treeaudit.defenses import without_leftovers
+
+    forest = ta.load(plain())
+    bare = dataclasses.replace(forest, leftovers=Leftovers())
+    needed = {"column-values", "extremes", "first-round-counts"}
+    assert without_leftovers(forest).leftovers.looked_for == KINDS
+    assert without_leftovers(bare).leftovers.looked_for == KINDS - needed

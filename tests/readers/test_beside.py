@@ -1,0 +1,286 @@
+"""Rows hidden beside the trees of a model file are found, wherever the format lets them stand."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import treeaudit as ta
+from tests.contracts.test_looked import PMML, X, Y, lightgbm_model, plain, xgboost_model
+from treeaudit.leftovers import KINDS
+from treeaudit.readers.leftovers.single_targets import single_targets
+
+TABLE = "<InlineTable><row><age>33</age></row><row><age>54</age></row></InlineTable>"
+
+
+def kinds_of(path):
+    return [one.kind for one in ta.load(path).leftovers.found]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("<!--here-->", f"<ModelVerification>{TABLE}</ModelVerification>", "records"),
+        ("<!--here-->", f"<Extension name='x'>{TABLE}</Extension>", "unseen"),
+        ("<!--here-->", "<Extension name='x' value='33,yes'/>", "unseen"),
+        ("<!--here-->", "<!-- 33,yes -->", "unseen"),
+        ("<!--here-->", "<?note 33,yes?>", "unseen"),
+        ("<!--here-->", "33,yes", "unseen"),
+        ("<!--here-->", "<ModelStats><UnivariateStats field='age'/></ModelStats>", "column-values"),
+        ("<!--here-->", "<data:rows xmlns:data='urn:x'/>", "unseen"),
+        ("</Header>", "<Annotation>33,yes</Annotation></Header>", "unseen"),
+        ("<Header>", "<Header copyright='33,yes'>", "unseen"),
+        ("2026-11-21T10:00:00Z", "33,yes", "unseen"),
+        ("</TreeModel>", f"{TABLE}</TreeModel>", "records"),
+        (
+            "</PMML>",
+            f"<NearestNeighborModel><TrainingInstances>{TABLE}</TrainingInstances>"
+            "</NearestNeighborModel></PMML>",
+            "unseen",
+        ),
+        ("</DataDictionary>", "<Node id='9'/></DataDictionary>", "unseen"),
+        ('<Node id="1"', '<Node person="33,yes" id="1"', "unseen"),
+        ('<Node id="1"', f'<Node id="{"33,yes;" * 20}"', "unseen"),
+        ('dataType="double"/>', 'dataType="double"><Interval leftMargin="17"/></DataField>', "extremes"),
+        ('name="age"/>', 'name="age" lowValue="17"/>', "extremes"),
+        ("<MiningSchema>", "<MiningSchema xmlns:x='33,yes'>", "unseen"),
+    ],
+)  # fmt: skip
+def test_places_in_pmml(tmp_path, old, new, kind) -> None:
+    assert old in PMML
+    (tmp_path / "m.pmml").write_text(PMML.replace(old, new, 1))
+    assert kind in kinds_of(tmp_path / "m.pmml")
+
+
+def test_rows_of_a_verification_are_counted(tmp_path) -> None:
+    text = PMML.replace("<!--here-->", f"<ModelVerification>{TABLE}</ModelVerification>")
+    (tmp_path / "m.pmml").write_text(text)
+    finding = ta.scan(tmp_path / "m.pmml")["TA202"]
+    assert (finding.severity, finding.people) == ("high", 2)
+
+
+def test_a_plain_pmml_passes_as_before(tmp_path) -> None:
+    (tmp_path / "m.pmml").write_text(PMML.replace("<!--here-->", ""))
+    report = ta.scan(tmp_path / "m.pmml")
+    assert report.verdict == "pass"
+    assert ta.load(tmp_path / "m.pmml").leftovers.found == ()
+
+
+def test_another_model_of_the_file_is_named(tmp_path) -> None:
+    start, end = PMML.index("<TreeModel"), PMML.index("</PMML>")
+    models = "".join(
+        PMML[start:end].replace("<TreeModel", f'<TreeModel modelName="{name}"', 1) for name in "ab"
+    )
+    (tmp_path / "m.pmml").write_text(PMML[:start] + models + "</PMML>")
+    left = ta.load(tmp_path / "m.pmml", select="a").leftovers.found
+    assert any("'b'" in one.where and one.kind == "unseen" for one in left)
+
+
+def numbers(model):
+    return pytest.importorskip("onnx").numpy_helper.from_array(model, "rows")
+
+
+def hidden_in_onnx(where):
+    onnx = pytest.importorskip("onnx")
+    made = pytest.importorskip("skl2onnx").to_onnx(plain(), X[:1])
+    graph, text = made.graph, "33,yes;54,no"
+    constant = onnx.helper.make_node("Constant", [], ["c"], value=numbers(X))
+    match where:
+        case "initializer":
+            graph.initializer.append(numbers(X))
+        case "constant":
+            graph.node.append(constant)
+        case "subgraph":
+            inner = onnx.helper.make_graph([], "inner", [], [], initializer=[numbers(X)])
+            graph.node.append(onnx.helper.make_node("If", ["b"], ["o"], then_branch=inner))
+        case "function":
+            made.functions.append(
+                onnx.helper.make_function("own", "f", [], ["c"], [constant], made.opset_import)
+            )
+        case "sparse":
+            sparse = onnx.helper.make_sparse_tensor(
+                numbers(np.ones(3, np.float32)), numbers(np.arange(3)), [9]
+            )
+            graph.sparse_initializer.append(sparse)
+        case "external":
+            tensor = numbers(X)
+            tensor.ClearField("raw_data")
+            tensor.data_location = onnx.TensorProto.EXTERNAL
+            tensor.external_data.add(key="location", value="rows.bin")
+            graph.initializer.append(tensor)
+        case "metadata":
+            made.metadata_props.add(key="rows", value=text)
+        case "doc of the model":
+            made.doc_string = text
+        case "doc of the graph":
+            graph.doc_string = text
+        case "doc of a node":
+            graph.node[0].doc_string = text
+        case "doc of an attribute":
+            graph.node[0].attribute[0].doc_string = text
+        case "doc of an input":
+            graph.input[0].doc_string = text
+        case "training":
+            made.training_info.add()
+            made.training_info[0].algorithm.name = text
+        case "hit rates":
+            rates = [float(i) for i in range(len(graph.node[0].attribute[0].floats) or 9)]
+            graph.node[0].attribute.append(onnx.helper.make_attribute("nodes_hitrates", rates))
+        case "attribute":
+            graph.node[0].attribute.append(onnx.helper.make_attribute("people", X.ravel().tolist()))
+        case "attribute of another":
+            other = onnx.helper.make_node("ZipMap", ["a"], ["b"], people=X.ravel().tolist())
+            graph.node.append(other)
+        case "another ensemble":
+            graph.node.append(onnx.helper.make_node("TreeEnsembleRegressor", ["a"], ["b"]))
+    return made
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "initializer", "constant", "subgraph", "function", "sparse", "external", "metadata",
+        "doc of the model", "doc of the graph", "doc of a node", "doc of an attribute",
+        "doc of an input", "training", "hit rates", "attribute", "attribute of another",
+    ],
+)  # fmt: skip
+def test_places_in_onnx(tmp_path, where) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(hidden_in_onnx(where).SerializeToString())
+    assert "unseen" in kinds_of(path)
+    report = ta.scan(path)
+    assert {c.name: c.status for c in report.checks}["max-training-rows-inside"] == "skipped"
+
+
+def test_a_plain_onnx_explains_itself(tmp_path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(hidden_in_onnx("nowhere").SerializeToString())
+    assert kinds_of(path) == []
+
+
+def test_another_ensemble_of_an_onnx_file_is_named(tmp_path) -> None:
+    made = hidden_in_onnx("another ensemble")
+    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
+    left = ta.load(tmp_path / "m.onnx", select=made.graph.node[0].name).leftovers.found
+    assert any("not audited" in one.says for one in left)
+
+
+def test_an_operator_of_its_own_is_code(tmp_path) -> None:
+    onnx = pytest.importorskip("onnx")
+    made = hidden_in_onnx("nowhere")
+    made.graph.node.append(onnx.helper.make_node("Mine", ["a"], ["b"], domain="my.company"))
+    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
+    assert kinds_of(tmp_path / "m.onnx") == ["calls"]
+    assert ta.scan(tmp_path / "m.onnx")["TA205"].severity == "low"
+
+
+def test_neighbours_of_an_imputer_are_not_clear_in_onnx(tmp_path) -> None:
+    """The table that KNNImputer keeps is in the ONNX file as it is in the pickle."""
+    from sklearn.impute import KNNImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.tree import DecisionTreeClassifier
+
+    to_onnx = pytest.importorskip("skl2onnx").to_onnx
+    x = X.copy()
+    x[::9, 1] = np.nan
+    model = make_pipeline(KNNImputer(), DecisionTreeClassifier(min_samples_leaf=20)).fit(x, Y)
+    (tmp_path / "m.onnx").write_bytes(to_onnx(model, x[:1]).SerializeToString())
+    left = ta.load(tmp_path / "m.onnx").leftovers.found
+    assert any("200 × 3" in one.says for one in left)
+
+
+@pytest.mark.parametrize("path", [(), ("learner",), ("learner", "gradient_booster"), ("Config",)])
+def test_places_in_xgboost(tmp_path, path) -> None:
+    document = json.loads(xgboost_model().save_raw("json"))
+    if "Config" in path:
+        document = {"Model": document, "Config": {}}
+    at = document
+    for step in path:
+        at = at[step]
+    at["rows"] = X.tolist()
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    # What is at the top of a pickled Booster beside Config and Model is not read at all.
+    assert ("unseen" in kinds_of(tmp_path / "m.json")) or path == ()
+
+
+def test_what_training_writes_into_xgboost_is_known(tmp_path) -> None:
+    xgb = pytest.importorskip("xgboost")
+    model = xgb.XGBClassifier(n_estimators=9, max_depth=2, early_stopping_rounds=2)
+    model.fit(X, Y, eval_set=[(X, Y)], verbose=False)
+    model.save_model(tmp_path / "m.json")
+    assert "unseen" not in kinds_of(tmp_path / "m.json")
+    booster = model.get_booster()
+    booster.set_attr(best_score="33,yes")
+    booster.save_model(tmp_path / "n.json")
+    assert "unseen" in kinds_of(tmp_path / "n.json")
+
+
+def test_a_seed_of_drawn_rows_is_told(tmp_path) -> None:
+    lgb = pytest.importorskip("lightgbm")
+    params = {"objective": "binary", "verbose": -1, "bagging_fraction": 0.5, "bagging_freq": 1}
+    lgb.train(params, lgb.Dataset(X, Y), 2).save_model(tmp_path / "m.txt")
+    assert "seeds" in kinds_of(tmp_path / "m.txt")
+    lightgbm_model().save_model(tmp_path / "n.txt")
+    assert "seeds" not in kinds_of(tmp_path / "n.txt")
+
+
+def test_metadata_of_catboost_is_named(tmp_path) -> None:
+    catboost = pytest.importorskip("catboost")
+    model = catboost.CatBoostClassifier(
+        iterations=2, depth=2, verbose=False, allow_writing_files=False, metadata={"rows": "33,yes"}
+    ).fit(X, Y)
+    model.save_model(str(tmp_path / "m.json"), format="json")
+    assert "unseen" in kinds_of(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize(
+    "path", [(), ("schema",), ("source",), ("trees", 0), ("schema", "features", 0)]
+)
+def test_places_in_our_own_form(tmp_path, path) -> None:
+    ta.save(ta.load(plain()), tmp_path / "m.json")
+    document = at = json.loads((tmp_path / "m.json").read_text())
+    for step in path:
+        at = at[step]
+    at["rows"] = X.tolist()
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    (left,) = ta.load(tmp_path / "m.json").leftovers.found
+    assert left.kind == "unseen"
+    assert left.where.endswith("rows")
+
+
+def test_targets_of_single_people_are_told_by_our_own_form(tmp_path) -> None:
+    from sklearn.tree import DecisionTreeRegressor
+
+    for least, kinds in ((1, ["targets"]), (5, [])):
+        tree = DecisionTreeRegressor(min_samples_leaf=least, random_state=0).fit(X, X[:, 0])
+        ta.save(ta.load(tree), tmp_path / "m.json", force=True)
+        assert kinds_of(tmp_path / "m.json") == kinds
+        assert ta.load(tmp_path / "m.json").leftovers.looked_for == KINDS
+
+
+def test_leaves_that_do_not_tell_how_many_they_hold_were_not_looked_at() -> None:
+    tree = ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], value=[1.0])
+    assert single_targets([tree], means=True).looked_for == KINDS - {"targets"}
+
+
+def test_few_records_are_not_told_from_any_other_array() -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    few = DecisionTreeClassifier(min_samples_leaf=5).fit(X[:20], Y[:20])
+    few.rows_ = X[:20]
+    report = ta.scan(few)
+    assert "records" not in ta.load(few).leftovers.looked_for
+    with pytest.raises(KeyError, match="nobody looks for training records"):
+        report["TA202"]
+
+
+def test_arrays_of_a_model_that_does_not_count_its_records() -> None:
+    xgb = pytest.importorskip("xgboost")
+    model = xgb.XGBClassifier(n_estimators=2, max_depth=2, subsample=0.5).fit(X, Y)
+    assert ta.load(model).n_records is None
+    assert "unseen" not in {one.kind for one in ta.load(model).leftovers.found}
+    model.rows_ = X
+    (left,) = (one for one in ta.load(pickle.loads(pickle.dumps(model))).leftovers.found
+               if one.kind == "unseen")  # fmt: skip
+    assert (left.where, left.n) == ("rows_", 200)
