@@ -42,7 +42,11 @@ def kinds_of(path):
         ("</DataDictionary>", "<Node id='9'/></DataDictionary>", "unseen"),
         ('<Node id="1"', '<Node person="33,yes" id="1"', "unseen"),
         ('<Node id="1"', f'<Node id="{"33,yes;" * 20}"', "unseen"),
-        ('dataType="double"/>', 'dataType="double"><Interval leftMargin="17"/></DataField>', "extremes"),
+        (
+            'dataType="double"/>',
+            'dataType="double"><Interval leftMargin="17"/></DataField>',
+            "extremes",
+        ),
         ('name="age"/>', 'name="age" lowValue="17"/>', "extremes"),
         ("<MiningSchema>", "<MiningSchema xmlns:x='33,yes'>", "unseen"),
     ],
