@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from treeaudit.leftovers import KINDS, Leftovers
 from treeaudit.schema import Schema
 from treeaudit.tree import Forest, Tree
 
@@ -53,7 +54,10 @@ def below(value: float) -> float:
 
 @pytest.fixture(scope="session")
 def figure_3() -> Forest:
-    """The tree of Wakabayashi et al. (2024), Figure 3, with the people of Table 4."""
+    """The tree of Wakabayashi et al. (2024), Figure 3, with the people of Table 4.
+
+    As a reader would return it, which has looked for everything and found nothing.
+    """
     tree = Tree(
         parent=[-1, 0, 0, 1, 1, 2, 2],
         feature=[-1, 0, 0, 1, 1, 2, 2],
@@ -63,7 +67,7 @@ def figure_3() -> Forest:
         counts=[[4, 5], [2, 3], [2, 2], [2, 1], [0, 2], [1, 0], [1, 2]],
     )
     schema = Schema.numeric(["Height", "Weight", "Age"], ["yes", "no"], target="Health")
-    return Forest(trees=(tree,), schema=schema, n_records=9)
+    return Forest(trees=(tree,), schema=schema, n_records=9, leftovers=Leftovers(looked_for=KINDS))
 
 
 @pytest.fixture(scope="session")
