@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from tests.strategies import forests
 from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, scan
 from treeaudit.fixes import with_fix
+from treeaudit.leftovers import KINDS, Leftovers
 from treeaudit.reports.html import to_html
 from treeaudit.tree import CategorySets
 
@@ -54,7 +55,7 @@ class Page(HTMLParser):
 
 
 def flat(sizes, counts=None, classes=("no", "yes"), name="age", **more) -> Forest:
-    """A tree with one group per size, cut by one feature."""
+    """A tree with one group per size, cut by one feature, as read from a file with no more in it."""
     n = len(sizes)
     if counts is None and classes is not None:
         counts = [[1, s - 1] if s > 1 else [1, 0] for s in sizes]
@@ -68,7 +69,8 @@ def flat(sizes, counts=None, classes=("no", "yes"), name="age", **more) -> Fores
         value=np.arange(n + 1) if classes is None else None,
     )
     schema = Schema.numeric([name], classes)
-    return Forest(trees=(tree,), schema=schema, n_records=sum(sizes), **more)
+    looked = Leftovers(looked_for=KINDS)
+    return Forest(trees=(tree,), schema=schema, n_records=sum(sizes), leftovers=looked, **more)
 
 
 def page_of(model, policy="default", **options) -> Page:

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.reports.test_html import small_and_large
+from treeaudit.leftovers import KINDS, Leftovers
 from treeaudit.reports import to_text
 from treeaudit.reports.terminal import print_report
 
@@ -100,7 +101,11 @@ def test_a_private_model_is_held_against_its_epsilon() -> None:
     leaf = ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], label=[0])
     schema = ta.Schema.numeric(1, ["no", "yes"])
     model = ta.Forest(
-        trees=(leaf,), schema=schema, counts_are="label-only", privacy={"epsilon": 0.5}
+        trees=(leaf,),
+        schema=schema,
+        counts_are="label-only",
+        privacy={"epsilon": 0.5},
+        leftovers=Leftovers(looked_for=KINDS),
     )
     text = " ".join(str(ta.scan(model)).split())
     assert "REVIEW" in text

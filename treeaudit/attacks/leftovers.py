@@ -285,10 +285,7 @@ def _listed(kinds: Iterable[Kind]) -> tuple[str, ...]:
 def _reason(case: Case, missing: list[Kind], blind: list[str]) -> str:
     """Say what was not looked at, and what to do."""
     if not case.forest.leftovers.looked_for:
-        return (
-            "nobody looked at what lies beside the trees of a model that was put together in "
-            "Python: scan the file that it is written to"
-        )
+        return "nobody looked: the model was put together in Python; scan the file it is written to"
     if missing:
         kinds = ", ".join(_listed(missing))
         return (
