@@ -2,12 +2,11 @@
 
 A model that was trained with noise claims people who are not there. Counted on
 the real training people, a claim is right or wrong. Without them it has a
-probability under the noise that the ledger states, for an attacker to whom all
+probability under the noise that the model states, for an attacker to whom all
 counts are alike beforehand.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -60,19 +59,8 @@ class Claims:
 
 
 def noise_rate(forest: Forest) -> float | None:
-    """Return the rate of the discrete Laplace noise on the counts of the leaves, or None.
-
-    A count that is true by z is released by exp(-rate |z|), normalised.
-    """
-    privacy = forest.privacy or {}
-    rates = [
-        float(Fraction(str(query["epsilon"])) / Fraction(str(query["sensitivity"])))
-        for query in privacy.get("queries", ())
-        if query.get("mechanism") == "discrete Laplace" and "leaf" in str(query.get("name"))
-    ]
-    if forest.counts_are != "noisy" or not rates:
-        return None
-    return rates[-1] / (2 if privacy.get("neighbours") == "replace-one" else 1)
+    """Return the rate of the discrete Laplace noise on the counts of the leaves, or None."""
+    return None if forest.noise is None else forest.noise.rate
 
 
 def true_counts(noisy: npt.NDArray[np.float64], rate: float, n: int) -> npt.NDArray[np.float64]:

@@ -1,11 +1,12 @@
 """What a forest answers, and how often that is right.
 
-Only for models whose answer is the mean over their trees: single trees, random
-forests, extra trees, bagged trees and the private ones of treeaudit. What
-boosting adds up is not held in the trees alone.
+Only for models whose classes follow from their trees alone (`treeaudit.tree.Answers`): single
+trees, random forests, extra trees, bagged trees and the private ones of treeaudit. What boosting
+adds up is not held in the trees alone.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,24 +15,15 @@ from treeaudit.errors import DataError
 from treeaudit.records import Records
 from treeaudit.stats import Estimate, wilson
 from treeaudit.tree import Forest, Tree
+from treeaudit.walk import in_chunks, walk_of, walkable
 
-__all__ = ["Utility", "averages", "class_shares", "utility"]
+__all__ = ["Utility", "averages", "class_shares", "node_shares", "predict_shares", "utility"]
 
 Float = npt.NDArray[np.float64]
 Flag = npt.NDArray[np.bool_]
 
-_MEAN = (
-    "DecisionTreeClassifier",
-    "ExtraTreeClassifier",
-    "RandomForestClassifier",
-    "ExtraTreesClassifier",
-    "BaggingClassifier",
-    "Tree",
-)
-
-
-_CONFIDENT = ("DPDFClassifier",)
-"""Each tree votes for its largest class alone, with the share of that class as weight."""
+_STEPS = 1 << 20
+"""Records times trees that walk at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +50,17 @@ class Utility:
 
 
 def averages(forest: Forest) -> bool:
-    """Tell whether the answer of a model is the mean over its trees."""
+    """Tell whether the trees alone tell which classes a model answers."""
     return (
-        forest.schema.classes is not None
-        and forest.tree_classes is None
-        and (forest.source.estimator in _MEAN or forest.source.library == "treeaudit")
+        forest.answers in ("mean", "vote", "confidence")
+        and forest.schema.classes is not None
         and forest.counts_are != "absent"
     )
 
 
-def class_shares(forest: Forest, records: Records) -> tuple[Float, Flag]:
+def class_shares(
+    forest: Forest, records: Records | npt.NDArray[np.integer[Any]]
+) -> tuple[Float, Flag]:
     """Return how likely a model calls each class for each record.
 
     Parameters
@@ -75,7 +68,8 @@ def class_shares(forest: Forest, records: Records) -> tuple[Float, Flag]:
     forest
         A model that `averages`.
     records
-        Routed through it.
+        Routed through it; or the node in which each ends in each tree, of
+        shape ``(n_records, n_trees)``.
 
     Returns
     -------
@@ -87,40 +81,85 @@ def class_shares(forest: Forest, records: Records) -> tuple[Float, Flag]:
     Raises
     ------
     DataError
-        If the answer of the model is not the mean over its trees.
+        If the answer of the model is not told by its trees.
     """
     if not averages(forest):
         raise DataError(
             f"a {forest.source.estimator} does not answer with the mean over its trees: "
             "treeaudit cannot tell from the file what it predicts"
         )
-    n_classes = len(forest.schema.classes or ())
-    total = np.zeros((len(records), n_classes))
-    answers = np.zeros(len(records))
+    node = records.node if isinstance(records, Records) else records
+    total = np.zeros((len(node), len(forest.schema.classes or ())))
+    answers = np.zeros(len(node))
     for i, tree in enumerate(forest.trees):
-        weights = None if forest.class_weights is None else forest.class_weights[i]
-        shares = _shares(tree, n_classes, weights)
-        if forest.source.estimator in _CONFIDENT:
-            shares = np.where(shares == shares.max(axis=1, keepdims=True), shares, 0.0)
-        node = records.node[:, i]
-        # Private models answer everywhere; in others a missing child is a missing answer.
-        answered = tree.is_leaf[node] | (forest.source.library == "treeaudit")
-        total[answered] += shares[node[answered]]
+        at = node[:, i]
+        answered = tree.is_leaf[at]
+        said = _said(forest, tree, i)[at]
+        total += said if answered.all() else said * answered[:, None]
         answers += answered
     sums = total.sum(axis=1, keepdims=True)
     return total / np.where(sums > 0, sums, 1.0), answers > 0
 
 
-def _shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None) -> Float:
-    if tree.counts is None:
-        shares = np.zeros((tree.n_nodes, n_classes))
-        if tree.label is not None:
-            shares[np.arange(tree.n_nodes), tree.label] = 1
+def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
+    """Return the `class_shares` of records that are not routed yet, part by part.
+
+    Parameters
+    ----------
+    forest
+        A model that `averages`.
+    values
+        Shape ``(n_records, n_features)``; categories as codes, missing as NaN.
+    n_jobs
+        Threads, as in scikit-learn.
+    """
+    trees = tuple(forest.trees)
+    quick = all(walkable(tree, forest.schema) for tree in trees)
+    walk = walk_of(trees, forest.schema) if quick else None
+    shares = np.empty((len(values), len(forest.schema.classes or ())))
+
+    def answer(rows: slice) -> None:
+        part = values[rows]
+        node = forest.apply(part) if walk is None else walk.ends(part)
+        shares[rows] = class_shares(forest, node)[0]
+
+    in_chunks(answer, len(values), n_jobs, max(1, _STEPS // len(trees)))
+    return shares
+
+
+def _said(forest: Forest, tree: Tree, i: int) -> Float:
+    """Return what each node of a tree adds to the answer, shape ``(n_nodes, n_classes)``."""
+    weights = None if forest.class_weights is None else forest.class_weights[i]
+    shares = node_shares(tree, len(forest.schema.classes or ()), weights)
+    if forest.answers == "mean" or tree.counts is None:
         return shares
-    counts = np.maximum(tree.counts, 0)
-    counts = counts if weights is None else counts * np.array(weights)
-    total = counts.sum(axis=1, keepdims=True)
-    return np.where(total > 0, counts / np.where(total > 0, total, 1), 1 / n_classes)
+    every, best = np.arange(len(shares)), shares.argmax(axis=1)
+    said = np.zeros_like(shares)
+    said[every, best] = 1.0 if forest.answers == "vote" else shares[every, best]
+    return said
+
+
+def node_shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None = None) -> Float:
+    """Return the share of each class in each node, as far as the tree tells.
+
+    Counts below zero are noise and count as zero; ``weights`` is what one person of each class
+    weighs. A node that tells nothing holds all classes alike.
+
+    Examples
+    --------
+    >>> inf = np.inf
+    >>> noisy = Tree(parent=[-1], feature=[-1], low=[-inf], high=[inf], counts=[[3, -2]])
+    >>> node_shares(noisy, 2).tolist()
+    [[1.0, 0.0]]
+    """
+    if tree.counts is not None:
+        counts = np.maximum(tree.counts, 0) * (1.0 if weights is None else np.array(weights))
+        total = counts.sum(axis=1, keepdims=True)
+        return np.where(total > 0, counts / np.where(total > 0, total, 1), 1 / n_classes)
+    if tree.label is not None:
+        alone: Float = np.eye(n_classes)[tree.label]
+        return alone
+    return np.full((tree.n_nodes, n_classes), 1 / n_classes)
 
 
 def utility(forest: Forest, records: Records) -> Utility:

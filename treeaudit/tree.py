@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = [
+    "Answers",
     "CategorySets",
     "CountsAre",
     "Forest",
     "LazyTrees",
     "Member",
+    "Noise",
     "RecordsAre",
     "Source",
     "Tree",
@@ -37,6 +39,33 @@ Flag = npt.NDArray[np.bool_]
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
 RecordsAre = Literal["all", "bootstrap", "disjoint", "unknown"]
+
+Answers = Literal["mean", "vote", "confidence", "weighted", "sum", "path", "leaf", "unknown"]
+"""How a model answers a record that ends in the leaf l(t) of tree t.
+
+Let n(c) be the class counts of a leaf times ``Forest.class_weights``, p(c) = n(c) / sum n its
+shares (1 for the label alone where the leaf holds a label), c(t) the first class of the largest
+share, v its value, and T the number of trees in which the record reaches a leaf.
+
+``mean``
+    Class c with probability 1/T sum_t p_t(c); of numbers, 1/T sum_t v_t.
+``vote``
+    Class c with probability 1/T sum_t [c(t) = c].
+``confidence``
+    Class c with probability proportional to sum_t [c(t) = c] p_t(c).
+``weighted``
+    A vote of classes sum_t a_t f(l(t)), or the median of the v_t weighed by a_t; the weights a_t
+    are not in the trees (AdaBoost).
+``sum``
+    g(b + sum_t a v_t); start b, step a and link g are not in the trees (gradient boosting).
+``path``
+    2 ** -(1/T sum_t (d_t + h(n_t)) / h(n)), d the depth of the leaf, n_t the people in it, and h
+    the depth that a tree of so many random people has (isolation forests).
+``leaf``
+    The leaves l(t) themselves (embeddings).
+``unknown``
+    What joins the trees is not known, or they belong to several models.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -301,6 +330,36 @@ class Tree:
         return graph
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """The noise that was drawn for the class counts of the leaves.
+
+    Attributes
+    ----------
+    rate
+        Of the discrete Laplace law, above 0: a count is off by the whole number z with
+        probability (1 - q) / (1 + q) * q ** abs(z), where q = exp(-rate).
+    counts
+        ``leaves``: drawn for leaves alone, nodes above add up; ``nodes``: drawn for each node.
+    afterwards
+        What was then done to the counts, in this order: ``clipped`` at 0, ``shrunk`` towards
+        the shares of the node above, ``scaled`` to the people of the node.
+    mechanism
+        The law; there is one.
+    """
+
+    rate: float
+    counts: Literal["leaves", "nodes"]
+    afterwards: tuple[Literal["clipped", "shrunk", "scaled"], ...] = ()
+    mechanism: Literal["discrete Laplace"] = "discrete Laplace"
+
+    def __post_init__(self) -> None:
+        known = self.mechanism == "discrete Laplace" and self.counts in ("leaves", "nodes")
+        known = known and {*self.afterwards} <= {"clipped", "shrunk", "scaled"}
+        if not known or not 0 < self.rate < float("inf"):
+            raise DataError(f"noise of no known kind, or of no rate above 0: {self.rate:g}")
+
+
 class LazyTrees(Sequence[Tree]):
     """Trees that are built one at a time when they are asked for.
 
@@ -419,6 +478,12 @@ class Forest:
         bootstrap), ``weighted``, ``noisy``, ``label-only`` or ``absent``.
     counts_reason
         Why, in one sentence.
+    answers
+        How the model answers from its leaves, see `Answers`; ``mean``, as a tree alone does,
+        unless told.
+    noise
+        What noise is in the counts of the leaves; None where there is none or its law is not
+        known, and ``counts_reason`` then says what the counts are.
     records_are
         ``all`` training rows in every tree, a ``bootstrap`` draw, ``disjoint``
         parts, or ``unknown``.
@@ -451,6 +516,8 @@ class Forest:
     schema: Schema
     counts_are: CountsAre = "exact"
     counts_reason: str = ""
+    answers: Answers = "mean"
+    noise: Noise | None = None
     records_are: RecordsAre = "all"
     n_records: int | None = None
     single_precision: bool = False

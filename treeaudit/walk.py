@@ -79,6 +79,13 @@ class Walk:
             moving = moving if more.all() else moving[more]
         return node
 
+    def ends(self, values: npt.NDArray[np.floating[Any]]) -> Wide:
+        """Return the node in which each record ends in each tree, as `Forest.apply` does."""
+        first, n = self.root[:-1], len(values)
+        end = self.descend(values, np.tile(first, n), np.repeat(np.arange(n), len(first)))
+        ends: Wide = end.reshape(n, len(first)) - first
+        return ends
+
     def _next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
         threshold = self.threshold[here]
         into = np.where(x > threshold, self.right[here], self.left[here])

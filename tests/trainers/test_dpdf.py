@@ -14,11 +14,11 @@ from treeaudit.dp.laws import exponential_mechanism_law
 from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning
+from treeaudit.predictions import predict_shares
 from treeaudit.schema import Feature, Schema
 from treeaudit.trainers import DPDFClassifier
 from treeaudit.trainers.dpdf import epsilon_of_a_question
 from treeaudit.trainers.dpdf_growth import gini_sensitivity, published_scores
-from treeaudit.trainers.private_tree_votes import confident_votes
 
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
 
@@ -201,7 +201,7 @@ def test_votes_are_weighed_by_confidence() -> None:
         label = share.argmax(axis=1)
         total[np.arange(len(X)), label] += share.max(axis=1)
     expected = total / total.sum(axis=1, keepdims=True)
-    assert np.allclose(confident_votes(model.forest_, values), expected)
+    assert np.allclose(predict_shares(model.forest_, values), expected)
     assert np.allclose(model.predict_proba(X), expected)
     assert model.score(X, y) > 0.9
 
@@ -229,7 +229,7 @@ def test_saved_and_read(tmp_path) -> None:
     ta.save(model.forest_, tmp_path / "model.json")
     read = ta.load(tmp_path / "model.json")
     assert read.source.estimator == "DPDFClassifier"
-    assert np.allclose(confident_votes(read, model._coded(X)), model.predict_proba(X))
+    assert np.allclose(predict_shares(read, model._coded(X)), model.predict_proba(X))
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.dp.ledger import Ledger, Query
+from treeaudit.predictions import predict_shares
 from treeaudit.schema import Feature, Schema
 from treeaudit.trainers.state import pack, unpack
-from treeaudit.trainers.votes import votes
 from treeaudit.tree import Forest, Tree
 
 INF = np.inf
@@ -46,7 +46,7 @@ def noisy() -> Forest:
 def test_votes(noisy) -> None:
     # A leaf whose counts are all below zero tells nothing.
     expected = [[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]]
-    assert votes(noisy, np.array([[10.0], [70.0], [np.nan]])).tolist() == expected
+    assert predict_shares(noisy, np.array([[10.0], [70.0], [np.nan]])).tolist() == expected
 
 
 def test_scanned_without_a_claim_about_people(noisy) -> None:

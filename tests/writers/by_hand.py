@@ -109,6 +109,7 @@ def _vote(forest: ta.Forest, beside, rows: np.ndarray) -> tuple[str, np.ndarray]
         part = replace(
             forest,
             trees=forest.trees[start:end],
+            answers=ta.load(voter).answers,
             source=ta.Source(estimator=member.estimator),
             members=(),
             class_weights=None if per_class is None else per_class[start:end],

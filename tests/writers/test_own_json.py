@@ -1,8 +1,9 @@
 """What is saved comes back array by array, and nothing else is overwritten."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeaudit import DataError, Feature, Forest, Schema, Source, Tree, load, save
-from treeaudit.tree import CategorySets
+from treeaudit.errors import ReadError
+from treeaudit.trainers import ALGORITHMS
+from treeaudit.tree import Answers, CategorySets, Noise
 from treeaudit.writers.own_json import to_dict
 
 ARRAYS = ("parent", "feature", "low", "high", "missing", "n_records", "counts", "label", "value")
@@ -18,9 +21,17 @@ ARRAYS = ("parent", "feature", "low", "high", "missing", "n_records", "counts", 
 
 def _same(a: Forest, b: Forest) -> None:
     assert a.schema == b.schema
-    for name in ("counts_are", "counts_reason", "records_are", "n_records", "privacy"):
+    for name in (
+        "counts_are",
+        "counts_reason",
+        "answers",
+        "noise",
+        "records_are",
+        "privacy",
+        "n_records",
+    ):
         assert getattr(a, name) == getattr(b, name), name
-    assert a.single_precision == b.single_precision
+    assert (a.answers, a.noise, a.single_precision) == (b.answers, b.noise, b.single_precision)
     assert a.source.estimator == b.source.estimator
     assert dict(a.source.parameters) == dict(b.source.parameters)
     for one, other in zip(a.trees, b.trees, strict=True):
@@ -126,6 +137,60 @@ def test_noisy_counts_may_be_negative(tmp_path: Path) -> None:
     tree = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], counts=[[-1.5, 3.0]])
     noisy = Forest(trees=(tree,), schema=Schema.numeric(1, ["a", "b"]), counts_are="noisy")
     _same(load(save(noisy, tmp_path / "model.json")), noisy)
+
+
+def test_answers_and_noise_come_back(tmp_path: Path) -> None:
+    noise = Noise(rate=0.25, counts="leaves", afterwards=("shrunk", "clipped"))
+    for i, answers in enumerate(get_args(Answers)):
+        model = replace(FULL, counts_are="noisy", answers=answers, noise=noise)
+        _same(load(save(model, tmp_path / f"{i}.json")), model)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"answers": "guess"}, {"answers": None}, {"noise": {"rate": 1}}, {"noise": "much"},
+     {"noise": {"rate": -1, "counts": "leaves", "afterwards": [], "mechanism": "discrete Laplace"}},
+     {"noise": {"rate": 1, "counts": [], "afterwards": [[]], "mechanism": {}}}],
+)  # fmt: skip
+def test_an_answer_or_a_noise_of_no_known_kind_is_refused(tmp_path: Path, wrong: Any) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(to_dict(replace(FULL, counts_are="noisy")) | wrong))
+    with pytest.raises(ReadError):
+        load(path)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+def test_a_private_file_without_the_fields_is_read_as_before(
+    tmp_path: Path, trainer: Any, neighbours: str
+) -> None:
+    x = np.random.default_rng(0).uniform(0, 1, (500, 2))
+    features = tuple(Feature(name=name, low=0, high=1) for name in "ab")
+    schema = Schema(features=features, classes=(0, 1))
+    model = trainer(epsilon=1.0, schema=schema, neighbours=neighbours).fit(x, x[:, 0] > 0.5)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(_old(model.forest_)))
+    _same(load(path), model.forest_)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "library", "answers"),
+    [("Tree", "", "mean"), ("RandomForestClassifier", "scikit-learn", "mean"),
+     ("BaggingRegressor", "scikit-learn", "mean"), ("OtherClassifier", "treeaudit", "mean"),
+     ("AdaBoostClassifier", "scikit-learn", "unknown"), ("XGBClassifier", "XGBoost", "unknown")],
+)  # fmt: skip
+def test_a_file_without_the_fields_answers_as_before(
+    tmp_path: Path, estimator: str, library: str, answers: str
+) -> None:
+    path = tmp_path / "model.json"
+    source = Source(estimator=estimator, library=library)
+    path.write_text(json.dumps(_old(replace(FULL, source=source))))
+    assert load(path).answers == answers
+    assert load(path).noise is None
+
+
+def _old(forest: Forest) -> dict[str, Any]:
+    return {k: v for k, v in to_dict(forest).items() if k not in ("answers", "noise")}
 
 
 def test_an_existing_file_is_kept(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.count_score import leaf_scores
 from treeaudit.attacks.membership_view import view
-from treeaudit.attacks.references import Reason, Scores, answers, lira, loss
+from treeaudit.attacks.references import Reason, Scores, lira, loss
 from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
 from treeaudit.attacks.sides import Sides, missing_people, sides, unknown_counts
 from treeaudit.checks import Rule, most
@@ -107,14 +107,14 @@ class Membership:
         if reason:
             return Skipped(id=self.id, title=self.title, reason=reason)
         people = sides(case, self.id, self.most_people)
-        usual: Scores | Reason
+        usual = loss(case.forest, people)
         shadow: Scores | Reason
-        if private:
-            members, control = answers(case.forest, people)
-            usual, shadow = "this is the test that was made", "shadow models would cost privacy"
+        # What is left to attack in a private model is what it answers.
+        if private and not isinstance(usual, str):
+            (members, control), usual = usual, "this is the test that was made"
+            shadow = "shadow models would cost privacy"
         else:
             members, control = membership_scores(case, people)
-            usual = loss(case.forest, people)
             shadow = lira(
                 case.forest,
                 sides(case, self.id, self.most_for_lira),

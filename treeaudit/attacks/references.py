@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.sides import Sides
-from treeaudit.predictions import class_shares
+from treeaudit.predictions import averages, class_shares
 from treeaudit.records import Records
 from treeaudit.tree import Forest
 
-__all__ = ["Reason", "Scores", "answers", "confidence", "lira", "loss"]
+__all__ = ["Reason", "Scores", "confidence", "lira", "loss"]
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
@@ -29,12 +29,13 @@ Index = npt.NDArray[np.intp]
 Scores = tuple[Float, Float]
 Reason = str
 
-_AVERAGING = {
+_TRAINED_AGAIN = {
     "DecisionTreeClassifier": "sklearn.tree",
     "ExtraTreeClassifier": "sklearn.tree",
     "RandomForestClassifier": "sklearn.ensemble",
     "ExtraTreesClassifier": "sklearn.ensemble",
 }
+"""The classes of shadow models, and where scikit-learn has them."""
 _NOT_COPIED = ("random_state", "n_jobs", "verbose", "warm_start", "oob_score", "class_weight")
 _SHADOWS = 16
 _MOST_ROWS, _FEWEST_ROWS = 5_000, 500
@@ -45,31 +46,25 @@ _SURE = 1e-3
 
 
 def confidence(forest: Forest, records: Records, rows: Index) -> Float | Reason:
-    """Return the model's probability of the right label, averaged over its trees.
+    """Return the probability that the model gives to the right label.
 
     Of a model that predicts a number: minus the distance to the right one. A
     reason where the leaves alone do not tell what the model answers.
     """
-    single = forest.n_trees == 1 and forest.tree_classes is None
-    name = forest.source.estimator
-    if not single and name.removesuffix("Regressor").removesuffix("Classifier") not in (
-        "RandomForest",
-        "ExtraTrees",
-    ):
-        return f"the answer of {name} is not the mean of its leaves"
+    if averages(forest) and records.labels is not None:
+        shares, _ = class_shares(forest, records.node[rows])
+        found: Float = shares[np.arange(len(rows)), records.labels[rows]]
+        return found
+    if forest.answers != "mean":
+        return f"the answer of {forest.source.estimator} is not the mean of its leaves"
+    if records.targets is None:
+        return "the model does not tell how sure it is"
     total = np.zeros(len(rows))
     for i, tree in enumerate(forest.trees):
-        node = records.node[rows, i]
-        if tree.counts is not None and records.labels is not None:
-            counts = tree.counts[node]
-            right = counts[np.arange(len(rows)), records.labels[rows]]
-            total += right / np.maximum(counts.sum(axis=1), 1e-300)
-        elif tree.value is not None and records.targets is not None:
-            total += np.asarray(tree.value[node], dtype=np.float64)
-        else:
+        if tree.value is None:
             return "the model does not tell how sure it is"
-    mean = total / forest.n_trees
-    return mean if records.targets is None else -np.abs(mean - records.targets[rows])
+        total += tree.value[records.node[rows, i]]
+    return -np.abs(total / forest.n_trees - records.targets[rows])
 
 
 def loss(forest: Forest, people: Sides) -> Scores | Reason:
@@ -79,20 +74,6 @@ def loss(forest: Forest, people: Sides) -> Scores | Reason:
     if isinstance(members, str):
         return members
     return control if isinstance(control, str) else (members, control)
-
-
-def answers(forest: Forest, people: Sides) -> Scores:
-    """Return how sure the model is of the true label of members and of control people.
-
-    For private models, whose counts are noisy or withheld: what is left to
-    attack is what they answer.
-    """
-    scores = []
-    for records, rows in ((people.train, people.members), (people.test, people.control)):
-        shares, _ = class_shares(forest, records)
-        assert records.labels is not None  # noqa: S101  # refused before
-        scores.append(shares[rows, records.labels[rows]])
-    return scores[0], scores[1]
 
 
 def lira(
@@ -154,7 +135,7 @@ def lira(
 
 def _shadow_rows(forest: Forest, people: Sides, shadows: int) -> int | Reason:
     name = forest.source.estimator
-    if name not in _AVERAGING or people.test.labels is None:
+    if name not in _TRAINED_AGAIN or people.test.labels is None:
         return f"shadow models are trained for plain trees and forests that classify, not {name}"
     if any(feature.categories is not None for feature in forest.schema.features):
         return "the columns are encoded before the model; shadow models would be others"
@@ -174,7 +155,7 @@ def _shadow(
     """Train one model and return its probability of the right labels."""
     name = forest.source.estimator
     try:
-        kind = getattr(import_module(_AVERAGING[name]), name)
+        kind = getattr(import_module(_TRAINED_AGAIN[name]), name)
     except ImportError:
         return "scikit-learn is not installed, which trains the shadow models"
     understood = kind().get_params()

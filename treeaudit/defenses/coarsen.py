@@ -64,7 +64,8 @@ class Coarsen:
             width[place[name]] = step
         if self.digits < 1:
             raise DataError("thresholds need at least 1 digit")
-        return tree_by_tree(forest, lambda tree, _: self._coarse(tree, width))
+        coarse = tree_by_tree(forest, lambda tree, _: self._coarse(tree, width))
+        return replace(coarse, noise=forest.noise)
 
     def _coarse(self, tree: Tree, width: Float) -> Tree:
         step = np.where(tree.feature < 0, np.nan, width[tree.feature])

@@ -53,6 +53,8 @@ class Defense(Protocol):
 def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
     """Return the model with every tree changed when it is asked for.
 
+    Counts that were added up anew no longer carry the noise that was drawn: no `Noise` is stated.
+
     Parameters
     ----------
     forest
@@ -75,7 +77,7 @@ def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
                 raise
             raise DataError(f"tree {i}: {error}") from None
 
-    return replace(forest, trees=LazyTrees(build, len(trees)))
+    return replace(forest, trees=LazyTrees(build, len(trees)), noise=None)
 
 
 def sizes(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:

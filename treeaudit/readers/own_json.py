@@ -1,7 +1,7 @@
 """The version-free JSON form of a model: what `treeaudit.save` writes.
 
 One object: ``format`` (always ``treeaudit-model``), ``version`` (1), ``schema``,
-``counts_are``, ``counts_reason``, ``records_are``, ``n_records``,
+``counts_are``, ``counts_reason``, ``answers``, ``noise``, ``records_are``, ``n_records``,
 ``single_precision``, ``privacy``, ``class_weights``, ``source`` and ``trees``. A tree is one list
 per array of `treeaudit.Tree`; an open bound is null; ``categories`` holds, per
 node, null or the list of codes that lead into it.
@@ -21,15 +21,26 @@ from treeaudit.errors import DataError, ModelTooLargeError, ReadError
 from treeaudit.leftovers import KINDS, Leftovers
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.leftovers.unexplained import Keys, few, unexplained
+from treeaudit.readers.own_json_old import answers_of_old, noise_of_old
 from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
 from treeaudit.readers.unpack import Content
 from treeaudit.schema import Feature, Label, Schema
-from treeaudit.tree import CategorySets, CountsAre, Forest, RecordsAre, Source, Tree
+from treeaudit.tree import (
+    Answers,
+    CategorySets,
+    CountsAre,
+    Forest,
+    Noise,
+    RecordsAre,
+    Source,
+    Tree,
+)
 
 __all__ = ["FORMAT", "VERSION", "forest_of", "matches", "read"]
 
 FORMAT = "treeaudit-model"
 VERSION = 1
+_MOST_MEMORY = 1 << 30
 _MOST_MEMORY = 1 << 30
 _MOST_NODES = (1 << 31) - 1
 _MOST_PEOPLE = 1 << 53
@@ -120,11 +131,19 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         raise ReadError("the JSON model has an impossible number of records")
     privacy = _privacy(data.get("privacy"))
     version = stated.get("library_version")
+    estimator = clean(stated.get("estimator", "Tree"))
+    library = clean(stated.get("library", ""))
+    answers = data["answers"] if "answers" in data else answers_of_old(estimator, library)
+    noise = _noise(data["noise"]) if "noise" in data else noise_of_old(estimator, privacy)
+    if answers not in get_args(Answers):
+        raise ReadError("the JSON model answers in a way that treeaudit does not know")
     return Forest(
         trees=trees,
         schema=schema,
         counts_are=counts_are,
         counts_reason=clean(data.get("counts_reason", "")),
+        answers=answers,
+        noise=noise if counts_are == "noisy" else None,
         records_are=records_are,
         n_records=n_records,
         single_precision=bool(data.get("single_precision", False)),
@@ -134,8 +153,8 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         leftovers=_leftovers(data, trees, schema, clean(stated.get("estimator", "Tree"))),
         source=replace(
             source,
-            estimator=clean(stated.get("estimator", "Tree")),
-            library=clean(stated.get("library", "")),
+            estimator=estimator,
+            library=library,
             library_version=None if version is None else clean(version),
             parameters=dict(stated.get("parameters", {})),
         ),
@@ -175,6 +194,17 @@ def _privacy(stated: object) -> dict[str, Any] | None:
     if "queries" in stated and float(Ledger.from_plain(stated).epsilon) != stated.get("epsilon"):
         raise ReadError("the rows of the privacy ledger do not sum to the epsilon it claims")
     return stated
+
+
+def _noise(stated: Mapping[str, Any] | None) -> Noise | None:
+    if stated is None:
+        return None
+    return Noise(
+        rate=float(stated["rate"]),
+        counts=stated["counts"],
+        afterwards=tuple(stated["afterwards"]),
+        mechanism=stated["mechanism"],
+    )
 
 
 def _not_private(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
 
         def _checked(self):                 # its own parameters; then super()._checked()
         def _grow(self, rows, curator, epsilon):   # -> Grown
-        def _votes(self, values):           # only where it does not vote as all others do
 
 * ``rows`` (`TrainingRows`): ``schema`` (public; ``classes`` ascending),
   ``values`` (numbers within bounds, categories as codes, missing as NaN) and
@@ -28,7 +27,9 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
 * Scores are whole numbers: ``GINI.of(counts)`` and its ``sensitivity(n_most)``,
   in `treeaudit.dp.scores`. ``epsilon`` is a `Fraction`; divide it, never round it.
 * `Grown`: trees in the project's form (``n_records`` None, ``counts`` noisy or
-  ``label`` per node), what the counts are, ``flaws`` of the variant as printed
+  ``label`` per node), what the counts are, how the trees answer together
+  (`treeaudit.tree.Answers`), the noise that was drawn for the counts of the leaves
+  (`treeaudit.tree.Noise`), ``flaws`` of the variant as printed
   (warned about, and the model is marked not private), ``public`` inputs beyond
   schema and parameters.
 * Greedy trainers grow a level of all nodes at a time: `code_rows` and
@@ -37,7 +38,7 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
   counts fit together. A trainer that may stop early ends with
   `note_what_was_not_asked` (``private_tree_budget``): its claim is what it would spend at worst.
 * `walk_of` routes many records down many trees; `random_trees` grows trees
-  that look at nothing; `votes` answers from labels or noisy counts.
+  that look at nothing.
 
 Everything else is done once, in `PrivateTrees`: validation, the schema, the
 budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.

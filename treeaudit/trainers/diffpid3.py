@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import Neighbours, Variant
+from treeaudit.dp.ledger import Neighbours, Variant, factor
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, Score
 from treeaudit.errors import PrivacyError
 from treeaudit.schema import Schema
@@ -30,10 +30,10 @@ from treeaudit.trainers.diffpid3_growth import Asked, Levels
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound, note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
-from treeaudit.trainers.private_tree_votes import routed_votes
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.pruning import calibrated, pessimistically_pruned
 from treeaudit.trainers.training_rows import TrainingRows
+from treeaudit.tree import Noise
 
 __all__ = ["DiffPID3Classifier"]
 
@@ -208,6 +208,12 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
                 f"discrete Laplace noise for an epsilon of {asked.epsilon} on the people of every "
                 "node and the classes of every leaf, made to add up"
             ),
+            answers="mean",
+            noise=Noise(
+                rate=float(asked.epsilon / factor(curator.neighbours)),
+                counts="leaves",
+                afterwards=("clipped", "scaled"),
+            ),
             public=("that there are at most max_records",) if bounded else (),
         )
 
@@ -233,6 +239,3 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
             sensitivity=sensitivity * (2 if published else 1),
             mechanism="exponential mechanism" if published else "permute-and-flip",
         )
-
-    def _votes(self, values: Float) -> Float:
-        return routed_votes(self.forest_, values, self.n_jobs)

@@ -14,14 +14,12 @@ Fletcher & Islam (2015), A differentially private decision forest, algorithm 1.
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import Neighbours, Variant
+from treeaudit.dp.ledger import Neighbours, Variant, factor
 from treeaudit.schema import Schema
 from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.dpdf_growth import Steps, grow_tree
@@ -29,16 +27,14 @@ from treeaudit.trainers.dpdf_rules import rules_frame
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
-from treeaudit.trainers.private_tree_votes import confident_votes
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.training_rows import TrainingRows
+from treeaudit.tree import Noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["DPDFClassifier", "epsilon_of_a_question"]
-
-Float = npt.NDArray[np.float64]
 
 Size = Literal["sum", "absolute"]
 Loop = Literal["d <= delta", "d < delta"]
@@ -103,7 +99,8 @@ class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ign
     budget
         An account that every fit spends from.
     n_jobs
-        Not used: trees are grown one after the other, as their roots differ.
+        Threads, for predictions: trees are grown one after the other, as their roots
+        differ.
     random_state
         For tests; a seed marks the model as not private.
 
@@ -218,8 +215,7 @@ class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ign
             trees=trees,
             counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {each} on every node",
+            answers="confidence",
+            noise=Noise(rate=float(each / factor(curator.neighbours)), counts="nodes"),
             flaws=(_SENSITIVITY, *((_LOOP,) if longer else ())) if published else (),
         )
-
-    def _votes(self, values: Float) -> Float:
-        return confident_votes(self.forest_, values)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.predictions import node_shares
 from treeaudit.rules import rules_of
-from treeaudit.trainers.votes import node_shares
 from treeaudit.tree import Forest
 from treeaudit.words import sentence
 

@@ -21,6 +21,7 @@ from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
+from treeaudit.tree import Noise
 
 __all__ = ["Greedy"]
 
@@ -97,14 +98,16 @@ class Greedy:
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
         counts = _leaf_counts(rows, node, nodes, curator, for_leaves)
-        noise = math.sqrt(2) * factor(curator.neighbours) / float(for_leaves)
+        rate = for_leaves / factor(curator.neighbours)
         return Grown(
-            trees=nodes.trees(settled(nodes.parent, counts, noise, _TRUST)),
+            trees=nodes.trees(settled(nodes.parent, counts, math.sqrt(2) / float(rate), _TRUST)),
             counts_are="noisy",
             counts_reason=(
-                f"discrete Laplace noise of rate {for_leaves / factor(curator.neighbours)} on the "
+                f"discrete Laplace noise of rate {rate} on the "
                 "leaves, drawn towards the node above where they hold few people"
             ),
+            answers="mean",
+            noise=Noise(rate=float(rate), counts="leaves", afterwards=("shrunk", "clipped")),
             records_are="disjoint" if n_trees > 1 else "all",
             public=() if self.max_records is None else ("that there are at most max_records",),
         )

@@ -19,6 +19,7 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger, Neighbours, Variant
 from treeaudit.dp.rational import rational
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
+from treeaudit.predictions import predict_shares
 from treeaudit.schema import Schema
 from treeaudit.trainers.columns import (
     Outside,
@@ -36,8 +37,7 @@ from treeaudit.trainers.parameters import (
 )
 from treeaudit.trainers.state import pack, unpack
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
-from treeaudit.trainers.votes import votes
-from treeaudit.tree import CountsAre, Forest, RecordsAre, Source, Tree
+from treeaudit.tree import Answers, CountsAre, Forest, Noise, RecordsAre, Source, Tree
 from treeaudit.version import __version__
 
 __all__ = ["Grown", "PrivateTrees"]
@@ -53,7 +53,7 @@ class Grown:
     ----------
     trees
         In the project's form. ``n_records`` stays None; ``counts`` are noisy.
-    counts_are, counts_reason, records_are
+    counts_are, counts_reason, answers, noise, records_are
         As in `Forest`.
     flaws
         Why the variant as printed does not keep its promise, one sentence each.
@@ -65,6 +65,8 @@ class Grown:
     trees: tuple[Tree, ...]
     counts_are: CountsAre
     counts_reason: str
+    answers: Answers
+    noise: Noise | None
     records_are: RecordsAre = "all"
     flaws: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
@@ -170,7 +172,7 @@ class PrivateTrees:
             Shape ``(n_rows, n_classes)``; rows sum to 1.
         """
         check_is_fitted(self, "forest_")
-        return self._votes(self._coded(X))
+        return predict_shares(self.forest_, self._coded(X), self.n_jobs)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: ANN401  # scikit-learn's contract
         """Return the class with the largest share, the first of several.
@@ -189,9 +191,6 @@ class PrivateTrees:
         """What was asked of the records and what it cost; its rows sum to the claim."""
         check_is_fitted(self, "forest_")
         return Ledger.from_plain(self.forest_.privacy or {})
-
-    def _votes(self, values: Float) -> Float:
-        return votes(self.forest_, values, self.n_jobs)
 
     def _coded(self, X: object) -> Float:
         name = type(self).__name__
@@ -241,6 +240,8 @@ class PrivateTrees:
             schema=_answering(schema),
             counts_are=grown.counts_are,
             counts_reason=grown.counts_reason,
+            answers=grown.answers,
+            noise=grown.noise,
             records_are=grown.records_are,
             privacy=ledger.to_plain(),
             source=Source(

@@ -181,6 +181,8 @@ class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstim
             ),
             counts_are="label-only",
             counts_reason="only one label per leaf is released, drawn with noise",
+            answers="vote",
+            noise=None,
             records_are="disjoint",
             flaws=(_FLAW,) if published else (),
         )

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.predictions import node_shares
 from treeaudit.tree import Forest, Tree
 from treeaudit.writers.binary import JSON, splits_of
 
@@ -63,17 +64,10 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
             value=tree.value[:, None],
             impurity=np.full(n, np.nan),
         )
-    width = len(forest.schema.classes or ())
-    if tree.counts is not None:
-        per_person = None if forest.class_weights is None else forest.class_weights[index]
-        counts = np.maximum(tree.counts, 0)
-        counts = counts if per_person is None else counts * np.array(per_person)
-    else:
-        counts = np.zeros((n, width))
-        counts[np.arange(n), tree.label] = 1
-    total = counts.sum(axis=1)
-    shares = np.full((n, width), 1 / width)
-    np.divide(counts, total[:, None], out=shares, where=total[:, None] > 0)
+    per_person = None if forest.class_weights is None else forest.class_weights[index]
+    shares = node_shares(tree, len(forest.schema.classes or ()), per_person)
+    counts = shares if tree.counts is None else np.maximum(tree.counts, 0)
+    total = counts.sum(axis=1) if per_person is None else (counts * per_person).sum(axis=1)
     told = forest.counts_are not in ("label-only", "absent") and (
         tree.n_records is not None or forest.counts_are == "noisy"
     )

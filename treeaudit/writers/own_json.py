@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 from typing import Any
 
 from treeaudit.readers.own_json import FORMAT, VERSION
@@ -36,6 +37,8 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         "schema": _schema(forest.schema),
         "counts_are": forest.counts_are,
         "counts_reason": forest.counts_reason,
+        "answers": forest.answers,
+        "noise": None if forest.noise is None else asdict(forest.noise),
         "records_are": forest.records_are,
         "n_records": forest.n_records,
         "single_precision": forest.single_precision,

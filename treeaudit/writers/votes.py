@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.readers.estimators.answers import last_step
 from treeaudit.readers.estimators.ensembles import children
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.estimators.models import members_of
@@ -53,20 +54,13 @@ def vote(forest: Forest, found: Found, write: Callable[[Forest], Live]) -> Live:
     voters, at = [], 0
     original = to_forest(found, Source(), _ENOUGH)
     for child in children(found):
-        whole = to_forest(_last_step(child), Source(), _ENOUGH)
+        whole = to_forest(last_step(child), Source(), _ENOUGH)
         part = _part(forest, whole, at, changed=forest.counts_are != original.counts_are)
         voters.append(_behind(write(part), len(found.before)))
         at += whole.n_trees
     if at != forest.n_trees:
         raise UnsupportedModelError(f"the {kind} lost trees of some of its models: {JSON}")
     return _voting(forest, found, voters)
-
-
-def _last_step(found: Found) -> Found:
-    """Return the model at the end of a pipeline, which knows the steps before it."""
-    while found.estimator.kind == "Pipeline" and (last := next(children(found), None)) is not None:
-        found = last
-    return found
 
 
 def _part(forest: Forest, whole: Forest, start: int, *, changed: bool) -> Forest:

@@ -159,6 +159,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
         schema=Schema(features=columns.features, classes=classes, named=columns.named),
         counts_are=counts_are,
         counts_reason=_reason(people, first),
+        answers="sum",
         records_are="all" if any(told) else "unknown",
         n_records=people.total,
         single_precision=True,

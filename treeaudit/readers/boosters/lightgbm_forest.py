@@ -64,6 +64,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
         counts_reason=_reason(
             told, len(trees), estimated, None if booster.parameters is None else sampled
         ),
+        answers="sum",
         records_are=records_are,
         n_records=n_records,
         source=replace(

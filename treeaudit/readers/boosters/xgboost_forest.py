@@ -57,6 +57,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
         schema=schema,
         counts_are="absent",
         counts_reason=_reason(booster, found),
+        answers="sum",
         records_are=records_are,
         n_records=n_records,
         single_precision=True,

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.readers.estimators.answers import answers_of
 from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
 from treeaudit.readers.estimators.ensembles import steps_of
 from treeaudit.readers.estimators.found import Found, names_in
@@ -82,6 +83,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
         schema=joined.schema,
         counts_are=joined.counts_are,
         counts_reason=joined.counts_reason,
+        answers=answers_of(found, [(piece.found, piece.part.grove.n_trees) for piece in chosen]),
         records_are=joined.records_are,
         n_records=_n_records(found, joined.n_records),
         single_precision=joined.single_precision,

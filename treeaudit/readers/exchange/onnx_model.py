@@ -85,6 +85,7 @@ def read(
     warnings: list[str] = []
     schema = _schema(graph, node, ensemble.n_features, labels, warnings)
     _notes(ensemble, attributes, warnings)
+    stated = _parameters(attributes)
     version = " ".join(part for part in (graph.producer, graph.version) if part)
     try:
         trees = LazyTrees(lambda i: _tree(ensemble, i, labels, attributes), ensemble.n_trees)
@@ -94,6 +95,7 @@ def read(
             counts_are="absent",
             counts_reason="an ONNX tree ensemble holds no counts; it holds what each leaf adds to "
             "the outputs (for a classifier, shares of its classes)",
+            answers="unknown" if stated.get("aggregate_function") in ("MIN", "MAX") else "sum",
             records_are="unknown",
             single_precision=_single_precision(graph, node, attributes),
             source=replace(
@@ -102,7 +104,7 @@ def read(
                 estimator=node.operator,
                 inside=name if select is not None else "",
                 library_version=version or None,
-                parameters=_parameters(attributes),
+                parameters=stated,
             ),
             warnings=tuple(warnings),
             leftovers=Leftovers(

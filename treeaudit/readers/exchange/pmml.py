@@ -145,6 +145,7 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
         schema=schema,
         counts_are=counts_are,
         counts_reason=reason,
+        answers="mean" if model.kind == "TreeModel" else "unknown",
         records_are="unknown" if n_records is None else "all",
         n_records=n_records,
         single_precision=fields.all_single,
