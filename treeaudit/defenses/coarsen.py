@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.defenses.defense import Words, tree_by_tree
+from treeaudit.defenses.defense import Bounds, DefenseWords, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -23,15 +23,14 @@ class Coarsen:
     Attributes
     ----------
     steps
-        Feature name to step, such as ``{"age": 5}``: thresholds become
-        multiples of it.
+        Steps by feature: thresholds become multiples of them.
     digits
         Significant digits of the thresholds of all other features.
     """
 
     id: ClassVar[str] = "coarsen"
     title: ClassVar[str] = "Thresholds on a public grid"
-    words: ClassVar[Words] = Words(
+    words: ClassVar[DefenseWords] = DefenseWords(
         does="moves every threshold to the nearest point of a grid that is chosen without looking "
         "at the data",
         fixes="thresholds that are values of single people, or lie midway between two",
@@ -40,7 +39,7 @@ class Coarsen:
         reference="rounding of quantitative attributes; Hundepool et al. (2012), section 3.3",
     )
     steps: Mapping[str, float] = field(default_factory=dict)
-    digits: int = 2
+    digits: Annotated[int, Bounds(1)] = 2
 
     @property
     def step(self) -> str:

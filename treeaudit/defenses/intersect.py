@@ -11,13 +11,13 @@ information in data privacy.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.defenses.cutting import below, levels
-from treeaudit.defenses.defense import Words, sizes
+from treeaudit.defenses.defense import PEOPLE, Bounds, DefenseWords, sizes
 from treeaudit.defenses.keep_trees import chosen
 from treeaudit.defenses.merge_siblings import MergeSiblings
 from treeaudit.defenses.merging import becoming_leaves
@@ -43,7 +43,7 @@ class IntersectK:
 
     id: ClassVar[str] = "intersect-k"
     title: ClassVar[str] = "Groups that hold under intersection"
-    words: ClassVar[Words] = Words(
+    words: ClassVar[DefenseWords] = DefenseWords(
         does="merges small leaves (with k, 2k, 4k, … people) and takes trees one by one as long as "
         "everybody shares their leaves in all of them with k - 1 others; of all these forests the "
         "one that tells most groups apart stays",
@@ -52,8 +52,10 @@ class IntersectK:
         "be alone",
         reference="Ganta, Kasiviswanathan and Smith (2008), composition attacks",
     )
-    min_leaf: int = 5
-    values: npt.NDArray[np.floating[Any]] | None = field(default=None, repr=False)
+    min_leaf: Annotated[int, Bounds(2)] = 5
+    values: npt.NDArray[np.floating[Any]] | None = field(
+        default=None, repr=False, metadata={PEOPLE: True}
+    )
 
     @property
     def step(self) -> str:
@@ -71,7 +73,7 @@ class IntersectK:
         if self.values is None:
             raise DataError(
                 "who shares their leaves in all trees only the training data tells: give it with "
-                "--train, or use merge-siblings, which holds for each tree alone"
+                "--train, or use --method merge-siblings, which holds for each tree alone"
             )
         node = forest.apply(self.values)
         best: tuple[int, int, list[int]] = (0, 0, [])

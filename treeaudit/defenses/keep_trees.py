@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from treeaudit.defenses.defense import Words
+from treeaudit.defenses.defense import Bounds, DefenseWords
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, LazyTrees
 
@@ -18,19 +18,19 @@ class KeepTrees:
     Attributes
     ----------
     trees
-        How many stay, at least 1.
+        How many stay.
     """
 
     id: ClassVar[str] = "keep-trees"
     title: ClassVar[str] = "Fewer trees"
-    words: ClassVar[Words] = Words(
+    words: ClassVar[DefenseWords] = DefenseWords(
         does="keeps the first trees of a forest and takes out the others",
         fixes="with every tree that goes, the groups in which the leaves of all trees intersect "
         "become larger",
         leaves="each tree that stays, as it is; the accuracy of a forest falls with its trees",
         reference="Ganta, Kasiviswanathan and Smith (2008), composition attacks",
     )
-    trees: int = 10
+    trees: Annotated[int, Bounds(1)] = 10
 
     @property
     def step(self) -> str:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeaudit.defenses.defense import Words, counts_of, tree_by_tree
+from treeaudit.defenses.defense import DefenseWords, counts_of, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -18,7 +18,7 @@ class LabelsOnly:
 
     id: ClassVar[str] = "labels-only"
     title: ClassVar[str] = "Labels instead of counts"
-    words: ClassVar[Words] = Words(
+    words: ClassVar[DefenseWords] = DefenseWords(
         does="keeps the label that each leaf answers, and takes out counts and shares",
         fixes="whether a leaf is of one label, and how many people are in it, cannot be read off",
         leaves="the rules, and that most people behind a rule have its label; probabilities are "
@@ -40,7 +40,7 @@ class LabelsOnly:
             If it predicts no classes.
         """
         if forest.schema.classes is None:
-            raise DataError("labels-only needs a model that predicts a class; use strip")
+            raise DataError("labels-only needs a model that predicts a class; use --method strip")
         return replace(
             tree_by_tree(forest, lambda tree, i: _labelled(tree, forest, i)),
             counts_are="label-only",

@@ -11,14 +11,14 @@ Kass (1980), CHAID.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.defenses.cutting import compact, levels, recount
-from treeaudit.defenses.defense import Words, sizes, tree_by_tree
-from treeaudit.defenses.merge_siblings import check_size
+from treeaudit.defenses.defense import Bounds, DefenseWords, tree_by_tree
+from treeaudit.defenses.merge_siblings import sizes_for
 from treeaudit.tree import CategorySets, Forest, Tree
 
 __all__ = ["MergeClosest"]
@@ -39,7 +39,7 @@ class MergeClosest:
 
     id: ClassVar[str] = "merge-closest"
     title: ClassVar[str] = "Merge small leaves with one sibling"
-    words: ClassVar[Words] = Words(
+    words: ClassVar[DefenseWords] = DefenseWords(
         does="joins each leaf of fewer than k people with the sibling leaf that loses the fewest "
         "right answers (categories are united, intervals must touch); where there is none, the "
         "node above becomes a leaf",
@@ -49,7 +49,7 @@ class MergeClosest:
         "intersect can be smaller than k",
         reference="Wakabayashi et al. (2024), section 4.1, Method 2, in a least-cost order",
     )
-    min_leaf: int = 5
+    min_leaf: Annotated[int, Bounds(2)] = 5
 
     @property
     def step(self) -> str:
@@ -69,8 +69,7 @@ class MergeClosest:
 
     def _merged(self, tree: Tree, forest: Forest) -> Tree:
         counted = recount(tree, tree.is_leaf)
-        check_size(sizes(counted, forest), self.min_leaf)
-        work = _Work(counted, sizes(counted, forest))
+        work = _Work(counted, sizes_for(counted, forest, self.min_leaf))
         start, child = counted.children()
         for level in reversed(levels(counted)):
             for node in level[np.diff(start)[level] > 0].tolist():

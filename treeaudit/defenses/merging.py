@@ -5,17 +5,46 @@ order, the same nodes become leaves, and no way to cut a tree down that leaves
 only good leaves keeps more of them: it loses the least training accuracy.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.defenses.cutting import below, compact, levels
-from treeaudit.tree import Tree
+from treeaudit.defenses.cutting import below, compact, levels, recount
+from treeaudit.defenses.defense import tree_by_tree
+from treeaudit.tree import Forest, Tree
 
-__all__ = ["becoming_leaves", "cut_below", "merged"]
+__all__ = ["Flag", "Merging", "becoming_leaves"]
 
 Flag = npt.NDArray[np.bool_]
+
+
+class Merging:
+    """A defense that makes nodes leaves until none of the leaves is bad."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def bad(self, tree: Tree, forest: Forest) -> Flag:
+        """Tell which nodes would not be good enough as leaves."""
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the model with its bad leaves merged.
+
+        Raises
+        ------
+        DataError
+            If the model does not tell what the leaves are judged by, or no
+            merging makes them good enough.
+        """
+        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
+
+    def _merged(self, tree: Tree, forest: Forest) -> Tree:
+        counted = recount(tree, tree.is_leaf)
+        bad, by_level = self.bad(counted, forest), levels(counted)
+        cut = becoming_leaves(counted, bad, by_level)
+        return compact(counted, ~below(counted, cut, by_level)) if cut.any() else counted
 
 
 def becoming_leaves(
@@ -48,16 +77,3 @@ def becoming_leaves(
         cut[tree.parent[failing]] = True
         leaf[tree.parent[failing]] = True
     return cut
-
-
-def cut_below(
-    tree: Tree, cut: Flag, by_level: Sequence[npt.NDArray[np.intp]] | None = None
-) -> Tree:
-    """Return the tree without what hangs below the nodes that become leaves."""
-    return compact(tree, ~below(tree, cut, by_level)) if cut.any() else tree
-
-
-def merged(tree: Tree, bad: Flag) -> Tree:
-    """Return the tree with nodes made leaves until none of the leaves is bad."""
-    by_level = levels(tree)
-    return cut_below(tree, becoming_leaves(tree, bad, by_level), by_level)

@@ -6,12 +6,12 @@ Wakabayashi et al. (2024), section 4.1, Method 1 and Figure 5.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from treeaudit.defenses.cutting import compact, levels, recount, summed
-from treeaudit.defenses.defense import Words, sizes, tree_by_tree
+from treeaudit.defenses.defense import Bounds, DefenseWords, at_most, sizes, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -36,7 +36,7 @@ class PruneLeaves:
 
     id: ClassVar[str] = "prune-leaves"
     title: ClassVar[str] = "Take small leaves out"
-    words: ClassVar[Words] = Words(
+    words: ClassVar[DefenseWords] = DefenseWords(
         does="removes every leaf of fewer than k people, with all its numbers; the counts of the "
         "nodes above are added up again from the leaves that stay",
         fixes="nobody stands in a group below k; the removed counts cannot be found by subtracting",
@@ -44,8 +44,8 @@ class PruneLeaves:
         "was there is known; large leaves of one label stay",
         reference="Wakabayashi et al. (2024), section 4.1, Method 1",
     )
-    min_leaf: int = 5
-    unanswered: Literal["reject", "parent"] = "reject"
+    min_leaf: Annotated[int, Bounds(2)] = 5
+    unanswered: Literal["reject", "parent"] = "parent"
 
     @property
     def step(self) -> str:
@@ -69,19 +69,21 @@ class PruneLeaves:
 
     def _pruned(self, tree: Tree, forest: Forest) -> Tree:
         leaf = tree.is_leaf
-        small = leaf & (sizes(tree, forest) < self.min_leaf)
+        size = sizes(tree, forest)
+        small = leaf & (size < self.min_leaf)
         if not small.any():
             return tree
         by_level = levels(tree)
         # A node stays while some leaf below it does.
         stays = summed(tree, np.where(leaf & ~small, 1.0, 0.0), by_level) > 0
         if not stays[0]:
+            second = float(np.sort(size[leaf])[-2:][0])
             raise DataError(
                 f"no leaf holds {self.min_leaf} people or more, so nothing would be left: "
-                "merge leaves instead (merge-siblings)"
+                f"{at_most(second, tree, forest)}"
             )
         counted = recount(tree, leaf & ~small)
-        if self.unanswered == "reject":
+        if self.unanswered == "parent":
             return compact(counted, stays)
         stand_in = np.zeros(tree.n_nodes, dtype=np.bool_)
         stand_in[1:] = ~stays[1:] & stays[tree.parent[1:]]

@@ -6,13 +6,13 @@ Hundepool et al. (2012), Statistical Disclosure Control, section 5.4, rounding.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.defenses.cutting import recount
-from treeaudit.defenses.defense import Words, tree_by_tree
+from treeaudit.defenses.defense import Bounds, DefenseWords, telling_less, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -28,12 +28,12 @@ class RoundCounts:
     Attributes
     ----------
     base
-        The B of rounding, at least 2.
+        The B of rounding.
     """
 
     id: ClassVar[str] = "round-counts"
     title: ClassVar[str] = "Round the counts"
-    words: ClassVar[Words] = Words(
+    words: ClassVar[DefenseWords] = DefenseWords(
         does="rounds the class counts of every leaf to multiples of B, so that the leaf answers as "
         "before, and adds up all other numbers from them: parents are the sum of their children",
         fixes="exact counts, and the single person by whom two releases of a model differ",
@@ -41,7 +41,7 @@ class RoundCounts:
         "groups themselves are as small as they were",
         reference="Hundepool et al. (2012), Statistical Disclosure Control, section 5.4",
     )
-    base: int = 5
+    base: Annotated[int, Bounds(2)] = 5
 
     def __post_init__(self) -> None:
         if self.base < 2:
@@ -63,7 +63,7 @@ class RoundCounts:
         if forest.counts_are == "weighted":
             raise DataError(
                 f"the class numbers are weights, no people ({forest.counts_reason}), and cannot be "
-                "rounded to people: use strip or labels-only"
+                f"rounded to people: {telling_less(forest.trees[0], forest)}"
             )
         stated = forest.counts_are in ("exact", "likely", "noisy")
         return replace(

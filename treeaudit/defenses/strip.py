@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeaudit.defenses.defense import Words, tree_by_tree
+from treeaudit.defenses.defense import DefenseWords, tree_by_tree
 from treeaudit.tree import Forest, Tree
 
 __all__ = ["Strip", "without_leftovers"]
@@ -20,7 +20,7 @@ class Strip:
 
     id: ClassVar[str] = "strip"
     title: ClassVar[str] = "Keep what a prediction needs"
-    words: ClassVar[Words] = Words(
+    words: ClassVar[DefenseWords] = DefenseWords(
         does="turns the class counts of leaves into shares and takes out how many people there "
         "are, all numbers of inner nodes, impurities, seeds, out-of-bag tables and weights",
         fixes="nobody can read off how many people a leaf holds; the draws of the trees cannot be "
