@@ -26,7 +26,8 @@ def explain(
     from treeaudit.defenses import DEFENSES, Defense
     from treeaudit.errors import PolicyError
 
-    known: dict[str, type[Attack | Defense]] = {a.id: a for a in (*all_attacks(), *DEFENSES)}
+    every: list[type[Attack] | type[Defense]] = [*all_attacks(), *DEFENSES]
+    known = {one.id: one for one in every}
     found = known.get(name.upper()) or known.get(name.lower())
     if found is None:
         raise PolicyError(f"there is no attack {name}; known: {', '.join(known)}")

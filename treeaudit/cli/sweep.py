@@ -42,9 +42,8 @@ def sweep_sizes(
         check_free(path, force=force)
     sizes = [int(part) for part in parts]
     attempts = sweep(forest, sizes, wanted)
-    uses = [
-        None if test is None else utility_on(one.forest, test, wanted.target) for one in attempts
-    ]
+    target = wanted.target
+    uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
     console.print(grid(*curve(sizes, attempts, uses)))
     if len(attempts) < len(sizes):
         console.print(

@@ -45,8 +45,8 @@ class Parameter:
         if self.kind not in (int, float):
             return "numbers by name, such as {age = 5}"
         least, most = self.bounds.least, self.bounds.most
-        span = f"of at least {least:g}" if math.isinf(most) else f"from {least:g} to {most:g}"
-        return f"a {'whole ' if self.kind is int else ''}number {span}"
+        span = f", {least:g} or more" if math.isinf(most) else f" from {least:g} to {most:g}"
+        return f"a {'whole ' if self.kind is int else ''}number{span}"
 
     def takes(self, value: object) -> bool:
         """Whether a value is one that it can be."""

@@ -83,7 +83,7 @@ class PruneLeaves:
                 f"{at_most(second, tree, forest)}"
             )
         counted = recount(tree, leaf & ~small)
-        if self.unanswered == "parent":
+        if self.unanswered == "reject":
             return compact(counted, stays)
         stand_in = np.zeros(tree.n_nodes, dtype=np.bool_)
         stand_in[1:] = ~stays[1:] & stays[tree.parent[1:]]
