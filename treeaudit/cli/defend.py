@@ -218,6 +218,7 @@ def _print_end(
 ) -> None:
     from treeaudit.defending import nearest_miss
     from treeaudit.defenses import IntersectK
+    from treeaudit.writers import suffixes_of
 
     if failed:
         console.print(f"nothing written: {nearest_miss(done)}", soft_wrap=True)
@@ -227,7 +228,9 @@ def _print_end(
     if quiet:
         return
     if not output:
-        console.print("nothing written: add -o safe.pkl (or .joblib, .skops, .json)")
+        live = ".pkl" in suffixes_of(done.forest)
+        safe = "safe.pkl (or .joblib, .skops, .json)" if live else "safe.json"
+        console.print(f"nothing written: add -o {safe}")
     if done.tree_by_tree:
         other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""
         console.print(
