@@ -14,7 +14,7 @@ def explain(
         typer.Argument(help="Such as TA101 or labels-only.", metavar="ID", show_default=False),
     ],
 ) -> None:
-    """Explain an attack or a method of defend: what it does, and what it leaves.
+    """Explain an attack or a repair: what it does, and what it leaves.
 
     treeaudit explain TA101
     """
