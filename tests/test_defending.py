@@ -9,8 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
+from tests.strategies import smallest_intersection
 from treeaudit.defending import Wanted, nearest_miss, repair, sweep, utility_on
-from treeaudit.defenses import smallest_intersection
 
 
 def test_a_new_model_and_the_old_one_untouched(cancer_tree) -> None:

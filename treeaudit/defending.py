@@ -22,20 +22,7 @@ _WIDER = (1, 2, 4, 10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """How a model shall be repaired; see `defend`.
-
-    Attributes
-    ----------
-    method, min_leaf, parameters
-        The defense. Where nothing is told of it, the mildest repair that passes
-        the policy is searched for.
-    policy
-        What it is audited by, before and after.
-    strip, round_counts
-        What else to do.
-    train, target
-        The training data and its column of labels.
-    """
+    """How a model shall be repaired: the parameters of `defend`."""
 
     method: str | None = None
     min_leaf: int | None = None

@@ -197,7 +197,7 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
 def _use(done: "Repair", test: Path, target: str | None) -> object:
     """Return how useful the model is to people who were not in its training data."""
     from treeaudit.defending import utility_on
-    from treeaudit.defenses import PruneLeaves
+    from treeaudit.defenses.prune_leaves import PruneLeaves, rejecting
     from treeaudit.reports.repair_rows import utility_rows
 
     before = utility_on(done.before.forest, test, target)
@@ -206,8 +206,6 @@ def _use(done: "Repair", test: Path, target: str | None) -> object:
         return "what it answers cannot be told from its trees alone: no accuracy"
     rows = utility_rows(before, after)
     if any(isinstance(one, PruneLeaves) for one in done.after.defenses):
-        from treeaudit.defenses.unanswered import rejecting
-
         others = utility_on(rejecting(done.forest), test, target)
         rows += [] if others is None else utility_rows(before, others, ", of those answered")
     return grid(["", "before", "after"], rows)

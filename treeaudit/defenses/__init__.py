@@ -5,7 +5,7 @@ Adding one: its module, its name in `DEFENSES`, its test file.
 
 from treeaudit.defenses.coarsen import Coarsen
 from treeaudit.defenses.defense import Defense, DefenseWords
-from treeaudit.defenses.intersect import IntersectK, smallest_intersection
+from treeaudit.defenses.intersect import IntersectK
 from treeaudit.defenses.keep_trees import KeepTrees
 from treeaudit.defenses.labels_only import LabelsOnly
 from treeaudit.defenses.merge_close import MergeClose
@@ -33,7 +33,6 @@ __all__ = [
     "PruneLeaves",
     "RoundCounts",
     "Strip",
-    "smallest_intersection",
     "without_leftovers",
 ]
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.defenses.defense import Bounds, DefenseWords, tree_by_tree
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -17,7 +17,7 @@ Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coarsen:
+class Coarsen(Defense):
     """Round thresholds to a step per feature, or to significant digits.
 
     Attributes
@@ -28,9 +28,9 @@ class Coarsen:
         Significant digits of the thresholds of all other features.
     """
 
-    id: ClassVar[str] = "coarsen"
-    title: ClassVar[str] = "Thresholds on a public grid"
-    words: ClassVar[DefenseWords] = DefenseWords(
+    id = "coarsen"
+    title = "Thresholds on a public grid"
+    words = DefenseWords(
         does="moves every threshold to the nearest point of a grid that is chosen without looking "
         "at the data",
         fixes="thresholds that are values of single people, or lie midway between two",
@@ -58,11 +58,9 @@ class Coarsen:
         place = {name: i for i, name in enumerate(forest.schema.names)}
         width = np.full(len(place), np.nan)
         for name, step in self.steps.items():
-            if name not in place or not step > 0:
+            if name not in place or not 0 < step < np.inf:
                 raise DataError(f"no feature {name!r} can have thresholds in steps of {step!r}")
             width[place[name]] = step
-        if self.digits < 1:
-            raise DataError("thresholds need at least 1 digit")
         return tree_by_tree(forest, lambda tree, _: self._coarse(tree, width))
 
     def _coarse(self, tree: Tree, width: Float) -> Tree:

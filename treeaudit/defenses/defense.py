@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import Field, dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ from treeaudit.errors import DataError
 from treeaudit.tree import Forest, LazyTrees, Tree
 
 __all__ = [
-    "PEOPLE",
     "Bounds",
     "Defense",
     "DefenseWords",
@@ -23,9 +22,6 @@ __all__ = [
     "telling_less",
     "tree_by_tree",
 ]
-
-PEOPLE = "people"
-"""Marks, in its metadata, a field for the training data as `Forest.apply` takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +54,40 @@ class DefenseWords:
     reference: str
 
 
-class Defense(Protocol):
-    """What `treeaudit.defenses.DEFENSES` holds: a frozen dataclass of this form.
+class Defense:
+    """What `treeaudit.defenses.DEFENSES` holds, each a frozen dataclass.
 
-    Its fields are its parameters, its docstring says what they are; see
-    `treeaudit.defenses.parameters`.
+    Its fields are its parameters, its docstring says what they are, and ``did``
+    what it did with them. Where it needs the training data, it has a field
+    ``values`` for them. See `treeaudit.defenses.parameters`.
     """
 
+    __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     id: ClassVar[str]
     title: ClassVar[str]
+    did: ClassVar[str]
     words: ClassVar[DefenseWords]
 
     @property
     def step(self) -> str:
         """What it did, with its parameters, in a few words."""
+        return self.did.format(self)
 
     def apply(self, forest: Forest) -> Forest:
-        """Return the repaired model; the one given is left as it is."""
+        """Return the repaired model; the one given is left as it is.
+
+        Raises
+        ------
+        DataError
+            If the model does not tell what the defense needs, or cannot be made
+            what it asks for; for a tree, when that tree is asked for.
+        """
+        return tree_by_tree(forest, lambda tree, _: self.changed(tree, forest))
+
+    def changed(self, tree: Tree, forest: Forest) -> Tree:
+        """Return a tree as it becomes, where trees become it one by one."""
+        raise NotImplementedError
 
 
 def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:

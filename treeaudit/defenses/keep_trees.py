@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-from treeaudit.defenses.defense import Bounds, DefenseWords
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, LazyTrees
 
@@ -12,7 +12,7 @@ __all__ = ["KeepTrees", "chosen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeepTrees:
+class KeepTrees(Defense):
     """Keep the first ``trees`` trees.
 
     Attributes
@@ -21,9 +21,10 @@ class KeepTrees:
         How many stay.
     """
 
-    id: ClassVar[str] = "keep-trees"
-    title: ClassVar[str] = "Fewer trees"
-    words: ClassVar[DefenseWords] = DefenseWords(
+    id = "keep-trees"
+    title = "Fewer trees"
+    did = "the first {0.trees} trees kept"
+    words = DefenseWords(
         does="keeps the first trees of a forest and takes out the others",
         fixes="with every tree that goes, the groups in which the leaves of all trees intersect "
         "become larger",
@@ -31,11 +32,6 @@ class KeepTrees:
         reference="Ganta, Kasiviswanathan and Smith (2008), composition attacks",
     )
     trees: Annotated[int, Bounds(1)] = 10
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"the first {self.trees} trees kept"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model of fewer trees.

@@ -6,7 +6,7 @@ Li, Li and Venkatasubramanian (2007), t-closeness.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from treeaudit import diversity
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
@@ -27,9 +27,10 @@ class MergeClose(Merging):
         everybody: half the sum of their absolute differences.
     """
 
-    id: ClassVar[str] = "merge-close"
-    title: ClassVar[str] = "Merge until labels are spread as in all"
-    words: ClassVar[DefenseWords] = DefenseWords(
+    id = "merge-close"
+    title = "Merge until labels are spread as in all"
+    did = "leaves farther than {0.t:g} from everybody merged"
+    words = DefenseWords(
         does="makes nodes leaves, from the deepest upwards, until the labels of no leaf are "
         "farther than t from those of everybody",
         fixes="knowing the leaf of a person changes the chances of each label by at most t",
@@ -38,11 +39,6 @@ class MergeClose(Merging):
         reference="Li, Li and Venkatasubramanian (2007), t-closeness for nominal values",
     )
     t: Annotated[float, Bounds(0, 1)] = 0.5
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves farther than {self.t:g} from everybody merged"
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes are too far from the root."""

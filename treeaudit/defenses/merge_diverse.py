@@ -6,7 +6,7 @@ Machanavajjhala et al. (2006), l-diversity: privacy beyond k-anonymity.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +37,9 @@ class MergeDiverse(Merging):
         merge, for the people in them, stay.
     """
 
-    id: ClassVar[str] = "merge-diverse"
-    title: ClassVar[str] = "Merge until labels differ"
-    words: ClassVar[DefenseWords] = DefenseWords(
+    id = "merge-diverse"
+    title = "Merge until labels differ"
+    words = DefenseWords(
         does="makes nodes leaves, from the deepest upwards, until each leaf holds at least l "
         "different labels, or until no more than an allowed share of the people is left in others",
         fixes="the label of nobody beyond that share follows from their leaf",

@@ -7,7 +7,7 @@ Disclosure Control, section 4.2.1, dominance rules.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from treeaudit import diversity
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
@@ -28,9 +28,10 @@ class MergeDominated(Merging):
         Share of the largest class from which on it dominates.
     """
 
-    id: ClassVar[str] = "merge-dominated"
-    title: ClassVar[str] = "Merge until no label dominates"
-    words: ClassVar[DefenseWords] = DefenseWords(
+    id = "merge-dominated"
+    title = "Merge until no label dominates"
+    did = "leaves with a label of {0.most:.0%} or more merged"
+    words = DefenseWords(
         does="makes nodes leaves, from the deepest upwards, until the largest label of every leaf "
         "stays below a share",
         fixes="the label of nobody can be guessed from their leaf with that certainty",
@@ -38,11 +39,6 @@ class MergeDominated(Merging):
         reference="Wong et al. (2006), (alpha, k)-anonymity",
     )
     most: Annotated[float, Bounds(0, 1)] = 0.95
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves with a label of {self.most:.0%} or more merged"
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes a label dominates."""

@@ -6,7 +6,7 @@ Wakabayashi et al. (2024), section 4.1, Method 2 and Figure 6.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +30,10 @@ class MergeSiblings(Merging):
         a leaf and all its children go, from the deepest upwards.
     """
 
-    id: ClassVar[str] = "merge-siblings"
-    title: ClassVar[str] = "Merge small leaves"
-    words: ClassVar[DefenseWords] = DefenseWords(
+    id = "merge-siblings"
+    title = "Merge small leaves"
+    did = "leaves of fewer than {0.min_leaf} people merged into their parents"
+    words = DefenseWords(
         does="makes every node with a child leaf of fewer than k people a leaf, from the deepest "
         "upwards; everybody stays in the counts",
         fixes="nobody stands in a group below k, in any single tree",
@@ -41,11 +42,6 @@ class MergeSiblings(Merging):
         reference="Wakabayashi et al. (2024), section 4.1, Method 2",
     )
     min_leaf: Annotated[int, Bounds(2)] = 5
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves of fewer than {self.min_leaf} people merged into their parents"
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes hold too few people."""

@@ -5,14 +5,13 @@ order, the same nodes become leaves, and no way to cut a tree down that leaves
 only good leaves keeps more of them: it loses the least training accuracy.
 """
 
-from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.defenses.cutting import below, compact, levels, recount
-from treeaudit.defenses.defense import tree_by_tree
+from treeaudit.defenses.defense import Defense
 from treeaudit.tree import Forest, Tree
 
 __all__ = ["Flag", "Merging", "becoming_leaves"]
@@ -20,27 +19,17 @@ __all__ = ["Flag", "Merging", "becoming_leaves"]
 Flag = npt.NDArray[np.bool_]
 
 
-class Merging:
+class Merging(Defense):
     """A defense that makes nodes leaves until none of the leaves is bad."""
 
     __slots__ = ()
 
-    @abstractmethod
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes would not be good enough as leaves."""
+        raise NotImplementedError
 
-    def apply(self, forest: Forest) -> Forest:
-        """Return the model with its bad leaves merged.
-
-        Raises
-        ------
-        DataError
-            If the model does not tell what the leaves are judged by, or no
-            merging makes them good enough.
-        """
-        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
-
-    def _merged(self, tree: Tree, forest: Forest) -> Tree:
+    def changed(self, tree: Tree, forest: Forest) -> Tree:
+        """Return the tree with its bad leaves merged."""
         counted = recount(tree, tree.is_leaf)
         bad, by_level = self.bad(counted, forest), levels(counted)
         cut = becoming_leaves(counted, bad, by_level)

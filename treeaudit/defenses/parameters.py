@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.defenses.defense import PEOPLE, Bounds, Defense
+from treeaudit.defenses.defense import Bounds, Defense
 from treeaudit.errors import DataError
 
 __all__ = ["Parameter", "made", "parameters", "takes_people"]
@@ -18,19 +18,7 @@ __all__ = ["Parameter", "made", "parameters", "takes_people"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A field of a defense that can be set.
-
-    Attributes
-    ----------
-    kind
-        Its type: a whole number, a number, a choice or numbers by name.
-    bounds
-        Of numbers.
-    default
-        What it is unless told.
-    help
-        What the docstring of the defense says of it.
-    """
+    """A field of a defense that can be set; ``help`` is what its docstring says of it."""
 
     kind: Any
     bounds: Bounds
@@ -48,14 +36,14 @@ class Parameter:
         span = f", {least:g} or more" if math.isinf(most) else f" from {least:g} to {most:g}"
         return f"a {'whole ' if self.kind is int else ''}number{span}"
 
-    def takes(self, value: object) -> bool:
+    def takes(self, value: Any) -> bool:  # noqa: ANN401  # whatever somebody gave
         """Whether a value is one that it can be."""
         if get_origin(self.kind) is Literal:
             return value in get_args(self.kind)
         if self.kind not in (int, float):
-            return isinstance(value, Mapping) and all(_number(one) for one in value.values())
-        within = _number(value, Integral if self.kind is int else Real)
-        return within and self.bounds.least <= value <= self.bounds.most  # type: ignore[operator]
+            return isinstance(value, Mapping) and all(_is(one, Real) for one in value.values())
+        number = _is(value, Integral if self.kind is int else Real)
+        return number and bool(self.bounds.least <= value <= self.bounds.most)
 
 
 def parameters(defense: type[Defense]) -> dict[str, Parameter]:
@@ -71,24 +59,21 @@ def parameters(defense: type[Defense]) -> dict[str, Parameter]:
     told = _told(getdoc(defense) or "")
     found = {}
     for field in fields(defense):
-        if PEOPLE in field.metadata:
-            continue
         kind, bounds = hints[field.name], Bounds(-math.inf)
         if get_origin(kind) is Annotated:
             kind, bounds = get_args(kind)
-        made = field.default_factory
+        new = field.default_factory
+        default = field.default if new is MISSING else new()
         found[field.name] = Parameter(
-            kind=kind,
-            bounds=bounds,
-            default=field.default if made is MISSING else made(),
-            help=told.get(field.name, ""),
+            kind=kind, bounds=bounds, default=default, help=told.get(field.name, "")
         )
+    found.pop("values", None)
     return found
 
 
 def takes_people(defense: type[Defense]) -> bool:
-    """Whether a defense needs the training data."""
-    return any(PEOPLE in field.metadata for field in fields(defense))
+    """Whether a defense needs the training data, which is its field ``values``."""
+    return any(field.name == "values" for field in fields(defense))
 
 
 def made(
@@ -106,18 +91,15 @@ def made(
     known = parameters(defense)
     for name, value in given.items():
         if name not in known:
-            raise DataError(
-                f"{defense.id} takes no {name!r}; it takes {', '.join(known) or 'no parameters'}"
-            )
+            takes = ", ".join(known) or "no parameters"
+            raise DataError(f"{defense.id} takes no {name!r}; it takes {takes}")
         if not known[name].takes(value):
             raise DataError(f"{defense.id}: {name} is {value!r}: it must be {known[name].asks}")
-    beside = {one.name: people for one in fields(defense) if PEOPLE in one.metadata}
-    return defense(**given, **beside)
+    return defense(**given, **({"values": people} if takes_people(defense) else {}))
 
 
-def _number(value: object, kind: type = Real) -> bool:
-    whole = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
-    return whole and math.isfinite(value)  # type: ignore[arg-type]
+def _is(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _told(doc: str) -> dict[str, str]:

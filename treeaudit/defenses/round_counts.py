@@ -6,13 +6,13 @@ Hundepool et al. (2012), Statistical Disclosure Control, section 5.4, rounding.
 """
 
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.defenses.cutting import recount
-from treeaudit.defenses.defense import Bounds, DefenseWords, telling_less, tree_by_tree
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, telling_less, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -22,7 +22,7 @@ Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundCounts:
+class RoundCounts(Defense):
     """Round counts to multiples of ``base``; no leaf changes its answer.
 
     Attributes
@@ -31,9 +31,10 @@ class RoundCounts:
         The B of rounding.
     """
 
-    id: ClassVar[str] = "round-counts"
-    title: ClassVar[str] = "Round the counts"
-    words: ClassVar[DefenseWords] = DefenseWords(
+    id = "round-counts"
+    title = "Round the counts"
+    did = "counts rounded to multiples of {0.base}"
+    words = DefenseWords(
         does="rounds the class counts of every leaf to multiples of B, so that the leaf answers as "
         "before, and adds up all other numbers from them: parents are the sum of their children",
         fixes="exact counts, and the single person by whom two releases of a model differ",
@@ -46,11 +47,6 @@ class RoundCounts:
     def __post_init__(self) -> None:
         if self.base < 2:
             raise DataError("--round-counts needs a base of at least 2")
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"counts rounded to multiples of {self.base}"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with rounded counts.
