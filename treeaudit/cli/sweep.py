@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 from treeaudit.cli.grid import grid
 
-from treeaudit.cli.grid import grid
-
 if TYPE_CHECKING:
     from rich.console import Console
 
