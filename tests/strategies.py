@@ -9,6 +9,11 @@ from treeaudit.tree import CategorySets, Forest, Tree
 CATEGORIES = ("a", "b", "c", "d")
 
 
+def smallest_intersection(forest: Forest, values: np.ndarray) -> int:
+    """Return how many records share their leaves in all trees, at the least."""
+    return int(np.unique(forest.apply(values), axis=0, return_counts=True)[1].min())
+
+
 @st.composite
 def count_tables(draw: st.DrawFn, most: int = 12) -> np.ndarray:
     """Class counts per group, every group with somebody in it."""

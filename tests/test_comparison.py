@@ -26,7 +26,7 @@ def found() -> ta.Comparison:
     return ta.compare(
         large,
         MergeSiblings(min_leaf=100).apply(large),
-        PruneLeaves(min_leaf=5).apply(large),
+        PruneLeaves(min_leaf=5, unanswered="reject").apply(large),
         names=["large", "merged", "pruned"],
         train=train,
         test=test,

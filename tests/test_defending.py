@@ -9,8 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.defending import nearest_miss, repair, sweep, utility_on
-from treeaudit.defenses import smallest_intersection
+from tests.strategies import smallest_intersection
+from treeaudit.defending import Wanted, nearest_miss, repair, sweep, utility_on
 
 
 def test_a_new_model_and_the_old_one_untouched(cancer_tree) -> None:
@@ -24,7 +24,7 @@ def test_a_new_model_and_the_old_one_untouched(cancer_tree) -> None:
 
 @pytest.mark.parametrize("policy", ["default", "strict"])
 def test_the_mildest_that_passes(cancer_tree, policy) -> None:
-    done = repair(cancer_tree, policy=policy)
+    done = repair(cancer_tree, Wanted(policy=policy))
     assert done.passed
     assert done.searched
     passing = [one for one in done.tried if one.report.verdict == "pass"]
@@ -34,7 +34,7 @@ def test_the_mildest_that_passes(cancer_tree, policy) -> None:
 
 def test_what_passes_is_left_alone(cancer) -> None:
     tree = DecisionTreeClassifier(max_depth=1).fit(*cancer)
-    done = repair(tree)
+    done = repair(tree, Wanted())
     assert done.passed
     assert done.steps == ()
     assert done.before.leaves == done.after.leaves
@@ -47,7 +47,7 @@ def test_leftovers_alone_are_taken_out() -> None:
         20, oob_score=True, min_samples_leaf=20, max_depth=2, random_state=0
     ).fit(x, y)
     assert {one.kind for one in ta.load(forest).leftovers.found} == {"out-of-bag", "seeds"}
-    done = repair(forest)
+    done = repair(forest, Wanted())
     assert done.forest.leftovers.found == ()
     assert done.passed
     assert done.steps == ()
@@ -55,7 +55,7 @@ def test_leftovers_alone_are_taken_out() -> None:
 
 def test_the_nearest_miss_is_named(cancer_tree) -> None:
     policy = ta.Policy(name="mine", values={"min-leaf": 5, "max-epsilon": 1.0})
-    done = repair(cancer_tree, policy=policy)
+    done = repair(cancer_tree, Wanted(policy=policy))
     assert not done.passed
     says = nearest_miss(done)
     assert "none of 5 repairs passes policy mine; nearest: leaves of fewer than 5 people" in says
@@ -67,7 +67,7 @@ def test_the_nearest_miss_is_named(cancer_tree) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"min_leaf": 570}, "only 569 in the tree; ask for at most that many"),
+        ({"min_leaf": 570}, r"only 569 in the tree; ask for at most 190 \(--min-leaf 190\)"),
         ({"min_leaf": 500}, "a single leaf would be left"),
         ({"min_leaf": 500, "method": "prune-leaves"}, "nothing would be left"),
         ({"min_leaf": 1}, "2 or more"),
@@ -88,18 +88,18 @@ def test_a_model_of_everybody_alike() -> None:
 
 
 def test_what_was_stripped_is_for_review(cancer_tree) -> None:
-    done = repair(cancer_tree, min_leaf=10, strip=True, round_counts=None)
+    done = repair(cancer_tree, Wanted(min_leaf=10, strip=True, round_counts=None))
     assert done.after.report.verdict == "review"
     assert not done.passed
     assert done.steps[-1].startswith("counts")
-    rounded = repair(cancer_tree, min_leaf=10, round_counts=5)
+    rounded = repair(cancer_tree, Wanted(min_leaf=10, round_counts=5))
     assert (rounded.forest.trees[0].counts % 5 == 0).all()
 
 
 def test_numbers_are_repaired_as_well(cancer) -> None:
     x, _ = cancer
     tree = DecisionTreeRegressor(random_state=0).fit(x.iloc[:, 1:], x.iloc[:, 0])
-    done = repair(tree)
+    done = repair(tree, Wanted())
     assert done.after.report["TA101"].details["min_leaf"] >= 5
     assert done.after.report.verdict == "review"
     assert done.forest.trees[0].value is not None
@@ -116,7 +116,7 @@ def test_groups_under_intersection(cancer) -> None:
 
 
 def test_what_each_k_costs(cancer_tree) -> None:
-    attempts = sweep(cancer_tree, [2, 5, 20, 10_000])
+    attempts = sweep(cancer_tree, [2, 5, 20, 10_000], Wanted())
     assert all(
         one.report["TA101"].details["min_leaf"] >= k
         for one, k in zip(attempts, (2, 5, 20), strict=True)
@@ -125,7 +125,7 @@ def test_what_each_k_costs(cancer_tree) -> None:
     assert len(attempts) == 3
     assert leaves == sorted(leaves, reverse=True)
     with pytest.raises(ta.DataError, match="only 569"):
-        sweep(cancer_tree, [10_000])
+        sweep(cancer_tree, [10_000], Wanted())
 
 
 def test_a_report_of_a_repaired_model_is_well_formed(cancer_file) -> None:
@@ -139,7 +139,7 @@ def test_a_report_of_a_repaired_model_is_well_formed(cancer_file) -> None:
 def test_a_tree_of_adult_within_ten_seconds(adult, adult_tree) -> None:
     columns, income = adult
     began = time.process_time()
-    done = repair(adult_tree)
+    done = repair(adult_tree, Wanted())
     assert done.passed
     assert time.process_time() - began < 10
     unseen = (columns[32561:].to_numpy(), income[32561:].to_numpy())

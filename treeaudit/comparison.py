@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from treeaudit.attacks.membership import Membership
@@ -16,6 +17,7 @@ from treeaudit.readers import load
 from treeaudit.records import read_records
 from treeaudit.rendered import Rendered
 from treeaudit.report import Report
+from treeaudit.tree import Forest
 from treeaudit.verification import MisfitError
 
 __all__ = ["Compared", "Comparison", "compare"]
@@ -150,11 +152,12 @@ def compare(
     called = _names(models) if names is None else list(names)
     train = None if train is None else read_table(train, "train")
     test = None if test is None else read_table(test, "test")
+    audit = partial(scan, test=test, target=target, policy=policy, attacks=attacks, seed=seed)
     rows = []
     for i, (name, model) in enumerate(zip(called, models, strict=True)):
         if progress is not None:
             progress(f"auditing {name}", i, len(models))
-        rows.append(_compared(name, model, train, test, target, policy, attacks, seed))
+        rows.append(_compared(name, load(model), train, test, target, audit))
     return Comparison(
         models=tuple(rows), policy=rows[0].report.policy, people=_people(rows)
     )  # fmt: skip
@@ -162,23 +165,19 @@ def compare(
 
 def _compared(
     name: str,
-    model: object,
+    forest: Forest,
     train: object,
     test: object,
     target: str | None,
-    policy: str | Policy,
-    attacks: Sequence[str] | None,
-    seed: int,
+    audit: Callable[..., Report],
 ) -> Compared:
-    forest = load(model)
     notes: list[str] = []
-    told = {"test": test, "target": target, "policy": policy, "attacks": attacks, "seed": seed}
     try:
-        report = scan(forest, train=train, **told)  # type: ignore[arg-type]
+        report = audit(forest, train=train)
     except MisfitError as error:
         # A repaired model no longer counts everybody: its claims are still counted below.
         notes.append(f"not audited on the training people: {error}")
-        report = scan(forest, **told)  # type: ignore[arg-type]
+        report = audit(forest)
     seen = None if train is None else read_records(train, forest, target=target, origin="train")
     useful = None
     if test is not None:

@@ -1,46 +1,87 @@
 """Repair a model: as asked, or the mildest way that a policy passes; audited before and after."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from treeaudit.defenses import (
-    Defense,
-    IntersectK,
-    MergeClosest,
-    MergeDiverse,
-    MergeSiblings,
-    PruneLeaves,
-    RoundCounts,
-    Strip,
-)
+from treeaudit.defenses import DEFENSES, Defense, MergeDiverse, MergeSiblings, RoundCounts, Strip
+from treeaudit.defenses.parameters import made, parameters, takes_people
 from treeaudit.errors import DataError
 from treeaudit.policy import Policy, read_policy
 from treeaudit.predictions import Utility, averages, utility
 from treeaudit.readers import load
 from treeaudit.records import read_records
-from treeaudit.repairs import Attempt, Repair, asked, attempt, continued, nearest_miss, rank
+from treeaudit.repairs import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
 from treeaudit.tree import Forest
 
-__all__ = ["Method", "Unanswered", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
+__all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
-Method = Literal["merge-siblings", "merge-closest", "prune-leaves", "intersect-k"]
-Unanswered = Literal["reject", "parent"]
 Progress = Callable[[str, int, int], None]
 
 _WIDER = (1, 2, 4, 10)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """How a model shall be repaired: the parameters of `defend`."""
+
+    method: str | None = None
+    min_leaf: int | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    policy: str | Policy = "default"
+    strip: bool = False
+    round_counts: int | None = None
+    train: object = None
+    target: str | None = None
+
+    def resolved(self) -> Policy:
+        """Return the policy itself."""
+        return self.policy if isinstance(self.policy, Policy) else read_policy(self.policy)
+
+    @property
+    def searched(self) -> bool:
+        """Whether a repair that passes the policy is to be searched for."""
+        return self.method is None and self.min_leaf is None and not self.parameters
+
+    def defenses(self, forest: Forest) -> list[Defense]:
+        """Return what is asked for, in the order in which it is done.
+
+        Raises
+        ------
+        DataError
+            If there is no such method, it does not take what is given, or the
+            people do not fit the model.
+        """
+        rounding = [] if self.round_counts is None else [RoundCounts(base=self.round_counts)]
+        stripping = [Strip()] if self.strip else []
+        return [*([] if self.searched else [self._first(forest)]), *rounding, *stripping]
+
+    def _first(self, forest: Forest) -> Defense:
+        by_id = {one.id: one for one in DEFENSES}
+        kind = by_id.get(self.method or MergeSiblings.id)
+        if kind is None:
+            raise DataError(f"there is no method {self.method!r}; known: {', '.join(by_id)}")
+        given = dict(self.parameters)
+        if self.min_leaf is not None:
+            given["min_leaf"] = self.min_leaf
+        elif "min_leaf" in parameters(kind):
+            given["min_leaf"] = max(2, self.resolved().k)
+        people = None
+        if self.train is not None and takes_people(kind):
+            people = read_records(self.train, forest, target=self.target).values
+        return made(kind, given, people)
+
+
 def defend(
     model: object,
     *,
+    method: str | None = None,
     min_leaf: int | None = None,
-    method: Method = "merge-siblings",
     policy: str | Policy = "default",
-    unanswered: Unanswered = "parent",
     strip: bool = False,
     round_counts: int | None = None,
     train: object = None,
     target: str | None = None,
+    **parameters: object,
 ) -> Forest:
     """Return a repaired model; the one given is left as it is.
 
@@ -48,21 +89,21 @@ def defend(
     ----------
     model
         A path, a fitted estimator, or a `Forest`.
-    min_leaf
-        The k that every leaf shall hold. Unless told, the mildest repair that
-        passes the policy is searched for.
     method
-        ``merge-siblings`` (Method 2), ``merge-closest`` (the same for trees that
-        branch more than twice, losing less), ``prune-leaves`` (Method 1), or
-        ``intersect-k``, which holds for the trees of a forest together.
+        The ``id`` of one of `treeaudit.defenses.DEFENSES`; ``merge-siblings``
+        where ``min_leaf`` alone is told. Where neither is, the mildest repair
+        that passes the policy is searched for.
+    min_leaf
+        The k that every leaf shall hold, for methods that see to it; that of
+        the policy unless told.
     policy
-        What to search for where ``min_leaf`` is not told.
-    unanswered
-        With ``prune-leaves``: what becomes of records of removed leaves.
+        What the repaired model is audited by.
     strip, round_counts
-        What else to do; see `treeaudit.defenses`.
+        What else to do: `treeaudit.defenses.Strip`, `treeaudit.defenses.RoundCounts`.
     train, target
         The training data, which ``intersect-k`` needs, and its column of labels.
+    **parameters
+        Of the method: the fields of its class, such as ``unanswered="reject"``.
 
     Returns
     -------
@@ -86,36 +127,28 @@ def defend(
     >>> safer = defend(tree, min_leaf=10)
     >>> ta.scan(tree)["TA101"].details.min_leaf, ta.scan(safer)["TA101"].details.min_leaf
     (1, 17)
+    >>> defend(tree, method="labels-only").counts_are
+    'label-only'
     """
     done = repair(
         model,
-        min_leaf=min_leaf,
-        method=method,
-        policy=policy,
-        unanswered=unanswered,
-        strip=strip,
-        round_counts=round_counts,
-        train=train,
-        target=target,
+        Wanted(
+            method=method,
+            min_leaf=min_leaf,
+            parameters=parameters,
+            policy=policy,
+            strip=strip,
+            round_counts=round_counts,
+            train=train,
+            target=target,
+        ),
     )
     if done.searched and not done.passed and done.after.report.verdict == "fail":
         raise DataError(nearest_miss(done))
     return done.forest
 
 
-def repair(
-    model: object,
-    *,
-    min_leaf: int | None = None,
-    method: Method = "merge-siblings",
-    policy: str | Policy = "default",
-    unanswered: Unanswered = "parent",
-    strip: bool = False,
-    round_counts: int | None = None,
-    train: object = None,
-    target: str | None = None,
-    progress: Progress | None = None,
-) -> Repair:
+def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -> Repair:
     """Repair a model and audit it before and after; see `defend`.
 
     A search that finds nothing returns its nearest miss and does not raise.
@@ -125,38 +158,17 @@ def repair(
     DataError
         If what was asked for cannot be done.
     """
-    forest = load(model)
-    resolved = policy if isinstance(policy, Policy) else read_policy(policy)
-    extra: list[Defense] = []
-    if round_counts is not None:
-        extra.append(RoundCounts(base=round_counts))
-    if strip:
-        extra.append(Strip())
-    before = attempt(forest, (), resolved)
-    if min_leaf is not None or method == "intersect-k":
-        k = _at_least_2(resolved.k if min_leaf is None else min_leaf)
-        first: Defense = MergeSiblings(min_leaf=k)
-        if method == "prune-leaves":
-            first = PruneLeaves(min_leaf=k, unanswered=unanswered)
-        elif method == "merge-closest":
-            first = MergeClosest(min_leaf=k)
-        elif method == "intersect-k":
-            people = None if train is None else read_records(train, forest, target=target).values
-            first = IntersectK(min_leaf=k, values=people)
-        return Repair(before=before, after=asked(forest, (first, *extra), resolved))
-    if before.report.verdict == "pass":
-        return Repair(before=before, after=asked(forest, extra, resolved), searched=True)
-    tried = _tries(forest, resolved, before, progress)
+    forest, policy = load(model), wanted.resolved()
+    defenses = wanted.defenses(forest)
+    before = attempt(forest, (), policy)
+    if not wanted.searched or before.report.verdict == "pass":
+        after = asked(forest, defenses, policy)
+        return Repair(before=before, after=after, searched=wanted.searched)
+    tried = _tries(forest, policy, before, progress)
     best = min(tried, key=lambda one: rank(one, before))
-    if extra:
-        best = continued(best, extra, resolved)
+    if defenses:
+        best = attempt(applied(best.forest, defenses), (*best.defenses, *defenses), policy)
     return Repair(before=before, after=best, tried=tuple(tried), searched=True)
-
-
-def _at_least_2(min_leaf: int) -> int:
-    if min_leaf < 2:
-        raise DataError("--min-leaf takes 2 or more: every leaf holds 1 person anyway")
-    return min_leaf
 
 
 def _tries(
@@ -195,14 +207,7 @@ def _plans(policy: Policy) -> Iterator[tuple[Defense, ...]]:
             yield (MergeSiblings(min_leaf=k), MergeDiverse(allowed=share))
 
 
-def sweep(
-    model: object,
-    sizes: Sequence[int],
-    *,
-    method: Method = "merge-siblings",
-    unanswered: Unanswered = "parent",
-    policy: str | Policy = "default",
-) -> list[Attempt]:
+def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:
     """Repair a model once for each k: what privacy costs.
 
     A size that the model cannot reach ends the sweep.
@@ -210,18 +215,18 @@ def sweep(
     Raises
     ------
     DataError
-        If not even the first size can be reached.
+        If not even the first size can be reached, or the method takes no size.
     """
-    forest = load(model)
+    forest, policy = load(model), wanted.resolved()
+    plans = [replace(wanted, min_leaf=k).defenses(forest) for k in sizes]
     attempts: list[Attempt] = []
-    for k in sizes:
+    for defenses in plans:
         try:
-            done = repair(forest, min_leaf=k, method=method, unanswered=unanswered, policy=policy)
+            attempts.append(asked(forest, defenses, policy))
         except DataError:
             if not attempts:
                 raise
             break
-        attempts.append(done.after)
     return attempts
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from treeaudit.data import read_table
-from treeaudit.defending import repair, utility_on
+from treeaudit.defending import Wanted, repair, utility_on
 from treeaudit.errors import DataError
 from treeaudit.report import Fix, Report
 
@@ -39,7 +39,7 @@ def with_fix(report: Report, *, test: object = None, target: str | None = None) 
     if report.verdict != "fail" or report.groups.n_nodes > _MOST_NODES:
         return report
     try:
-        done = repair(report.forest, policy=report.policy)
+        done = repair(report.forest, Wanted(policy=report.policy))
     except DataError:
         return report
     if not done.steps:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from treeaudit.audit import scan
 from treeaudit.defenses import Defense, without_leftovers
 from treeaudit.defenses.cost import n_leaves, training_accuracy
+from treeaudit.defenses.parameters import parameters, takes_people
 from treeaudit.errors import DataError
 from treeaudit.policy import Policy
 from treeaudit.report import Report
 from treeaudit.tree import Forest
 
-__all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "continued", "nearest_miss", "rank"]
+__all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "nearest_miss", "rank"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -20,8 +21,8 @@ class Attempt:
 
     Attributes
     ----------
-    steps
-        What was done, in words.
+    defenses
+        What was done.
     forest
         The repaired model.
     report
@@ -32,11 +33,16 @@ class Attempt:
         Of all trees.
     """
 
-    steps: tuple[str, ...]
+    defenses: tuple[Defense, ...]
     forest: Forest
     report: Report
     accuracy: float | None
     leaves: int
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What was done, in words."""
+        return tuple(defense.step for defense in self.defenses)
 
     @property
     def misses(self) -> list[str]:
@@ -79,6 +85,13 @@ class Repair:
         return self.after.steps
 
     @property
+    def tree_by_tree(self) -> bool:
+        """Whether groups were made large enough, but in each of several trees alone."""
+        done = [type(one) for one in self.after.defenses]
+        sized = self.searched or any("min_leaf" in parameters(one) for one in done)
+        return sized and self.forest.n_trees > 1 and not any(takes_people(one) for one in done)
+
+    @property
     def passed(self) -> bool:
         """Whether the repaired model passes every check of the policy."""
         return self.after.report.verdict == "pass"
@@ -100,20 +113,20 @@ def asked(forest: Forest, defenses: Sequence[Defense], policy: Policy) -> Attemp
     DataError
         If a defense cannot be applied, or leaves nothing but roots.
     """
-    made = applied(forest, defenses)
-    done = attempt(made, tuple(defense.step for defense in defenses), policy)
+    done = attempt(applied(forest, defenses), defenses, policy)
     if done.leaves == done.forest.n_trees and n_leaves(forest) > forest.n_trees:
         raise DataError(
             f"{' and '.join(done.steps)}: a single leaf would be left, which answers everybody "
-            "alike; ask for less (a smaller --min-leaf)"
+            f"alike; ask for less ({_less(defenses)})"
         )
     return done
 
 
-def continued(best: Attempt, extra: Sequence[Defense], policy: Policy) -> Attempt:
-    """Return an attempt with further defenses applied to it."""
-    made = applied(best.forest, extra)
-    return attempt(made, (*best.steps, *(defense.step for defense in extra)), policy)
+def _less(defenses: Sequence[Defense]) -> str:
+    names = {name for defense in defenses for name in parameters(type(defense))}
+    if not names or "min_leaf" in names:
+        return "a smaller --min-leaf"
+    return " or ".join(f"another --set {name}=…" for name in sorted(names))
 
 
 def applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
@@ -137,10 +150,10 @@ def applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
     )
 
 
-def attempt(forest: Forest, steps: tuple[str, ...], policy: Policy) -> Attempt:
+def attempt(forest: Forest, defenses: Sequence[Defense], policy: Policy) -> Attempt:
     """Return a model that is what it is, audited."""
     return Attempt(
-        steps=steps,
+        defenses=tuple(defenses),
         forest=forest,
         report=scan(forest, policy=policy),
         accuracy=training_accuracy(forest),

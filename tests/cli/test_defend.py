@@ -99,7 +99,7 @@ def test_what_each_k_costs(cancer_file) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--min-leaf", 570), "only 569 in the tree; ask for at most that many (--min-leaf 569)"),
+        (("--min-leaf", 570), "only 569 in the tree; ask for at most 190 (--min-leaf 190)"),
         (("--min-leaf", 400), "a single leaf would be left"),
         (("-o", "safe.txt"), "a model is written as .json, .pkl"),
         (("-o", "cancer.pkl", "--force"), "is the model itself"),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from tests.strategies import forests, rows
+from tests.strategies import forests, rows, smallest_intersection
 from treeaudit.defenses import (
     DEFENSES,
     Coarsen,
@@ -18,7 +18,6 @@ from treeaudit.defenses import (
     LabelsOnly,
     RoundCounts,
     Strip,
-    smallest_intersection,
 )
 from treeaudit.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.tree import Member, Source

@@ -29,7 +29,7 @@ class TestFigure3:
     """Leaves of 3, 2, 1 and 3 people; see Table 4 of the paper."""
 
     def test_method_1_takes_out_the_leaf_of_one(self, figure_3) -> None:
-        tree = PruneLeaves(min_leaf=2).apply(figure_3).trees[0]
+        tree = PruneLeaves(min_leaf=2, unanswered="reject").apply(figure_3).trees[0]
         assert leaf_sizes(tree) == [3, 2, 3]
         assert tree.n_records.tolist() == [8, 5, 3, 3, 2, 3]
         assert tree.counts.tolist() == [[3, 5], [2, 3], [1, 2], [2, 1], [0, 2], [1, 2]]
@@ -41,20 +41,22 @@ class TestFigure3:
 
     def test_s_is_k_minus_1(self, figure_3) -> None:
         assert MergeSiblings(min_leaf=3).apply(figure_3).trees[0].n_nodes == 3
-        assert leaf_sizes(PruneLeaves(min_leaf=3).apply(figure_3).trees[0]) == [3, 3]
+        assert leaf_sizes(
+            PruneLeaves(min_leaf=3, unanswered="reject").apply(figure_3).trees[0]
+        ) == [3, 3]
 
     def test_the_model_given_is_left_as_it_is(self, figure_3) -> None:
         before = figure_3.trees[0].counts.tolist()
-        for defense in (PruneLeaves(min_leaf=3), MergeSiblings(min_leaf=3)):
+        for defense in (PruneLeaves(min_leaf=3, unanswered="reject"), MergeSiblings(min_leaf=3)):
             assert defense.apply(figure_3) is not figure_3
         assert figure_3.trees[0].counts.tolist() == before
         assert figure_3.n_records == 9
 
     def test_nobody_can_ask_for_more_people_than_there_are(self, figure_3) -> None:
-        with pytest.raises(DataError, match=r"only 9 in the tree.*--min-leaf 9"):
+        with pytest.raises(DataError, match=r"only 9 in the tree.*--min-leaf 4"):
             list(MergeSiblings(min_leaf=10).apply(figure_3).trees)
         with pytest.raises(DataError, match="nothing would be left"):
-            list(PruneLeaves(min_leaf=4).apply(figure_3).trees)
+            list(PruneLeaves(min_leaf=4, unanswered="reject").apply(figure_3).trees)
 
     def test_answered_by_the_parent(self, figure_3) -> None:
         prune = PruneLeaves(min_leaf=2, unanswered="parent")
@@ -76,7 +78,7 @@ def test_a_tree_that_does_not_tell_its_sizes_is_refused() -> None:
 def test_the_tree_is_named_in_a_forest(figure_3) -> None:
     both = Forest(trees=figure_3.trees * 2, schema=figure_3.schema)
     with pytest.raises(DataError, match="tree 1: no leaf"):
-        _ = PruneLeaves(min_leaf=4).apply(both).trees[1]
+        _ = PruneLeaves(min_leaf=4, unanswered="reject").apply(both).trees[1]
 
 
 def test_noisy_counts_are_added_up_as_they_are() -> None:
@@ -89,7 +91,9 @@ def test_noisy_counts_are_added_up_as_they_are() -> None:
     )
     forest = Forest(trees=(noisy,), schema=Schema.numeric(1, ["a", "b"]), counts_are="noisy")
     assert MergeSiblings(min_leaf=3).apply(forest).trees[0].counts.tolist() == [[9.0, 5.25]]
-    assert PruneLeaves(min_leaf=3).apply(forest).trees[0].counts[1].tolist() == [9.5, 2.0]
+    assert PruneLeaves(min_leaf=3, unanswered="reject").apply(forest).trees[0].counts[
+        1
+    ].tolist() == [9.5, 2.0]
 
 
 def regression(inner: float) -> Forest:
@@ -113,7 +117,7 @@ def test_inner_nodes_of_a_boosting_are_no_answers() -> None:
 
 
 def test_the_mean_forgets_who_was_taken_out() -> None:
-    tree = PruneLeaves(min_leaf=2).apply(regression(1.75)).trees[0]
+    tree = PruneLeaves(min_leaf=2, unanswered="reject").apply(regression(1.75)).trees[0]
     assert tree.value.tolist() == pytest.approx([(6 * 6 + 3 * 1) / 9, 1, 6, 1])
 
 
@@ -168,8 +172,8 @@ def test_method_2_cuts_no_more_than_it_must(forest, k, seed) -> None:
 def test_after_method_1_those_of_removed_leaves_are_unanswered(forest, k, seed) -> None:
     if any(biggest(tree) < k for tree in forest.trees):
         return
-    safe = PruneLeaves(min_leaf=k).apply(forest)
-    again = PruneLeaves(min_leaf=k).apply(safe)
+    safe = PruneLeaves(min_leaf=k, unanswered="reject").apply(forest)
+    again = PruneLeaves(min_leaf=k, unanswered="reject").apply(safe)
     filled = PruneLeaves(min_leaf=k, unanswered="parent").apply(forest)
     table = rows(seed)
     for tree, cut, twice, full in zip(

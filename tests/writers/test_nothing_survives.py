@@ -134,7 +134,7 @@ def marked() -> ta.Forest:
     "repair",
     [
         MergeSiblings(min_leaf=COUNT + 1),
-        PruneLeaves(min_leaf=COUNT + 1),
+        PruneLeaves(min_leaf=COUNT + 1, unanswered="reject"),
         PruneLeaves(min_leaf=COUNT + 1, unanswered="parent"),
         Strip(),
         LabelsOnly(),

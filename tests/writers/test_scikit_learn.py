@@ -310,7 +310,7 @@ def test_trees_that_scikit_learn_does_not_know(figure_3) -> None:
     with pytest.raises(ta.UnsupportedModelError, match="a Tree cannot be written"):
         to_estimator(figure_3)
     gap = replace(
-        PruneLeaves(min_leaf=2).apply(figure_3),
+        PruneLeaves(min_leaf=2, unanswered="reject").apply(figure_3),
         schema=replace(figure_3.schema, classes=("no", "yes")),
         source=ta.Source(estimator="DecisionTreeClassifier"),
     )

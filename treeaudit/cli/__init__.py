@@ -15,6 +15,7 @@ from treeaudit.cli.defend import defend
 from treeaudit.cli.demo import demo
 from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
+from treeaudit.cli.methods import Named, NamedWithMethods
 from treeaudit.cli.reconstruct import reconstruct
 from treeaudit.cli.scan import scan
 from treeaudit.cli.schema import schema
@@ -47,7 +48,7 @@ for command in (
     attacks,
     demo,
 ):
-    app.command()(command)
+    app.command(cls=NamedWithMethods if command is defend else Named)(command)
 
 
 def _version(value: bool) -> None:

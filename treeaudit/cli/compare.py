@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from treeaudit.cli.options import Force, Output, Target, Test, Train
+from treeaudit.cli.options import Force, Output, PolicyName, Target, Test, Train
 
 __all__ = ["compare"]
 
@@ -17,14 +17,7 @@ def compare(
     train: Train = None,
     test: Test = None,
     target: Target = None,
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="default, strict, observe, a name in pyproject.toml, or a TOML file.",
-            metavar="NAME",
-            rich_help_panel="Policy",
-        ),
-    ] = "default",
+    policy: PolicyName = "default",
     attack: Annotated[
         list[str] | None,
         typer.Option(

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treeaudit.cli.grid import grid
-from treeaudit.cli.options import Force, MaxBytes, Model, Output, Quiet, Select, Target, Test, Train
+from treeaudit.cli.methods import listed
+from treeaudit.cli.options import (
+    Force,
+    MaxBytes,
+    Model,
+    Output,
+    PolicyName,
+    Quiet,
+    Select,
+    Target,
+    Test,
+    Train,
+    settings,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,8 +27,6 @@ if TYPE_CHECKING:
     from treeaudit.repairs import Attempt, Repair
 
 __all__ = ["defend"]
-
-Method = Literal["merge-siblings", "merge-closest", "prune-leaves", "intersect-k"]
 
 _HOW = "How"
 
@@ -25,8 +36,8 @@ def defend(
     min_leaf: Annotated[
         int | None,
         typer.Option(
-            help="Repair until every leaf holds K people. Unless given, the mildest repair that "
-            "passes the policy is searched for.",
+            help="Repair until every leaf holds K people. Unless this or a method is given, the "
+            "mildest repair that passes the policy is searched for.",
             metavar="K",
             min=2,
             rich_help_panel=_HOW,
@@ -34,22 +45,36 @@ def defend(
         ),
     ] = None,
     method: Annotated[
-        Method,
+        str | None,
         typer.Option(
-            help="Merge small leaves into their parents, or with their closest siblings; take "
-            "them out; or (with --train) merge and leave trees out until the trees together single "
-            "nobody out.",
+            help="How to repair: see below, or --method list. Unless given, --min-leaf merges "
+            "leaves into their parents.",
+            metavar="NAME",
+            callback=listed,
+            is_eager=True,
             rich_help_panel=_HOW,
+            show_default=False,
         ),
-    ] = "merge-siblings",
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A parameter of the method, such as t=0.3. Can be repeated.",
+            metavar="NAME=VALUE",
+            rich_help_panel=_HOW,
+            show_default=False,
+        ),
+    ] = None,
     unanswered: Annotated[
-        Literal["parent", "reject"],
+        Literal["parent", "reject"] | None,
         typer.Option(
-            help="With prune-leaves: records of removed leaves get the answer of the node above, "
-            "or none (JSON only).",
+            help="Records of leaves that were taken out get the answer of the node above, or none "
+            "(JSON only).",
             rich_help_panel=_HOW,
+            show_default=False,
         ),
-    ] = "parent",
+    ] = None,
     strip: Annotated[
         bool,
         typer.Option(
@@ -78,14 +103,7 @@ def defend(
             show_default=False,
         ),
     ] = None,
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="default, strict, a name in pyproject.toml, or a TOML file.",
-            metavar="NAME",
-            rich_help_panel="Policy",
-        ),
-    ] = "default",
+    policy: PolicyName = "default",
     train: Train = None,
     test: Test = None,
     target: Target = None,
@@ -103,43 +121,45 @@ def defend(
     treeaudit defend model.pkl -o safe.pkl
 
     treeaudit defend model.pkl --min-leaf 10 --test others.csv -o safe.pkl
+
+    treeaudit defend model.pkl --method merge-diverse --set distinct=3 -o safe.pkl
     """
     from rich.console import Console
 
     import treeaudit as ta
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.defending import repair
+    from treeaudit.defending import Wanted, repair
     from treeaudit.writers import check_target
 
+    parameters = settings(setting, {"min_leaf"}, "t=0.3")
+    if unanswered is not None:
+        parameters["unanswered"] = unanswered
+    wanted = Wanted(
+        method=method,
+        min_leaf=min_leaf,
+        parameters=parameters,
+        policy=policy,
+        strip=strip,
+        round_counts=round_counts,
+        train=train,
+        target=target,
+    )
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     if sweep is not None:
         from treeaudit.cli.sweep import sweep_sizes
 
-        sweep_sizes(
-            console, forest, sweep, method, unanswered, policy, test, target, output or [], force
-        )
+        sweep_sizes(console, forest, sweep, wanted, test=test, output=output or [], force=force)
         return
     for path in output or []:
         check_target(forest, path, force=force)
     with progress_bar(model, quiet=quiet) as progress:
-        done = repair(
-            forest,
-            min_leaf=min_leaf,
-            method=method,
-            policy=policy,
-            unanswered=unanswered,
-            strip=strip,
-            round_counts=round_counts,
-            train=train,
-            target=target,
-            progress=progress,
-        )
+        done = repair(forest, wanted, progress=progress)
     failed = done.searched and done.after.report.verdict == "fail"
     # Before anything is written: the table of unseen people may turn out not to fit.
     use = None
     if not quiet and test is not None:
-        use = _use(done, test, target, pruned=method == "prune-leaves")
+        use = _use(done, test, target)
     written = [] if failed else [_written(done, path, policy, force) for path in output or []]
     _print(console, done, written, quiet=quiet)
     if use is not None:
@@ -155,7 +175,7 @@ def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
     from treeaudit.repairs import attempt
 
     ta.save(done.forest, path, force=force)
-    return attempt(ta.load(path), done.steps, read_policy(policy))
+    return attempt(ta.load(path), done.after.defenses, read_policy(policy))
 
 
 def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quiet: bool) -> None:
@@ -174,9 +194,10 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
     console.print(grid(["", "before", "after"], before_and_after(done.before, after)))
 
 
-def _use(done: "Repair", test: Path, target: str | None, *, pruned: bool) -> object:
+def _use(done: "Repair", test: Path, target: str | None) -> object:
     """Return how useful the model is to people who were not in its training data."""
     from treeaudit.defending import utility_on
+    from treeaudit.defenses.prune_leaves import PruneLeaves, rejecting
     from treeaudit.reports.repair_rows import utility_rows
 
     before = utility_on(done.before.forest, test, target)
@@ -184,9 +205,7 @@ def _use(done: "Repair", test: Path, target: str | None, *, pruned: bool) -> obj
     if before is None or after is None:
         return "what it answers cannot be told from its trees alone: no accuracy"
     rows = utility_rows(before, after)
-    if pruned:
-        from treeaudit.defenses.unanswered import rejecting
-
+    if any(isinstance(one, PruneLeaves) for one in done.after.defenses):
         others = utility_on(rejecting(done.forest), test, target)
         rows += [] if others is None else utility_rows(before, others, ", of those answered")
     return grid(["", "before", "after"], rows)
@@ -196,6 +215,8 @@ def _print_end(
     console: "Console", done: "Repair", output: list[Path], *, failed: bool, quiet: bool
 ) -> None:
     from treeaudit.defending import nearest_miss
+    from treeaudit.defenses import IntersectK
+    from treeaudit.writers import suffixes_of
 
     if failed:
         console.print(f"nothing written: {nearest_miss(done)}", soft_wrap=True)
@@ -205,9 +226,12 @@ def _print_end(
     if quiet:
         return
     if not output:
-        console.print("nothing written: add -o safe.pkl (or .joblib, .skops, .json)")
-    if done.forest.n_trees > 1 and not any("share all leaves" in step for step in done.steps):
+        live = ".pkl" in suffixes_of(done.forest)
+        safe = "safe.pkl (or .joblib, .skops, .json)" if live else "safe.json"
+        console.print(f"nothing written: add -o {safe}")
+    if done.tree_by_tree:
+        other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""
         console.print(
             "this holds for each tree alone: people who share their leaves in all trees can be "
-            "fewer (--method intersect-k --train DATA)",
+            f"fewer{other}",
         )

@@ -1,5 +1,6 @@
 """``treeaudit explain ID``."""
 
+from dataclasses import fields
 from typing import Annotated
 
 import typer
@@ -8,9 +9,12 @@ __all__ = ["explain"]
 
 
 def explain(
-    attack: Annotated[str, typer.Argument(help="Such as TA101.", metavar="ID", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(help="Such as TA101 or labels-only.", metavar="ID", show_default=False),
+    ],
 ) -> None:
-    """Explain an attack: what it does, assumes and finds, and what removes it.
+    """Explain an attack or a repair: what it does, and what it leaves.
 
     treeaudit explain TA101
     """
@@ -18,25 +22,21 @@ def explain(
     from rich.table import Table
     from rich.text import Text
 
-    from treeaudit.attacks import all_attacks
+    from treeaudit.attacks import Attack, all_attacks
+    from treeaudit.defenses import DEFENSES, Defense
     from treeaudit.errors import PolicyError
 
-    known = {a.id: a for a in all_attacks()}
-    found = known.get(attack.upper())
+    every: list[type[Attack] | type[Defense]] = [*all_attacks(), *DEFENSES]
+    known = {one.id: one for one in every}
+    found = known.get(name.upper()) or known.get(name.lower())
     if found is None:
-        raise PolicyError(f"there is no attack {attack}; known: {', '.join(known)}")
-    words = found.words
+        raise PolicyError(f"there is no attack {name}; known: {', '.join(known)}")
     console = Console(highlight=False, emoji=False)
     console.print(Text(f"{found.id}  {found.title}", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for name, text in (
-        ("attacker", words.attacker),
-        ("assumes", words.assumes),
-        ("remedy", words.remedy),
-        ("limit", words.limit),
-        ("source", words.reference),
-    ):
-        table.add_row(name, Text(text))
+    for field in fields(found.words):
+        said = "source" if field.name == "reference" else field.name
+        table.add_row(said, Text(getattr(found.words, field.name)))
     console.print(table)

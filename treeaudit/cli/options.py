@@ -1,7 +1,9 @@
 """Options that mean the same carry the same name everywhere."""
 
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,6 +17,7 @@ __all__ = [
     "MaxBytes",
     "Model",
     "Output",
+    "PolicyName",
     "PriorShares",
     "Quiet",
     "SamplingFraction",
@@ -25,6 +28,7 @@ __all__ = [
     "Train",
     "Verbose",
     "distinct",
+    "settings",
 ]
 
 
@@ -35,6 +39,25 @@ def distinct(paths: list[Path] | None) -> list[Path] | None:
         if named.count(name) > 1:
             raise DataError(f"{path} is named twice; give every output a name of its own")
     return paths
+
+
+def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str) -> dict[str, Any]:
+    """Read NAME=VALUE; a value is a number, true, false, a table as in TOML, or text."""
+    import tomllib
+
+    read: dict[str, Any] = {}
+    for pair in given or ():
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise DataError(f"--set {pair}: write NAME=VALUE, such as {such}")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = None if text.strip() == "none" else text.strip()
+        read[name.strip()] = value
+    if taken := reserved & set(read):
+        raise DataError(f"--set {min(taken)}: this has an option of its own, or none")
+    return read
 
 
 Model = Annotated[
@@ -152,6 +175,14 @@ SamplingFraction = Annotated[
         metavar="SHARE",
         rich_help_panel="People",
         show_default=False,
+    ),
+]
+PolicyName = Annotated[
+    str,
+    typer.Option(
+        help="{policies}, a name in pyproject.toml, or a TOML file.",
+        metavar="NAME",
+        rich_help_panel="Policy",
     ),
 ]
 AcceptedReport = Annotated[

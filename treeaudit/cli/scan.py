@@ -13,6 +13,7 @@ from treeaudit.cli.options import (
     MaxBytes,
     Model,
     Output,
+    PolicyName,
     PriorShares,
     Quiet,
     SamplingFraction,
@@ -39,15 +40,7 @@ def scan(
     known: Known = None,
     prior: PriorShares = None,
     sampling_fraction: SamplingFraction = None,
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="default, strict, acro, opensafely, private, observe, a name in "
-            "pyproject.toml, or a TOML file.",
-            metavar="NAME",
-            rich_help_panel="Policy",
-        ),
-    ] = "default",
+    policy: PolicyName = "default",
     baseline: AcceptedReport = None,
     attack: Annotated[
         list[str] | None,

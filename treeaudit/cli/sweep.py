@@ -1,14 +1,14 @@
 """``treeaudit defend MODEL --sweep``: what each k costs, as a table and as a page."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from treeaudit.cli.grid import grid
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from treeaudit.defending import Method
+    from treeaudit.defending import Wanted
     from treeaudit.tree import Forest
 
 __all__ = ["sweep_sizes"]
@@ -18,11 +18,9 @@ def sweep_sizes(
     console: "Console",
     forest: "Forest",
     text: str,
-    method: "Method",
-    unanswered: Literal["parent", "reject"],
-    policy: str,
+    wanted: "Wanted",
+    *,
     test: Path | None,
-    target: str | None,
     output: list[Path],
     force: bool,
 ) -> None:
@@ -41,7 +39,8 @@ def sweep_sizes(
         suffix_of(path)
         check_free(path, force=force)
     sizes = [int(part) for part in parts]
-    attempts = sweep(forest, sizes, method=method, unanswered=unanswered, policy=policy)
+    attempts = sweep(forest, sizes, wanted)
+    target = wanted.target
     uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
     console.print(grid(*curve(sizes, attempts, uses)))
     if len(attempts) < len(sizes):
@@ -52,7 +51,7 @@ def sweep_sizes(
         return
     names = ["as it is", *(f"k = {k:,}" for k in sizes[: len(attempts)])]
     models = (forest, *(one.forest for one in attempts))
-    found = ta.compare(*models, names=names, test=test, target=target, policy=policy)
+    found = ta.compare(*models, names=names, test=test, target=wanted.target, policy=wanted.policy)
     for path in output:
         found.save(path, force=force)
         console.print(f"report  {path}", soft_wrap=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from treeaudit.cli.options import Force, distinct
+from treeaudit.cli.options import Force, distinct, settings
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["train"]
 
 _PRIVACY = "Privacy"
+_RESERVED = {"epsilon", "schema", "algorithm", "target", "budget", "random_state"}
 
 
 def train(
@@ -107,7 +108,8 @@ def train(
     for path in output:
         check_place(path, force=force)
     parameters = {"neighbours": neighbours, "variant": variant, "outside": outside}
-    given: dict[str, Any] = {**_settings(setting or []), **parameters, "random_state": seed}
+    own = settings(setting, _RESERVED, "max_depth=6")
+    given: dict[str, Any] = {**own, **parameters, "random_state": seed}
     if algorithm is not None:
         given["algorithm"] = algorithm
     table = read_table(data).frame
@@ -124,30 +126,6 @@ def train(
     for path in output:
         written = trainers.save_trained(model, path, force=force)
         typer.echo(plain(f"model  {written}", 1000))
-
-
-def _settings(given: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE; a value is a number, true, false, or text."""
-    import tomllib
-
-    from treeaudit.errors import DataError
-
-    settings: dict[str, Any] = {}
-    for pair in given:
-        name, equals, text = pair.partition("=")
-        if not equals or not name.strip():
-            raise DataError(f"--set {pair}: write NAME=VALUE, such as max_depth=6")
-        try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            value = None if text.strip() == "none" else text.strip()
-        settings[name.strip()] = value
-    reserved = {"epsilon", "schema", "algorithm", "target", "budget", "random_state"} & set(
-        settings
-    )
-    if reserved:
-        raise DataError(f"--set {min(reserved)}: this has an option of its own, or none")
-    return settings
 
 
 def _print_ledger(ledger: "Ledger") -> None:

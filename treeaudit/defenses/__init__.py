@@ -4,8 +4,8 @@ Adding one: its module, its name in `DEFENSES`, its test file.
 """
 
 from treeaudit.defenses.coarsen import Coarsen
-from treeaudit.defenses.defense import Defense, Words
-from treeaudit.defenses.intersect import IntersectK, smallest_intersection
+from treeaudit.defenses.defense import Defense, DefenseWords
+from treeaudit.defenses.intersect import IntersectK
 from treeaudit.defenses.keep_trees import KeepTrees
 from treeaudit.defenses.labels_only import LabelsOnly
 from treeaudit.defenses.merge_close import MergeClose
@@ -21,6 +21,7 @@ __all__ = [
     "DEFENSES",
     "Coarsen",
     "Defense",
+    "DefenseWords",
     "IntersectK",
     "KeepTrees",
     "LabelsOnly",
@@ -32,8 +33,6 @@ __all__ = [
     "PruneLeaves",
     "RoundCounts",
     "Strip",
-    "Words",
-    "smallest_intersection",
     "without_leftovers",
 ]
 
@@ -51,4 +50,4 @@ DEFENSES: tuple[type[Defense], ...] = (
     KeepTrees,
     IntersectK,
 )
-"""Every repair; its ``id`` is what ``treeaudit defend --method`` and the steps call it."""
+"""Every repair, by the ``id`` that ``defend --method`` and ``ta.defend(method=…)`` call it."""

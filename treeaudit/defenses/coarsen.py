@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.defenses.defense import Words, tree_by_tree
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -17,21 +17,20 @@ Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coarsen:
+class Coarsen(Defense):
     """Round thresholds to a step per feature, or to significant digits.
 
     Attributes
     ----------
     steps
-        Feature name to step, such as ``{"age": 5}``: thresholds become
-        multiples of it.
+        Steps by feature: thresholds become multiples of them.
     digits
         Significant digits of the thresholds of all other features.
     """
 
-    id: ClassVar[str] = "coarsen"
-    title: ClassVar[str] = "Thresholds on a public grid"
-    words: ClassVar[Words] = Words(
+    id = "coarsen"
+    title = "Thresholds on a public grid"
+    words = DefenseWords(
         does="moves every threshold to the nearest point of a grid that is chosen without looking "
         "at the data",
         fixes="thresholds that are values of single people, or lie midway between two",
@@ -40,7 +39,7 @@ class Coarsen:
         reference="rounding of quantitative attributes; Hundepool et al. (2012), section 3.3",
     )
     steps: Mapping[str, float] = field(default_factory=dict)
-    digits: int = 2
+    digits: Annotated[int, Bounds(1)] = 2
 
     @property
     def step(self) -> str:
@@ -59,11 +58,9 @@ class Coarsen:
         place = {name: i for i, name in enumerate(forest.schema.names)}
         width = np.full(len(place), np.nan)
         for name, step in self.steps.items():
-            if name not in place or not step > 0:
+            if name not in place or not 0 < step < np.inf:
                 raise DataError(f"no feature {name!r} can have thresholds in steps of {step!r}")
             width[place[name]] = step
-        if self.digits < 1:
-            raise DataError("thresholds need at least 1 digit")
         coarse = tree_by_tree(forest, lambda tree, _: self._coarse(tree, width))
         return replace(coarse, noise=forest.noise)
 

@@ -6,6 +6,7 @@ subtracting siblings from parents.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -93,18 +94,7 @@ def recount(tree: Tree, counted: Flag) -> Tree:
         label = np.where(tree.is_leaf, tree.label, summed(tree, votes, by_level).argmax(axis=1))
     if tree.value is not None:
         value = _means(tree, counted, weight, by_level)
-    return Tree(
-        parent=tree.parent,
-        feature=tree.feature,
-        low=tree.low,
-        high=tree.high,
-        categories=tree.categories,
-        missing=tree.missing,
-        n_records=n_records,
-        counts=counts,
-        label=label,
-        value=value,
-    )
+    return replace(tree, n_records=n_records, counts=counts, label=label, value=value)
 
 
 def _means(

@@ -1,8 +1,9 @@
 """What a defense must offer, and how it reaches every tree of a model."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from dataclasses import Field, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +11,29 @@ import numpy.typing as npt
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, LazyTrees, Tree
 
-__all__ = ["Defense", "Words", "counts_of", "people_in", "sizes", "tree_by_tree"]
+__all__ = [
+    "Bounds",
+    "Defense",
+    "DefenseWords",
+    "at_most",
+    "counts_of",
+    "people_in",
+    "sizes",
+    "telling_less",
+    "tree_by_tree",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a parameter may be, as an annotation of its type; both ends included."""
+
+    least: float
+    most: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class DefenseWords:
     """What there is to say about a defense, once, for every renderer.
 
     Attributes
@@ -35,19 +54,40 @@ class Words:
     reference: str
 
 
-class Defense(Protocol):
-    """What `treeaudit.defenses.DEFENSES` holds: a frozen dataclass of this form."""
+class Defense:
+    """What `treeaudit.defenses.DEFENSES` holds, each a frozen dataclass.
 
+    Its fields are its parameters, its docstring says what they are, and ``did``
+    what it did with them. Where it needs the training data, it has a field
+    ``values`` for them. See `treeaudit.defenses.parameters`.
+    """
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     id: ClassVar[str]
     title: ClassVar[str]
-    words: ClassVar[Words]
+    did: ClassVar[str]
+    words: ClassVar[DefenseWords]
 
     @property
     def step(self) -> str:
         """What it did, with its parameters, in a few words."""
+        return self.did.format(self)
 
     def apply(self, forest: Forest) -> Forest:
-        """Return the repaired model; the one given is left as it is."""
+        """Return the repaired model; the one given is left as it is.
+
+        Raises
+        ------
+        DataError
+            If the model does not tell what the defense needs, or cannot be made
+            what it asks for; for a tree, when that tree is asked for.
+        """
+        return tree_by_tree(forest, lambda tree, _: self.changed(tree, forest))
+
+    def changed(self, tree: Tree, forest: Forest) -> Tree:
+        """Return a tree as it becomes, where trees become it one by one."""
+        raise NotImplementedError
 
 
 def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
@@ -99,8 +139,21 @@ def sizes(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
         return sums
     raise DataError(
         "the model does not tell how many people are in its leaves, so small ones cannot be "
-        "found: use strip or labels-only, or defend the model that it was made from"
+        f"found: {telling_less(tree, forest)}, or defend the model that it was made from"
     )
+
+
+def telling_less(tree: Tree, forest: Forest) -> str:
+    """Return, as advice, the repairs that need to know of no people."""
+    answers = tree.counts is not None or tree.label is not None
+    labels = answers and forest.schema.classes is not None
+    return f"use {'--method labels-only or ' if labels else ''}--method strip"
+
+
+def at_most(people: float, tree: Tree, forest: Forest) -> str:
+    """Return the largest ``min_leaf`` that works as advice, or what works without one."""
+    k = int(people)
+    return f"ask for at most {k:,} (--min-leaf {k})" if k > 1 else telling_less(tree, forest)
 
 
 def counts_of(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
@@ -113,7 +166,10 @@ def counts_of(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
     """
     if tree.counts is None:
         why = forest.counts_reason or "it holds none"
-        raise DataError(f"labels cannot be told apart without class counts: {why}")
+        raise DataError(
+            f"labels cannot be told apart without class counts ({why}): "
+            f"{telling_less(tree, forest)}"
+        )
     counts: npt.NDArray[np.float64] = np.maximum(tree.counts, 0)
     return counts
 

@@ -11,26 +11,26 @@ information in data privacy.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.defenses.cutting import below, levels
-from treeaudit.defenses.defense import Words, sizes
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, sizes
 from treeaudit.defenses.keep_trees import chosen
 from treeaudit.defenses.merge_siblings import MergeSiblings
 from treeaudit.defenses.merging import becoming_leaves
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
-__all__ = ["IntersectK", "smallest_intersection"]
+__all__ = ["IntersectK"]
 
 Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IntersectK:
+class IntersectK(Defense):
     """Merge leaves and leave trees out until every intersected group holds ``min_leaf``.
 
     Attributes
@@ -41,9 +41,10 @@ class IntersectK:
         The training data as `treeaudit.Forest.apply` takes it.
     """
 
-    id: ClassVar[str] = "intersect-k"
-    title: ClassVar[str] = "Groups that hold under intersection"
-    words: ClassVar[Words] = Words(
+    id = "intersect-k"
+    title = "Groups that hold under intersection"
+    did = "leaves merged and trees left out until {0.min_leaf} people share all leaves"
+    words = DefenseWords(
         does="merges small leaves (with k, 2k, 4k, … people) and takes trees one by one as long as "
         "everybody shares their leaves in all of them with k - 1 others; of all these forests the "
         "one that tells most groups apart stays",
@@ -52,13 +53,8 @@ class IntersectK:
         "be alone",
         reference="Ganta, Kasiviswanathan and Smith (2008), composition attacks",
     )
-    min_leaf: int = 5
+    min_leaf: Annotated[int, Bounds(2)] = 5
     values: npt.NDArray[np.floating[Any]] | None = field(default=None, repr=False)
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves merged and trees left out until {self.min_leaf} people share all leaves"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model whose intersected groups are large enough.
@@ -71,7 +67,7 @@ class IntersectK:
         if self.values is None:
             raise DataError(
                 "who shares their leaves in all trees only the training data tells: give it with "
-                "--train, or use merge-siblings, which holds for each tree alone"
+                "--train, or use --method merge-siblings, which holds for each tree alone"
             )
         node = forest.apply(self.values)
         best: tuple[int, int, list[int]] = (0, 0, [])
@@ -91,26 +87,6 @@ class IntersectK:
         while k <= n // 2:
             yield k
             k *= 2
-
-
-def smallest_intersection(forest: Forest, values: npt.ArrayLike) -> int:
-    """Return how many records share their leaves in all trees, at the least.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
-    ...              low=[-inf, -inf, 1], high=[inf, 1, inf])
-    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1))
-    >>> smallest_intersection(forest, [[0], [2], [3]])
-    1
-    """
-    node = forest.apply(values)
-    group = np.zeros(len(node), dtype=np.int64)
-    for column in node.T:
-        group = _split(group, column.astype(np.int64))
-    return int(np.bincount(group).min())
 
 
 def _split(group: Wide, node: Wide) -> Wide:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated
 
-from treeaudit.defenses.defense import Words
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, LazyTrees
 
@@ -12,30 +12,26 @@ __all__ = ["KeepTrees", "chosen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeepTrees:
+class KeepTrees(Defense):
     """Keep the first ``trees`` trees.
 
     Attributes
     ----------
     trees
-        How many stay, at least 1.
+        How many stay.
     """
 
-    id: ClassVar[str] = "keep-trees"
-    title: ClassVar[str] = "Fewer trees"
-    words: ClassVar[Words] = Words(
+    id = "keep-trees"
+    title = "Fewer trees"
+    did = "the first {0.trees} trees kept"
+    words = DefenseWords(
         does="keeps the first trees of a forest and takes out the others",
         fixes="with every tree that goes, the groups in which the leaves of all trees intersect "
         "become larger",
         leaves="each tree that stays, as it is; the accuracy of a forest falls with its trees",
         reference="Ganta, Kasiviswanathan and Smith (2008), composition attacks",
     )
-    trees: int = 10
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"the first {self.trees} trees kept"
+    trees: Annotated[int, Bounds(1)] = 10
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model of fewer trees.

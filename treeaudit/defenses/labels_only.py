@@ -1,11 +1,10 @@
 """Release the answer of each leaf and nothing about who gave it."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
-from treeaudit.defenses.defense import Words, counts_of, tree_by_tree
+from treeaudit.defenses.defense import Defense, DefenseWords, counts_of, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -13,23 +12,19 @@ __all__ = ["LabelsOnly"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelsOnly:
+class LabelsOnly(Defense):
     """Keep one label per leaf instead of counts."""
 
-    id: ClassVar[str] = "labels-only"
-    title: ClassVar[str] = "Labels instead of counts"
-    words: ClassVar[Words] = Words(
+    id = "labels-only"
+    title = "Labels instead of counts"
+    did = "class counts replaced by one label per leaf"
+    words = DefenseWords(
         does="keeps the label that each leaf answers, and takes out counts and shares",
         fixes="whether a leaf is of one label, and how many people are in it, cannot be read off",
         leaves="the rules, and that most people behind a rule have its label; probabilities are "
         "gone, and the trees of a forest vote with one voice each, which may change its answers",
         reference="disclosure control of outputs; Wakabayashi et al. (2024) attack the counts",
     )
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return "class counts replaced by one label per leaf"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with labels alone.
@@ -40,7 +35,7 @@ class LabelsOnly:
             If it predicts no classes.
         """
         if forest.schema.classes is None:
-            raise DataError("labels-only needs a model that predicts a class; use strip")
+            raise DataError("labels-only needs a model that predicts a class; use --method strip")
         return replace(
             tree_by_tree(forest, lambda tree, i: _labelled(tree, forest, i)),
             counts_are="label-only",

@@ -6,31 +6,31 @@ Li, Li and Venkatasubramanian (2007), t-closeness.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated
 
 from treeaudit import diversity
-from treeaudit.defenses.cutting import recount
-from treeaudit.defenses.defense import Words, counts_of, people_in, tree_by_tree
-from treeaudit.defenses.merging import merged
+from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
+from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.tree import Forest, Tree
 
 __all__ = ["MergeClose"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergeClose:
+class MergeClose(Merging):
     """Merge leaves into their parents until none is farther than ``t`` from everybody.
 
     Attributes
     ----------
     t
-        Half the sum of the absolute differences of the class shares between a
-        leaf and the whole tree, between 0 and 1.
+        The most by which the class shares of a leaf may differ from those of
+        everybody: half the sum of their absolute differences.
     """
 
-    id: ClassVar[str] = "merge-close"
-    title: ClassVar[str] = "Merge until labels are spread as in all"
-    words: ClassVar[Words] = Words(
+    id = "merge-close"
+    title = "Merge until labels are spread as in all"
+    did = "leaves farther than {0.t:g} from everybody merged"
+    words = DefenseWords(
         does="makes nodes leaves, from the deepest upwards, until the labels of no leaf are "
         "farther than t from those of everybody",
         fixes="knowing the leaf of a person changes the chances of each label by at most t",
@@ -38,27 +38,12 @@ class MergeClose:
         "most of its accuracy",
         reference="Li, Li and Venkatasubramanian (2007), t-closeness for nominal values",
     )
-    t: float = 0.5
+    t: Annotated[float, Bounds(0, 1)] = 0.5
 
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves farther than {self.t:g} from everybody merged"
-
-    def apply(self, forest: Forest) -> Forest:
-        """Return the model with its far leaves merged.
-
-        Raises
-        ------
-        DataError
-            If the model holds no class counts.
-        """
-        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
-
-    def _merged(self, tree: Tree, forest: Forest) -> Tree:
-        counted = recount(tree, tree.is_leaf)
-        counts = counts_of(counted, forest)
-        held = people_in(counted, forest) > 0
-        bad = held & False
+    def bad(self, tree: Tree, forest: Forest) -> Flag:
+        """Tell which nodes are too far from the root."""
+        counts = counts_of(tree, forest)
+        held = people_in(tree, forest) > 0
+        bad = held.copy()
         bad[held] = diversity.closeness(counts[held], counts[0]) > self.t
-        return merged(counted, bad)
+        return bad

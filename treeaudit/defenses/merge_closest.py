@@ -11,14 +11,14 @@ Kass (1980), CHAID.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.defenses.cutting import compact, levels, recount
-from treeaudit.defenses.defense import Words, sizes, tree_by_tree
-from treeaudit.defenses.merge_siblings import check_size
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
+from treeaudit.defenses.merge_siblings import sizes_for
 from treeaudit.tree import CategorySets, Forest, Tree
 
 __all__ = ["MergeClosest"]
@@ -28,7 +28,7 @@ Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergeClosest:
+class MergeClosest(Defense):
     """Merge small leaves with the sibling that costs the least, until each holds ``min_leaf``.
 
     Attributes
@@ -37,9 +37,10 @@ class MergeClosest:
         The k of k-anonymity.
     """
 
-    id: ClassVar[str] = "merge-closest"
-    title: ClassVar[str] = "Merge small leaves with one sibling"
-    words: ClassVar[Words] = Words(
+    id = "merge-closest"
+    title = "Merge small leaves with one sibling"
+    did = "leaves of fewer than {0.min_leaf} people merged with their closest siblings"
+    words = DefenseWords(
         does="joins each leaf of fewer than k people with the sibling leaf that loses the fewest "
         "right answers (categories are united, intervals must touch); where there is none, the "
         "node above becomes a leaf",
@@ -49,28 +50,12 @@ class MergeClosest:
         "intersect can be smaller than k",
         reference="Wakabayashi et al. (2024), section 4.1, Method 2, in a least-cost order",
     )
-    min_leaf: int = 5
+    min_leaf: Annotated[int, Bounds(2)] = 5
 
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves of fewer than {self.min_leaf} people merged with their closest siblings"
-
-    def apply(self, forest: Forest) -> Forest:
-        """Return the model with its small leaves merged.
-
-        Raises
-        ------
-        DataError
-            If the model does not tell how many people are in its leaves, or
-            holds fewer than ``min_leaf`` altogether.
-        """
-        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
-
-    def _merged(self, tree: Tree, forest: Forest) -> Tree:
+    def changed(self, tree: Tree, forest: Forest) -> Tree:
+        """Return the tree with its small leaves joined."""
         counted = recount(tree, tree.is_leaf)
-        check_size(sizes(counted, forest), self.min_leaf)
-        work = _Work(counted, sizes(counted, forest))
+        work = _Work(counted, sizes_for(counted, forest, self.min_leaf))
         start, child = counted.children()
         for level in reversed(levels(counted)):
             for node in level[np.diff(start)[level] > 0].tolist():

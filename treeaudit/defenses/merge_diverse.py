@@ -6,26 +6,25 @@ Machanavajjhala et al. (2006), l-diversity: privacy beyond k-anonymity.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit import diversity
-from treeaudit.defenses.cutting import levels, recount, summed
-from treeaudit.defenses.defense import Words, counts_of, people_in, tree_by_tree
-from treeaudit.defenses.merging import becoming_leaves, cut_below
+from treeaudit.defenses.cutting import levels, summed
+from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
+from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
 __all__ = ["MergeDiverse"]
 
 Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergeDiverse:
+class MergeDiverse(Merging):
     """Merge leaves into their parents until each holds ``distinct`` labels.
 
     Attributes
@@ -33,14 +32,14 @@ class MergeDiverse:
     distinct
         The l of distinct l-diversity.
     allowed
-        Share of the people of a tree who may stay in leaves of fewer labels,
-        between 0 and 1. The leaves that cost the most training accuracy to
+        Share of the people of a tree who may stay in leaves of fewer labels.
+        The leaves that cost the most training accuracy to
         merge, for the people in them, stay.
     """
 
-    id: ClassVar[str] = "merge-diverse"
-    title: ClassVar[str] = "Merge until labels differ"
-    words: ClassVar[Words] = Words(
+    id = "merge-diverse"
+    title = "Merge until labels differ"
+    words = DefenseWords(
         does="makes nodes leaves, from the deepest upwards, until each leaf holds at least l "
         "different labels, or until no more than an allowed share of the people is left in others",
         fixes="the label of nobody beyond that share follows from their leaf",
@@ -48,8 +47,8 @@ class MergeDiverse:
         "person of a leaf",
         reference="Machanavajjhala et al. (2006), distinct l-diversity",
     )
-    distinct: int = 2
-    allowed: float = 0.0
+    distinct: Annotated[int, Bounds(2)] = 2
+    allowed: Annotated[float, Bounds(0, 1)] = 0.0
 
     @property
     def step(self) -> str:
@@ -58,30 +57,17 @@ class MergeDiverse:
         rest = f", but for at most {self.allowed:.2%} of the people" if self.allowed else ""
         return f"leaves of {what} merged{rest}"
 
-    def apply(self, forest: Forest) -> Forest:
-        """Return the model with its uniform leaves merged.
-
-        Raises
-        ------
-        DataError
-            If the model holds no class counts, or too few labels in all.
-        """
-        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
-
-    def _merged(self, tree: Tree, forest: Forest) -> Tree:
-        counted = recount(tree, tree.is_leaf)
-        counts = counts_of(counted, forest)
-        people = people_in(counted, forest)
+    def bad(self, tree: Tree, forest: Forest) -> Flag:
+        """Tell which nodes hold too few labels, without those that may stay."""
+        counts = counts_of(tree, forest)
+        people = people_in(tree, forest)
         bad = (people > 0) & (diversity.distinct(counts) < self.distinct)
         if bad[0]:
             raise DataError(
                 f"no leaf can hold {self.distinct} different labels: there are only "
                 f"{int(diversity.distinct(counts[:1])[0])} in the tree"
             )
-        by_level = levels(counted)
-        if self.allowed > 0:
-            bad &= ~_spared(counted, bad, counts, people, self.allowed)
-        return cut_below(counted, becoming_leaves(counted, bad, by_level), by_level)
+        return bad & ~_spared(tree, bad, counts, people, self.allowed) if self.allowed else bad
 
 
 def _spared(tree: Tree, bad: Flag, counts: Float, people: Float, allowed: float) -> Flag:

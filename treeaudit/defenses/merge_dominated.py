@@ -7,12 +7,11 @@ Disclosure Control, section 4.2.1, dominance rules.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated
 
 from treeaudit import diversity
-from treeaudit.defenses.cutting import recount
-from treeaudit.defenses.defense import Words, counts_of, people_in, tree_by_tree
-from treeaudit.defenses.merging import merged
+from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
+from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -20,47 +19,32 @@ __all__ = ["MergeDominated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergeDominated:
+class MergeDominated(Merging):
     """Merge leaves into their parents until no label has a share of ``most`` in one.
 
     Attributes
     ----------
     most
-        Share of the largest class from which on it dominates, above 0 and at
-        most 1.
+        Share of the largest class from which on it dominates.
     """
 
-    id: ClassVar[str] = "merge-dominated"
-    title: ClassVar[str] = "Merge until no label dominates"
-    words: ClassVar[Words] = Words(
+    id = "merge-dominated"
+    title = "Merge until no label dominates"
+    did = "leaves with a label of {0.most:.0%} or more merged"
+    words = DefenseWords(
         does="makes nodes leaves, from the deepest upwards, until the largest label of every leaf "
         "stays below a share",
         fixes="the label of nobody can be guessed from their leaf with that certainty",
         leaves="small groups; where a label is that common among everybody nothing can be done",
         reference="Wong et al. (2006), (alpha, k)-anonymity",
     )
-    most: float = 0.95
+    most: Annotated[float, Bounds(0, 1)] = 0.95
 
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves with a label of {self.most:.0%} or more merged"
-
-    def apply(self, forest: Forest) -> Forest:
-        """Return the model with its dominated leaves merged.
-
-        Raises
-        ------
-        DataError
-            If the model holds no class counts, or a label dominates everybody.
-        """
-        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
-
-    def _merged(self, tree: Tree, forest: Forest) -> Tree:
-        counted = recount(tree, tree.is_leaf)
-        counts = counts_of(counted, forest)
-        held = people_in(counted, forest) > 0
-        bad = held & False
+    def bad(self, tree: Tree, forest: Forest) -> Flag:
+        """Tell which nodes a label dominates."""
+        counts = counts_of(tree, forest)
+        held = people_in(tree, forest) > 0
+        bad = held.copy()
         bad[held] = diversity.dominance(counts[held]) >= self.most
         if bad[0]:
             share = float(diversity.dominance(counts[:1])[0])
@@ -68,4 +52,4 @@ class MergeDominated:
                 f"the most common label has {share:.1%} of everybody, so no merging brings it "
                 f"below {self.most:.1%}; ask for a higher share"
             )
-        return merged(counted, bad)
+        return bad

@@ -6,22 +6,21 @@ Wakabayashi et al. (2024), section 4.1, Method 2 and Figure 6.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.defenses.cutting import recount
-from treeaudit.defenses.defense import Words, sizes, tree_by_tree
-from treeaudit.defenses.merging import merged
+from treeaudit.defenses.defense import Bounds, DefenseWords, at_most, sizes
+from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
-__all__ = ["MergeSiblings", "check_size"]
+__all__ = ["MergeSiblings", "sizes_for"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergeSiblings:
+class MergeSiblings(Merging):
     """Merge leaves into their parents until each holds ``min_leaf`` people.
 
     Attributes
@@ -31,9 +30,10 @@ class MergeSiblings:
         a leaf and all its children go, from the deepest upwards.
     """
 
-    id: ClassVar[str] = "merge-siblings"
-    title: ClassVar[str] = "Merge small leaves"
-    words: ClassVar[Words] = Words(
+    id = "merge-siblings"
+    title = "Merge small leaves"
+    did = "leaves of fewer than {0.min_leaf} people merged into their parents"
+    words = DefenseWords(
         does="makes every node with a child leaf of fewer than k people a leaf, from the deepest "
         "upwards; everybody stays in the counts",
         fixes="nobody stands in a group below k, in any single tree",
@@ -41,41 +41,26 @@ class MergeSiblings:
         "intersect can be smaller than k",
         reference="Wakabayashi et al. (2024), section 4.1, Method 2",
     )
-    min_leaf: int = 5
+    min_leaf: Annotated[int, Bounds(2)] = 5
 
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves of fewer than {self.min_leaf} people merged into their parents"
-
-    def apply(self, forest: Forest) -> Forest:
-        """Return the model with its small leaves merged.
-
-        Raises
-        ------
-        DataError
-            If the model does not tell how many people are in its leaves, or
-            holds fewer than ``min_leaf`` altogether.
-        """
-        return tree_by_tree(forest, lambda tree, _: self._merged(tree, forest))
-
-    def _merged(self, tree: Tree, forest: Forest) -> Tree:
-        counted = recount(tree, tree.is_leaf)
-        size = sizes(counted, forest)
-        check_size(size, self.min_leaf)
-        return merged(counted, size < self.min_leaf)
+    def bad(self, tree: Tree, forest: Forest) -> Flag:
+        """Tell which nodes hold too few people."""
+        return sizes_for(tree, forest, self.min_leaf) < self.min_leaf
 
 
-def check_size(size: npt.NDArray[np.float64], min_leaf: int) -> None:
-    """Refuse to ask for more people than there are.
+def sizes_for(tree: Tree, forest: Forest, min_leaf: int) -> npt.NDArray[np.float64]:
+    """Return the people in each node of a tree that holds enough of them.
 
     Raises
     ------
     DataError
-        If even the root holds fewer; names how many can be asked for.
+        If even the root holds too few; names how many can be asked for.
     """
+    size = sizes(tree, forest)
     if size[0] < min_leaf:
+        # While every child of the root is large enough the root stays divided.
         raise DataError(
-            f"no leaf can hold {min_leaf:,} people: there are only {size[0]:,.0f} in the "
-            f"tree; ask for at most that many (--min-leaf {max(int(size[0]), 0)})"
+            f"no leaf can hold {min_leaf:,} people: there are only {size[0]:,.0f} in the tree; "
+            f"{at_most(float(size[tree.parent == 0].min(initial=size[0])), tree, forest)}"
         )
+    return size

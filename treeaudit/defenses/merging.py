@@ -10,12 +10,30 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.defenses.cutting import below, compact, levels
-from treeaudit.tree import Tree
+from treeaudit.defenses.cutting import below, compact, levels, recount
+from treeaudit.defenses.defense import Defense
+from treeaudit.tree import Forest, Tree
 
-__all__ = ["becoming_leaves", "cut_below", "merged"]
+__all__ = ["Flag", "Merging", "becoming_leaves"]
 
 Flag = npt.NDArray[np.bool_]
+
+
+class Merging(Defense):
+    """A defense that makes nodes leaves until none of the leaves is bad."""
+
+    __slots__ = ()
+
+    def bad(self, tree: Tree, forest: Forest) -> Flag:
+        """Tell which nodes would not be good enough as leaves."""
+        raise NotImplementedError
+
+    def changed(self, tree: Tree, forest: Forest) -> Tree:
+        """Return the tree with its bad leaves merged."""
+        counted = recount(tree, tree.is_leaf)
+        bad, by_level = self.bad(counted, forest), levels(counted)
+        cut = becoming_leaves(counted, bad, by_level)
+        return compact(counted, ~below(counted, cut, by_level)) if cut.any() else counted
 
 
 def becoming_leaves(
@@ -48,16 +66,3 @@ def becoming_leaves(
         cut[tree.parent[failing]] = True
         leaf[tree.parent[failing]] = True
     return cut
-
-
-def cut_below(
-    tree: Tree, cut: Flag, by_level: Sequence[npt.NDArray[np.intp]] | None = None
-) -> Tree:
-    """Return the tree without what hangs below the nodes that become leaves."""
-    return compact(tree, ~below(tree, cut, by_level)) if cut.any() else tree
-
-
-def merged(tree: Tree, bad: Flag) -> Tree:
-    """Return the tree with nodes made leaves until none of the leaves is bad."""
-    by_level = levels(tree)
-    return cut_below(tree, becoming_leaves(tree, bad, by_level), by_level)

@@ -6,20 +6,20 @@ Wakabayashi et al. (2024), section 4.1, Method 1 and Figure 5.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from treeaudit.defenses.cutting import compact, levels, recount, summed
-from treeaudit.defenses.defense import Words, sizes, tree_by_tree
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, at_most, sizes, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
-__all__ = ["PruneLeaves"]
+__all__ = ["PruneLeaves", "rejecting"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PruneLeaves:
+class PruneLeaves(Defense):
     """Take out every leaf with fewer than ``min_leaf`` people.
 
     Attributes
@@ -34,9 +34,10 @@ class PruneLeaves:
         stands in the place).
     """
 
-    id: ClassVar[str] = "prune-leaves"
-    title: ClassVar[str] = "Take small leaves out"
-    words: ClassVar[Words] = Words(
+    id = "prune-leaves"
+    title = "Take small leaves out"
+    did = "leaves of fewer than {0.min_leaf} people taken out"
+    words = DefenseWords(
         does="removes every leaf of fewer than k people, with all its numbers; the counts of the "
         "nodes above are added up again from the leaves that stay",
         fixes="nobody stands in a group below k; the removed counts cannot be found by subtracting",
@@ -44,13 +45,8 @@ class PruneLeaves:
         "was there is known; large leaves of one label stay",
         reference="Wakabayashi et al. (2024), section 4.1, Method 1",
     )
-    min_leaf: int = 5
-    unanswered: Literal["reject", "parent"] = "reject"
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"leaves of fewer than {self.min_leaf} people taken out"
+    min_leaf: Annotated[int, Bounds(2)] = 5
+    unanswered: Literal["reject", "parent"] = "parent"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model without its small leaves.
@@ -64,21 +60,24 @@ class PruneLeaves:
             If the model does not tell how many people are in its leaves, or
             none of them is large enough.
         """
-        pruned = tree_by_tree(forest, lambda tree, _: self._pruned(tree, forest))
+        pruned = tree_by_tree(forest, lambda tree, _: self.changed(tree, forest))
         return replace(pruned, n_records=None)
 
-    def _pruned(self, tree: Tree, forest: Forest) -> Tree:
+    def changed(self, tree: Tree, forest: Forest) -> Tree:
+        """Return the tree without its small leaves."""
         leaf = tree.is_leaf
-        small = leaf & (sizes(tree, forest) < self.min_leaf)
+        size = sizes(tree, forest)
+        small = leaf & (size < self.min_leaf)
         if not small.any():
             return tree
         by_level = levels(tree)
         # A node stays while some leaf below it does.
         stays = summed(tree, np.where(leaf & ~small, 1.0, 0.0), by_level) > 0
         if not stays[0]:
+            second = float(np.sort(size[leaf])[-2:][0])
             raise DataError(
                 f"no leaf holds {self.min_leaf} people or more, so nothing would be left: "
-                "merge leaves instead (merge-siblings)"
+                f"{at_most(second, tree, forest)}"
             )
         counted = recount(tree, leaf & ~small)
         if self.unanswered == "reject":
@@ -98,3 +97,26 @@ def _answered_above(tree: Tree, stand_in: np.ndarray[tuple[int], np.dtype[np.boo
         label=None if tree.label is None else tree.label[source],
         value=None if tree.value is None else tree.value[source],
     )
+
+
+def rejecting(forest: Forest) -> Forest:
+    """Return the model that leaves records unanswered where a stand-in answered.
+
+    Examples
+    --------
+    >>> import numpy as np, treeaudit as ta
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
+    ...              high=[inf, 1, inf], n_records=[5, 5, 0])
+    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1), counts_are="absent")
+    >>> rejecting(forest).trees[0].n_nodes
+    2
+    """
+    return tree_by_tree(forest, lambda tree, _: _answering(tree))
+
+
+def _answering(tree: Tree) -> Tree:
+    if tree.n_records is None:
+        return tree
+    held = summed(tree, (tree.n_records > 0).astype(float), levels(tree)) > 0
+    return compact(tree, held) if held[0] else tree

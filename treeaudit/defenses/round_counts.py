@@ -6,13 +6,13 @@ Hundepool et al. (2012), Statistical Disclosure Control, section 5.4, rounding.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.defenses.cutting import recount
-from treeaudit.defenses.defense import Words, tree_by_tree
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, telling_less, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.tree import Forest, Tree
 
@@ -22,18 +22,19 @@ Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundCounts:
+class RoundCounts(Defense):
     """Round counts to multiples of ``base``; no leaf changes its answer.
 
     Attributes
     ----------
     base
-        The B of rounding, at least 2.
+        The B of rounding.
     """
 
-    id: ClassVar[str] = "round-counts"
-    title: ClassVar[str] = "Round the counts"
-    words: ClassVar[Words] = Words(
+    id = "round-counts"
+    title = "Round the counts"
+    did = "counts rounded to multiples of {0.base}"
+    words = DefenseWords(
         does="rounds the class counts of every leaf to multiples of B, so that the leaf answers as "
         "before, and adds up all other numbers from them: parents are the sum of their children",
         fixes="exact counts, and the single person by whom two releases of a model differ",
@@ -41,16 +42,11 @@ class RoundCounts:
         "groups themselves are as small as they were",
         reference="Hundepool et al. (2012), Statistical Disclosure Control, section 5.4",
     )
-    base: int = 5
+    base: Annotated[int, Bounds(2)] = 5
 
     def __post_init__(self) -> None:
         if self.base < 2:
             raise DataError("--round-counts needs a base of at least 2")
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return f"counts rounded to multiples of {self.base}"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with rounded counts.
@@ -63,7 +59,7 @@ class RoundCounts:
         if forest.counts_are == "weighted":
             raise DataError(
                 f"the class numbers are weights, no people ({forest.counts_reason}), and cannot be "
-                "rounded to people: use strip or labels-only"
+                f"rounded to people: {telling_less(forest.trees[0], forest)}"
             )
         stated = forest.counts_are in ("exact", "likely", "noisy")
         return replace(

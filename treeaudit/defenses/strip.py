@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from treeaudit.defenses.defense import Words, tree_by_tree
+from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree
 from treeaudit.leftovers import KINDS, Kind, Leftovers
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.tree import Forest, Tree
@@ -19,12 +19,13 @@ _SHARES = "only the share of each class in each leaf is kept"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Strip:
+class Strip(Defense):
     """Take out every number that no prediction needs."""
 
-    id: ClassVar[str] = "strip"
-    title: ClassVar[str] = "Keep what a prediction needs"
-    words: ClassVar[Words] = Words(
+    id = "strip"
+    title = "Keep what a prediction needs"
+    did = "counts, node statistics, seeds and leftovers taken out"
+    words = DefenseWords(
         does="turns the class counts of leaves into shares and takes out how many people there "
         "are, all numbers of inner nodes, impurities, seeds, out-of-bag tables and weights",
         fixes="nobody can read off how many people a leaf holds; the draws of the trees cannot be "
@@ -33,11 +34,6 @@ class Strip:
         "a small leaf is no safer, it is only harder to see",
         reference="disclosure control of outputs: publish no counts that nobody needs",
     )
-
-    @property
-    def step(self) -> str:
-        """What it did, in a few words."""
-        return "counts, node statistics, seeds and leftovers taken out"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with rules and answers alone.

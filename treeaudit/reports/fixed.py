@@ -6,10 +6,9 @@ from pathlib import Path
 from treeaudit.report import Report
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
+from treeaudit.writers import suffixes_of
 
 __all__ = ["defend_command", "fix_sentence"]
-
-_WRITTEN = (".pkl", ".joblib", ".skops", ".json")
 
 
 def defend_command(report: Report, *, folder: bool = False) -> str:
@@ -21,10 +20,11 @@ def defend_command(report: Report, *, folder: bool = False) -> str:
     path = report.forest.source.path
     place = "MODEL" if path is None else str(path) if folder else Path(path).name
     model = shlex.quote(plain(place, 1000 if folder else 120))
-    suffix = Path(path).suffix if path is not None else ".pkl"
+    suffix = Path(path).suffix.lower() if path is not None else ".pkl"
+    suffix = suffix if suffix in suffixes_of(report.forest) else ".json"
     name = plain(report.policy.name, 80)
     policy = "" if name == "default" else f" --policy {shlex.quote(name)}"
-    return f"treeaudit defend {model}{policy} -o safer{suffix if suffix in _WRITTEN else '.json'}"
+    return f"treeaudit defend {model}{policy} -o safer{suffix}"
 
 
 def fix_sentence(report: Report, numbers: Numbers) -> str:

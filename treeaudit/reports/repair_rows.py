@@ -32,20 +32,11 @@ def utility_rows(before: Utility, after: Utility, note: str = "") -> list[Row]:
     if before.auc is not None and after.auc is not None:
         rows.append((f"AUC{note}", f"{before.auc:.3f}", f"{after.auc:.3f}"))
     if after.coverage.value < 1:
-        rows.append(
-            (
-                "  share of them answered",
-                _share(before.coverage.value),
-                _share(after.coverage.value),
-            )
-        )
-        rows.append(
-            (
-                "  unanswered counted wrong",
-                _share(before.right_of_all.value),
-                _share(after.right_of_all.value),
-            )
-        )
+        for name, one, other in (
+            ("  share of them answered", before.coverage, after.coverage),
+            ("  unanswered counted wrong", before.right_of_all, after.right_of_all),
+        ):
+            rows.append((name, _share(one.value), _share(other.value)))
     return rows
 
 

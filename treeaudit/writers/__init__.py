@@ -14,7 +14,7 @@ from treeaudit.errors import DataError
 from treeaudit.output import write_file
 from treeaudit.tree import Forest
 
-__all__ = ["WRITERS", "check_target", "save", "to_estimator"]
+__all__ = ["WRITERS", "check_target", "save", "suffixes_of", "to_estimator"]
 
 WRITERS: Mapping[str, str] = {
     ".json": "own_json.to_json",
@@ -82,6 +82,15 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
     if not target.parent.is_dir():
         raise DataError(f"{target} cannot be written: no such file or directory")
     return writer
+
+
+def suffixes_of(forest: Forest) -> list[str]:
+    """Return the suffixes of the files that can hold a model of this kind."""
+    from treeaudit.writers.estimators import BUILDERS
+    from treeaudit.writers.votes import VOTES
+
+    live = forest.source.estimator in (*BUILDERS, *VOTES)
+    return list(WRITERS) if live else [".json"]
 
 
 def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no types

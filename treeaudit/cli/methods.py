@@ -1,0 +1,59 @@
+"""Help that names what the registries hold, looked up when it is asked for."""
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+__all__ = ["Named", "NamedWithMethods", "listed"]
+
+
+class Named(TyperCommand):
+    """A command in whose help ``{policies}`` stands for the policies that need no file."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
+        """Print the help."""
+        from treeaudit.policy import BUILT_IN
+
+        for one in self.params:
+            if text := getattr(one, "help", None):
+                one.help = text.replace("{policies}", ", ".join(BUILT_IN))  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+class NamedWithMethods(Named):
+    """A command whose help ends with the methods of `DEFENSES`."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
+        """Print the help."""
+        super().format_help(ctx, formatter)
+        _print_methods()
+
+
+def listed(method: str | None) -> str | None:
+    """Print the methods and leave where ``list`` is asked for."""
+    if method != "list":
+        return method
+    _print_methods()
+    raise typer.Exit
+
+
+def _print_methods() -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from treeaudit.defenses import DEFENSES
+    from treeaudit.defenses.parameters import parameters, takes_people
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("--method", no_wrap=True)
+    table.add_column("what it does ('treeaudit explain NAME' tells more)")
+    for defense in DEFENSES:
+        table.add_row(Text(defense.id, style="bold"), Text(defense.title))
+        for name, one in parameters(defense).items():
+            told = f"--set {name}={one.default}  {one.help} Takes {one.asks}."
+            table.add_row("", Text("--min-leaf K" if name == "min_leaf" else told, style="dim"))
+        if takes_people(defense):
+            table.add_row("", Text("--train DATA", style="dim"))
+    Console(highlight=False, emoji=False).print(table)
