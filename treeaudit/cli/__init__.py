@@ -15,6 +15,7 @@ from treeaudit.cli.defend import defend
 from treeaudit.cli.demo import demo
 from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
+from treeaudit.cli.options import VERBOSE
 from treeaudit.cli.reconstruct import reconstruct
 from treeaudit.cli.scan import scan
 from treeaudit.cli.schema import schema
@@ -68,6 +69,7 @@ def _options(
     verbose: bool = typer.Option(False, "--verbose", "-v", hidden=True),
 ) -> None:
     """Parse what stands before the command."""
+    VERBOSE.set(verbose)
 
 
 def main() -> None:
@@ -96,7 +98,7 @@ def main() -> None:
 def _fail(message: str) -> None:
     from treeaudit.reports.plain_text import plain
 
-    if {"--verbose", "-v"} & set(sys.argv):
+    if VERBOSE.get():
         import traceback
 
         traceback.print_exc()

@@ -1,23 +1,31 @@
 """Options that mean the same carry the same name everywhere."""
 
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from treeaudit.errors import DataError
 
 __all__ = [
+    "VERBOSE",
     "AcceptedReport",
     "Acro",
+    "Attacks",
+    "ExitZero",
     "Force",
+    "Form",
     "Known",
     "MaxBytes",
     "Model",
     "Output",
+    "PolicyName",
     "PriorShares",
     "Quiet",
+    "ReleaseSafe",
     "SamplingFraction",
+    "Seed",
     "Select",
     "Sensitive",
     "Target",
@@ -26,6 +34,14 @@ __all__ = [
     "Verbose",
     "distinct",
 ]
+
+VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
+"""Whether everything is to be told, wherever on the line that was asked for."""
+
+
+def _tell_all(value: bool) -> bool:
+    VERBOSE.set(value or VERBOSE.get())
+    return VERBOSE.get()
 
 
 def distinct(paths: list[Path] | None) -> list[Path] | None:
@@ -40,7 +56,9 @@ def distinct(paths: list[Path] | None) -> list[Path] | None:
 Model = Annotated[
     Path,
     typer.Argument(
-        help="A model file: pickle, joblib or treeaudit's own JSON.", show_default=False
+        help="A model file: pickle, joblib, skops, XGBoost, LightGBM, CatBoost, ONNX, PMML or "
+        "treeaudit's own JSON.",
+        show_default=False,
     ),
 ]
 Select = Annotated[
@@ -87,7 +105,8 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Print the worst leaves of every attack.",
+        help="Tell all: the worst leaves of every attack; of an error, where it comes from.",
+        callback=_tell_all,
         rich_help_panel="Output",
     ),
 ]
@@ -171,5 +190,46 @@ Acro = Annotated[
         metavar="DIR",
         rich_help_panel="Output",
         show_default=False,
+    ),
+]
+PolicyName = Annotated[
+    str,
+    typer.Option(
+        "--policy",
+        help="default, strict, acro, opensafely, private, observe, a name in pyproject.toml, or a "
+        "TOML file.",
+        metavar="NAME",
+        rich_help_panel="Policy",
+    ),
+]
+Attacks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attack",
+        help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
+        metavar="ID",
+        rich_help_panel="Attacks",
+        show_default=False,
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")]
+Form = Annotated[
+    Literal["text", "json"],
+    typer.Option("--format", help="What to print.", rich_help_panel="Output"),
+]
+ReleaseSafe = Annotated[
+    bool,
+    typer.Option(
+        "--release-safe",
+        help="Mask small counts in the HTML file, so that it may leave the room.",
+        rich_help_panel="Output",
+    ),
+]
+ExitZero = Annotated[
+    bool,
+    typer.Option(
+        "--exit-zero",
+        help="Exit with 0 whatever the verdict, for jobs that only report.",
+        rich_help_panel="Policy",
     ),
 ]
