@@ -107,15 +107,17 @@ class Request:
         options
             The fields that it takes.
         folders
-            Whether absolute paths are told: such a line can be run anywhere,
-            one without them where the files are.
+            Whether absolute paths are told whole. The line can be run in the
+            folder in which the audit was asked for; where an absolute path is cut
+            to the name of the file, in the folder of that file.
 
         Returns
         -------
         str or None
             None where a value is an object, or cannot be printed on a line.
         """
-        if any(map(self._kind, ("model", *options))) or self.attacks == ():
+        nothing_to_run = "attacks" in options and self.attacks == ()
+        if nothing_to_run or any(map(self._kind, ("model", *options))):
             return None
         words = ["treeaudit", name, _quoted(self._path("model", folders=folders))]
         for field in filter(self._asks, options):

@@ -194,6 +194,15 @@ def test_a_page_does_not_tell_where_files_were(tmp_path) -> None:
     assert str(tmp_path / "m.pkl") in request.command()
 
 
+def test_a_page_that_names_files_alone_says_where_to_run_it(folder) -> None:
+    ta.scan("m.pkl").save("near.html")
+    ta.scan(folder / "m.pkl").save("far.html")
+    assert printed("near.html") == printed("far.html") == "treeaudit scan m.pkl --policy default"
+    note = "Run it in the folder that holds these files."
+    assert note in Path("far.html").read_text(encoding="utf-8")
+    assert note not in Path("near.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", ["policy", "select", "model", "max_bytes", "safer.pkl"])
 def test_the_next_step_runs(folder, name) -> None:
     case = ASKED.get(name, [name])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from treeaudit.report import Report
 
-__all__ = ["defend_command", "reconstruct_command", "repeat_command"]
+__all__ = ["defend_command", "place_to_repeat", "reconstruct_command", "repeat_command"]
 
 _LOADING = ("select", "max_bytes")
 _WRITTEN = (".pkl", ".joblib", ".skops", ".json")
@@ -17,6 +17,12 @@ _WRITTEN = (".pkl", ".joblib", ".skops", ".json")
 def repeat_command(report: Report) -> str:
     """Return what repeats the audit."""
     return report.request.repeat(folders=False)
+
+
+def place_to_repeat(report: Report) -> str:
+    """Return where that can be run, if a path was cut to the name of its file; else nothing."""
+    whole = report.request.repeat()
+    return "" if whole == repeat_command(report) else "Run it in the folder that holds these files."
 
 
 def reconstruct_command(report: Report) -> str:

@@ -18,7 +18,12 @@ from treeaudit.report import Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
-from treeaudit.reports.commands import defend_command, reconstruct_command, repeat_command
+from treeaudit.reports.commands import (
+    defend_command,
+    place_to_repeat,
+    reconstruct_command,
+    repeat_command,
+)
 from treeaudit.reports.controls import held_against
 from treeaudit.reports.fixed import fix_sentence
 from treeaudit.reports.ladder import ladder
@@ -108,6 +113,7 @@ def to_html(
             bounded=bounded_by(report.forest),
             not_checked=not_checked(report, numbers),
             command=_line(repeat_command(report)),
+            place=place_to_repeat(report),
             reconstruct=_line(reconstruct_command(report)),
             version=__version__,
         )
