@@ -22,7 +22,7 @@ FLOORS: list[dict[str, set[str]]] = [
      "table": {"groups", "table", "diversity", "disclosure"}},
     {"writers": {"writers"}, "defenses": {"defenses"},
      "findings": {"findings", "details", "view", "report", "checks", "policy", "policy_file",
-                  "judging", "baseline"}},
+                  "judging", "baseline", "request"}},
     {"attacks": {"attacks", "knowledge"}, "trainers": {"trainers"}},
     {"audit": {"preparation", "audit"}},
     {"repair": {"repairs", "defending", "fixes"}, "compare": {"comparison", "claims"}},

@@ -13,8 +13,9 @@ from treeaudit.policy import Policy, read_policy
 from treeaudit.preparation import Progress, prepare
 from treeaudit.readers import load
 from treeaudit.report import Report
+from treeaudit.request import Request
 
-__all__ = ["Case", "Progress", "scan"]
+__all__ = ["Case", "Progress", "audit", "scan"]
 
 
 def scan(
@@ -27,7 +28,7 @@ def scan(
     known: object = None,
     prior: object = None,
     fraction: float | None = None,
-    policy: str | Policy = "default",
+    policy: str | os.PathLike[str] | Policy = "default",
     baseline: str | os.PathLike[str] | None = None,
     attacks: Sequence[str] | None = None,
     seed: int = 0,
@@ -97,28 +98,38 @@ def scan(
     >>> report.verdict, report["TA102"].people
     ('fail', 569)
     """
-    known_checks = all_checks()
-    resolved = policy if isinstance(policy, Policy) else read_policy(policy)
-    check_names(resolved, known_checks)
-    chosen = _choose(attacks)
-    forest = load(model)
-    accepted = None if baseline is None else read_baseline(baseline, forest)
-    if target is not None:
-        forest = replace(forest, schema=replace(forest.schema, target=target))
-
-    case, unverified = prepare(
-        forest,
-        k=resolved.k,
-        seed=seed,
-        train=train,
-        test=test,
-        target=target,
-        sensitive=sensitive,
-        known=known,
-        prior=prior,
-        fraction=fraction,
-        progress=progress,
+    return audit(
+        Request(
+            model=model,
+            train=train,
+            test=test,
+            target=target,
+            sensitive=tuple(sensitive),
+            known=known,
+            prior=prior,
+            fraction=fraction,
+            policy=policy,
+            baseline=baseline,
+            attacks=None if attacks is None else tuple(attacks),
+            seed=seed,
+        ),
+        progress,
     )
+
+
+def audit(request: Request, progress: Progress | None = None) -> Report:
+    """Answer a request; `scan` says what it takes, gives and raises."""
+    known_checks = all_checks()
+    asked = request.policy
+    policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
+    check_names(policy, known_checks)
+    chosen = _choose(request.attacks)
+    forest = load(request.model, select=request.select, max_bytes=request.max_bytes)
+    accepted = None if request.baseline is None else read_baseline(request.baseline, forest)
+    if request.target is not None:
+        forest = replace(forest, schema=replace(forest.schema, target=request.target))
+
+    case, unverified = prepare(forest, request, policy, progress)
     results: list[Finding | Skipped] = []
     for done, attack in enumerate(chosen, start=1):
         results.append(attack().run(case))
@@ -126,25 +137,25 @@ def scan(
             progress(attack.title.lower(), done, len(chosen))
     # The hash is of the bytes that were just read, not of what the file is later.
     _ = forest.source.sha256
-    refused = offered_attacks().refused if attacks is None else ()
+    refused = offered_attacks().refused if request.attacks is None else ()
     results += refused
-    checks = (*judge(resolved, results, forest, known_checks), *not_run(refused))
+    checks = (*judge(policy, results, forest, known_checks), *not_run(refused))
     if accepted is not None:
-        checks = accept(checks, accepted, resolved.k, known_checks)
+        checks = accept(checks, accepted, policy.k, known_checks)
     return Report(
         forest=forest,
         groups=case.groups,
         results=tuple(results),
         checks=checks,
         verdict=verdict_of(checks),
-        policy=resolved,
+        policy=policy,
+        request=request.kept(),
         warnings=(
             *forest.warnings,
             *([unverified] if unverified else []),
             *_warnings(chosen, results),
         ),
         pages={attack.id: attack for attack in chosen},
-        seed=seed,
         people={
             name: (records.origin, len(records))
             for name, records in (("train", case.train), ("test", case.test), ("known", case.known))

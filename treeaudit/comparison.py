@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from treeaudit.attacks.membership import Membership
-from treeaudit.audit import scan
+from treeaudit.audit import audit
 from treeaudit.claims import Claims, claims_of
 from treeaudit.data import read_table
 from treeaudit.errors import DataError
@@ -17,7 +16,7 @@ from treeaudit.readers import load
 from treeaudit.records import read_records
 from treeaudit.rendered import Rendered
 from treeaudit.report import Report
-from treeaudit.tree import Forest
+from treeaudit.request import Request
 from treeaudit.verification import MisfitError
 
 __all__ = ["Compared", "Comparison", "compare"]
@@ -150,45 +149,53 @@ def compare(
     if names is not None and len(names) != len(models):
         raise DataError(f"{len(names)} names for {len(models)} models")
     called = _names(models) if names is None else list(names)
-    train = None if train is None else read_table(train, "train")
-    test = None if test is None else read_table(test, "test")
-    audit = partial(scan, test=test, target=target, policy=policy, attacks=attacks, seed=seed)
+    request = Request(
+        model=None,
+        train=train,
+        test=test,
+        target=target,
+        policy=policy,
+        attacks=None if attacks is None else tuple(attacks),
+        seed=seed,
+    )
+    # Tables are read once, for all models.
+    trained = None if train is None else read_table(train, "train")
+    unseen = None if test is None else read_table(test, "test")
     rows = []
     for i, (name, model) in enumerate(zip(called, models, strict=True)):
         if progress is not None:
             progress(f"auditing {name}", i, len(models))
-        rows.append(_compared(name, load(model), train, test, target, audit))
+        asked = replace(request, model=model)
+        rows.append(_compared(name, asked, replace(asked, train=trained, test=unseen)))
     return Comparison(
         models=tuple(rows), policy=rows[0].report.policy, people=_people(rows)
     )  # fmt: skip
 
 
-def _compared(
-    name: str,
-    forest: Forest,
-    train: object,
-    test: object,
-    target: str | None,
-    audit: Callable[..., Report],
-) -> Compared:
+def _compared(name: str, asked: Request, request: Request) -> Compared:
+    """Audit one model: ``asked`` is what was given, ``request`` the same with its tables read."""
+    forest = load(asked.model)
+    request = replace(request, model=forest)
     notes: list[str] = []
     try:
-        report = audit(forest, train=train)
+        report = audit(request)
     except MisfitError as error:
         # A repaired model no longer counts everybody: its claims are still counted below.
         notes.append(f"not audited on the training people: {error}")
-        report = audit(forest)
-    seen = None if train is None else read_records(train, forest, target=target, origin="train")
-    useful = None
-    if test is not None:
-        unseen = read_records(test, forest, target=target, origin="test")
+        asked = replace(asked, train=None)
+        report = audit(replace(request, train=None))
+    seen = useful = None
+    if request.train is not None:
+        seen = read_records(request.train, forest, target=request.target, origin="train")
+    if request.test is not None:
+        unseen = read_records(request.test, forest, target=request.target, origin="test")
         try:
             useful = utility(forest, unseen)
         except DataError as error:
             notes.append(f"no accuracy: {error}")
     return Compared(
         name=name,
-        report=report,
+        report=replace(report, request=asked.kept()),
         claims=claims_of(forest, seen),
         utility=useful,
         notes=tuple(notes),

@@ -1,6 +1,6 @@
 """Everything an audit starts from, checked and measured: one `Case`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -11,8 +11,10 @@ from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive_column import check_columns
 from treeaudit.errors import DataError
 from treeaudit.groups import measure
+from treeaudit.policy import Policy
 from treeaudit.prior import read_prior
 from treeaudit.records import Records, read_records
+from treeaudit.request import Request
 from treeaudit.tree import Forest
 from treeaudit.verification import verify
 
@@ -22,22 +24,20 @@ Progress = Callable[[str, int, int], None]
 
 
 def prepare(
-    forest: Forest,
-    *,
-    k: int,
-    seed: int,
-    train: object,
-    test: object,
-    target: str | None,
-    sensitive: Sequence[str],
-    known: object,
-    prior: object,
-    fraction: float | None,
-    progress: Progress | None,
+    forest: Forest, request: Request, policy: Policy, progress: Progress | None = None
 ) -> tuple[Case, str]:
     """Return the case, and why the training people could not be verified, if so.
 
-    Parameters are those of `treeaudit.scan`.
+    Parameters
+    ----------
+    forest
+        The model of the request, read.
+    request
+        What the attackers know, and the people to hold it against.
+    policy
+        The policy of the request, read: it says which groups are small.
+    progress
+        Called with what is being done, steps done and steps in all.
 
     Raises
     ------
@@ -45,32 +45,35 @@ def prepare(
         If the people do not fit the model, or the training people are not those
         it was trained on.
     """
+    fraction = request.fraction
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
 
     def people(data: object, origin: str) -> Records | None:
-        return None if data is None else read_records(data, forest, target=target, origin=origin)
+        if data is None:
+            return None
+        return read_records(data, forest, target=request.target, origin=origin)
 
     def step(done: int, total: int) -> None:
         if progress is not None:
             progress("reading leaves", done, total)
 
-    trained, unseen = people(train, "train"), people(test, "test")
+    trained, unseen = people(request.train, "train"), people(request.test, "test")
     if trained is not None and unseen is not None:
         _check_apart(trained, unseen)
     unverified = "" if trained is None else verify(forest, trained)
     case = Case(
         forest=forest,
         groups=measure(forest, step),
-        k=k,
-        seed=seed,
+        k=policy.k,
+        seed=request.seed,
         train=trained,
         test=unseen,
-        known=people(known, "known"),
-        prior=None if prior is None else read_prior(prior, forest, trained),
-        sensitive=tuple(sensitive),
+        known=people(request.known, "known"),
+        prior=None if request.prior is None else read_prior(request.prior, forest, trained),
+        sensitive=request.sensitive,
         fraction=fraction,
-        guess=_guess(forest, unseen, seed),
+        guess=_guess(forest, unseen, request.seed),
         progress=progress,
     )
     check_columns(case)

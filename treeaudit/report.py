@@ -10,6 +10,7 @@ from treeaudit.findings import About, Check, Finding, Skipped, Verdict, Words
 from treeaudit.groups import Groups
 from treeaudit.policy import Policy
 from treeaudit.rendered import Rendered, renderer_of
+from treeaudit.request import Request
 from treeaudit.stats import Estimate
 from treeaudit.tree import Forest
 from treeaudit.view import View
@@ -59,12 +60,12 @@ class Report(Rendered):
         One `Finding` or `Skipped` per attack, in the order of their ids.
     checks, verdict, policy
         What the policy says of them.
+    request
+        What was asked, without the data.
     warnings
         What else the reader should know, one sentence each.
     pages
         The page of each attack that was chosen, by id: its words and its view.
-    seed
-        Of every random choice.
     people
         The tables that were given, by role: what each is called and its rows.
     baseline
@@ -80,9 +81,9 @@ class Report(Rendered):
     checks: tuple[Check, ...]
     verdict: Verdict
     policy: Policy
+    request: Request
     warnings: tuple[str, ...] = ()
     pages: Mapping[str, "type[Page]"] = field(default_factory=dict)
-    seed: int = 0
     people: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     baseline: Mapping[str, Any] | None = None
     fix: Fix | None = None

@@ -151,7 +151,9 @@ def test_observing_is_not_passing(cancer_file) -> None:
 def test_pipes_get_plain_text(cancer_file) -> None:
     done = run("scan", cancer_file)
     assert "\x1b" not in done.stdout
-    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    # A command is whole, or it could not be copied.
+    lines = [x for x in done.stdout.splitlines() if not x.startswith("next  treeaudit defend ")]
+    assert all(len(line) <= 80 for line in lines)
     assert done.stdout == run("scan", cancer_file, NO_COLOR="1").stdout
 
 
@@ -182,6 +184,27 @@ def test_a_bug_is_no_verdict(cancer_file, monkeypatch, capsys) -> None:
         treeaudit.cli.main()
     assert stopped.value.code == 2
     assert "internal error (RuntimeError: the sky)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("where", [0, 1, 2, 3])
+def test_the_place_of_an_error_is_told_to_who_asks(monkeypatch, capsys, where) -> None:
+    import treeaudit.cli
+
+    words = ["treeaudit", "scan", "nowhere-v.pkl"]
+    for verbose in ("-v", "--verbose"):
+        asked = [*words[:where], verbose, *words[where:]] if where else [*words, "--quiet"]
+        monkeypatch.setattr("sys.argv", asked)
+        with pytest.raises(SystemExit) as stopped:
+            treeaudit.cli.main()
+        assert stopped.value.code == 2
+        shown = capsys.readouterr().err
+        assert shown.endswith("treeaudit: there is no file nowhere-v.pkl\n")
+        assert ("Traceback" in shown) == bool(where)
+
+
+def test_verbose_means_the_same_before_the_command(cancer_file) -> None:
+    behind = run("scan", cancer_file, "-v").stdout
+    assert run("-v", "scan", cancer_file).stdout == behind != run("scan", cancer_file).stdout
 
 
 def test_an_accepted_report(cancer_file, tmp_path) -> None:

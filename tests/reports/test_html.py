@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 
 def flat(sizes, counts=None, classes=("no", "yes"), name="age", **more) -> Forest:
-    """A tree with one group per size, cut by one feature, as read from a file with no more in it."""
+    """A tree with one group per size, cut by one feature, read from a file with no more in it."""
     n = len(sizes)
     if counts is None and classes is not None:
         counts = [[1, s - 1] if s > 1 else [1, 0] for s in sizes]
@@ -265,7 +265,8 @@ def test_the_command_repeats_the_tables(tmp_path):
     test.to_csv(tmp_path / "test.csv", index=False)
     report = scan(model, train=tmp_path / "tr ain.csv", test=tmp_path / "test.csv", seed=3)
     text = Page(to_html(report)).text
-    assert "--train 'tr ain.csv' --test test.csv --policy default --seed 3 -o report.html" in text
+    told = "train='tr ain.csv', test='test.csv', policy='default', seed=3"
+    assert f"treeaudit.scan(model, {told}) # model: Forest" in text
     assert "tr ain.csv, 60 rows" in text
 
 
@@ -274,7 +275,7 @@ def test_the_repair_that_was_tried_is_told(cancer_tree):
     text = Page(to_html(report)).text
     assert report.fix.passed
     assert "This passes every check" in text
-    assert "treeaudit defend MODEL -o safer.pkl" in text
+    assert "treeaudit.save(treeaudit.defend(model), 'safer.pkl')" in text
     assert f"{report.fix.leaves[0]} → {report.fix.leaves[1]} leaves" in text
 
 
@@ -284,7 +285,7 @@ def test_what_was_accepted_before_is_no_plain_pass(tmp_path):
     text = Page(to_html(scan(model, baseline=tmp_path / "accepted.json"))).text
     assert "No worse than what was accepted before; the policy alone would fail it." in text
     assert "accepted, was 1" in text
-    assert "--baseline accepted.json" in text
+    assert "baseline='accepted.json'" in text
     safe = scan(model, baseline=tmp_path / "accepted.json")
     assert "was 1" not in Page(to_html(safe, release_safe=True)).text
 
@@ -412,7 +413,7 @@ def test_the_table_is_capped_and_says_so():
     page = page_of(flat([7] * 230))
     assert sum("id" in attrs for attrs in page.named("tr")) == 200
     assert "30 more groups are not listed" in page.text
-    assert "treeaudit reconstruct MODEL -o table.csv" in page.text
+    assert "treeaudit.reconstruct(model).to_frame().to_csv('table.csv')" in page.text
 
 
 def test_a_forest_is_capped_and_says_so():

@@ -16,6 +16,7 @@ from treeaudit.cli.demo import demo
 from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
 from treeaudit.cli.methods import Named, NamedWithMethods
+from treeaudit.cli.options import VERBOSE
 from treeaudit.cli.reconstruct import reconstruct
 from treeaudit.cli.scan import scan
 from treeaudit.cli.schema import schema
@@ -69,6 +70,7 @@ def _options(
     verbose: bool = typer.Option(False, "--verbose", "-v", hidden=True),
 ) -> None:
     """Parse what stands before the command."""
+    VERBOSE.set(verbose)
 
 
 def main() -> None:
@@ -97,7 +99,7 @@ def main() -> None:
 def _fail(message: str) -> None:
     from treeaudit.reports.plain_text import plain
 
-    if {"--verbose", "-v"} & set(sys.argv):
+    if VERBOSE.get():
         import traceback
 
         traceback.print_exc()

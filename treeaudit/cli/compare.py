@@ -1,11 +1,22 @@
 """``treeaudit compare A B …``."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from treeaudit.cli.options import Force, Output, PolicyName, Target, Test, Train
+from treeaudit.cli.options import (
+    Attacks,
+    ExitZero,
+    Force,
+    Form,
+    Output,
+    PolicyName,
+    Seed,
+    Target,
+    Test,
+    Train,
+)
 
 __all__ = ["compare"]
 
@@ -18,31 +29,11 @@ def compare(
     test: Test = None,
     target: Target = None,
     policy: PolicyName = "default",
-    attack: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
-            metavar="ID",
-            rich_help_panel="Attacks",
-            show_default=False,
-        ),
-    ] = None,
+    attack: Attacks = None,
     output: Output = None,
-    form: Annotated[
-        Literal["text", "json"],
-        typer.Option("--format", help="What to print.", rich_help_panel="Output"),
-    ] = "text",
-    seed: Annotated[
-        int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")
-    ] = 0,
-    exit_zero: Annotated[
-        bool,
-        typer.Option(
-            "--exit-zero",
-            help="Exit with 0 whatever the verdicts, for jobs that only report.",
-            rich_help_panel="Policy",
-        ),
-    ] = False,
+    form: Form = "text",
+    seed: Seed = 0,
+    exit_zero: ExitZero = False,
     force: Force = False,
 ) -> None:
     """Set models side by side: what each gives away, and what it is good for.

@@ -2,17 +2,22 @@
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from treeaudit.errors import DataError
 
 __all__ = [
+    "VERBOSE",
     "AcceptedReport",
     "Acro",
+    "Attacks",
+    "ExitZero",
     "Force",
+    "Form",
     "Known",
     "MaxBytes",
     "Model",
@@ -20,7 +25,9 @@ __all__ = [
     "PolicyName",
     "PriorShares",
     "Quiet",
+    "ReleaseSafe",
     "SamplingFraction",
+    "Seed",
     "Select",
     "Sensitive",
     "Target",
@@ -30,6 +37,14 @@ __all__ = [
     "distinct",
     "settings",
 ]
+
+VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
+"""Whether everything is to be told, wherever on the line that was asked for."""
+
+
+def _tell_all(value: bool) -> bool:
+    VERBOSE.set(value or VERBOSE.get())
+    return VERBOSE.get()
 
 
 def distinct(paths: list[Path] | None) -> list[Path] | None:
@@ -63,7 +78,9 @@ def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str)
 Model = Annotated[
     Path,
     typer.Argument(
-        help="A model file: pickle, joblib or treeaudit's own JSON.", show_default=False
+        help="A model file: pickle, joblib, skops, XGBoost, LightGBM, CatBoost, ONNX, PMML or "
+        "treeaudit's own JSON.",
+        show_default=False,
     ),
 ]
 Select = Annotated[
@@ -110,7 +127,8 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Print the worst leaves of every attack.",
+        help="Tell all: the worst leaves of every attack; of an error, where it comes from.",
+        callback=_tell_all,
         rich_help_panel="Output",
     ),
 ]
@@ -180,6 +198,7 @@ SamplingFraction = Annotated[
 PolicyName = Annotated[
     str,
     typer.Option(
+        "--policy",
         help="{policies}, a name in pyproject.toml, or a TOML file.",
         metavar="NAME",
         rich_help_panel="Policy",
@@ -202,5 +221,36 @@ Acro = Annotated[
         metavar="DIR",
         rich_help_panel="Output",
         show_default=False,
+    ),
+]
+Attacks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attack",
+        help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
+        metavar="ID",
+        rich_help_panel="Attacks",
+        show_default=False,
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")]
+Form = Annotated[
+    Literal["text", "json"],
+    typer.Option("--format", help="What to print.", rich_help_panel="Output"),
+]
+ReleaseSafe = Annotated[
+    bool,
+    typer.Option(
+        "--release-safe",
+        help="Mask small counts in the HTML file, so that it may leave the room.",
+        rich_help_panel="Output",
+    ),
+]
+ExitZero = Annotated[
+    bool,
+    typer.Option(
+        "--exit-zero",
+        help="Exit with 0 whatever the verdict, for jobs that only report.",
+        rich_help_panel="Policy",
     ),
 ]

@@ -1,14 +1,17 @@
 """``treeaudit scan MODEL``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
 from treeaudit.cli.options import (
     AcceptedReport,
     Acro,
+    Attacks,
+    ExitZero,
     Force,
+    Form,
     Known,
     MaxBytes,
     Model,
@@ -16,7 +19,9 @@ from treeaudit.cli.options import (
     PolicyName,
     PriorShares,
     Quiet,
+    ReleaseSafe,
     SamplingFraction,
+    Seed,
     Select,
     Sensitive,
     Target,
@@ -42,42 +47,15 @@ def scan(
     sampling_fraction: SamplingFraction = None,
     policy: PolicyName = "default",
     baseline: AcceptedReport = None,
-    attack: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
-            metavar="ID",
-            rich_help_panel="Attacks",
-            show_default=False,
-        ),
-    ] = None,
+    attack: Attacks = None,
     select: Select = None,
     max_bytes: MaxBytes = None,
     output: Output = None,
     acro: Acro = None,
-    form: Annotated[
-        Literal["text", "json"],
-        typer.Option("--format", help="What to print.", rich_help_panel="Output"),
-    ] = "text",
-    release_safe: Annotated[
-        bool,
-        typer.Option(
-            "--release-safe",
-            help="Mask small counts in the HTML file, so that it may leave the room.",
-            rich_help_panel="Output",
-        ),
-    ] = False,
-    seed: Annotated[
-        int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")
-    ] = 0,
-    exit_zero: Annotated[
-        bool,
-        typer.Option(
-            "--exit-zero",
-            help="Exit with 0 whatever the verdict, for jobs that only report.",
-            rich_help_panel="Policy",
-        ),
-    ] = False,
+    form: Form = "text",
+    release_safe: ReleaseSafe = False,
+    seed: Seed = 0,
+    exit_zero: ExitZero = False,
     force: Force = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -93,34 +71,35 @@ def scan(
 
     treeaudit scan model.joblib --policy strict --format json
     """
-    import treeaudit as ta
+    from treeaudit.audit import audit
     from treeaudit.cli.progress import progress_bar
     from treeaudit.fixes import with_fix
     from treeaudit.reports import render, save
+    from treeaudit.request import Request
 
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
     if acro is not None:
         from treeaudit.reports.acro import check_folder, write_acro
 
         check_folder(str(model), acro, force=force)
+    request = Request(
+        model=model,
+        select=select,
+        max_bytes=max_bytes,
+        train=train,
+        test=test,
+        target=target,
+        sensitive=tuple(sensitive or ()),
+        known=known,
+        prior=prior,
+        fraction=sampling_fraction,
+        policy=policy,
+        baseline=baseline,
+        attacks=tuple(attack) if attack else None,
+        seed=seed,
+    )
     with progress_bar(model, quiet=quiet) as progress:
-        forest = ta.load(model, select=select, max_bytes=max_bytes)
-        report = ta.scan(
-            forest,
-            train=train,
-            test=test,
-            target=target,
-            sensitive=sensitive or (),
-            known=known,
-            prior=prior,
-            fraction=sampling_fraction,
-            policy=policy,
-            baseline=baseline,
-            attacks=attack,
-            seed=seed,
-            progress=progress,
-        )
-        report = with_fix(report, test=test, target=target)
+        report = with_fix(audit(request, progress), test=test, target=target)
     written = [save(report, path, force=force, release_safe=release_safe) for path in output or []]
     if acro is not None:
         written.append(write_acro(report, acro, force=force))
@@ -134,6 +113,7 @@ def scan(
 def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
+    from treeaudit.output import check_free
     from treeaudit.reports import suffix_of
 
     for path in output:
@@ -141,10 +121,7 @@ def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe
             raise DataError(f"{path}: only the HTML report can be made release-safe")
         if path.resolve() == model.resolve():
             raise DataError(f"{path} is the model itself; choose another name for the report")
-        if path.exists() and not force:
-            raise DataError(f"{path} exists already; use --force to replace it")
-        if not path.parent.is_dir():
-            raise DataError(f"there is no folder {path.parent} for {path.name}")
+        check_free(path, force=force)
 
 
 def _print(report: "Report", written: list[Path], *, quiet: bool, verbose: bool) -> None:

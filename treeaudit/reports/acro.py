@@ -19,8 +19,8 @@ from treeaudit.findings import Check
 from treeaudit.output import write_file
 from treeaudit.report import Report
 from treeaudit.reports.advice import verdict_line
+from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.html import to_html
-from treeaudit.reports.provenance import command
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps
 from treeaudit.version import __version__
@@ -190,7 +190,7 @@ def _record(report: Report, uid: str, files: list[str], now: datetime) -> dict[s
         },
         "files": [{"name": name, "sdc": {}} for name in files],
         "outcome": _outcome(report),
-        "command": command(report),
+        "command": repeat_command(report),
         "summary": _summary(report),
         "timestamp": now.isoformat(timespec="seconds"),
         "comments": [f"SHA-256 of {model}: {source.sha256 or 'none'}", _NOT_FOR_RELEASE],

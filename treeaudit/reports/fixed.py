@@ -1,30 +1,9 @@
-"""The repair that was tried, in a sentence, and the command that makes it."""
-
-import shlex
-from pathlib import Path
+"""The repair that was tried, in a sentence."""
 
 from treeaudit.report import Report
 from treeaudit.reports.masking import Numbers
-from treeaudit.reports.plain_text import plain
-from treeaudit.writers import suffixes_of
 
-__all__ = ["defend_command", "fix_sentence"]
-
-
-def defend_command(report: Report, *, folder: bool = False) -> str:
-    """Return the command that repairs the model for the policy of the report.
-
-    With ``folder`` it can be run where the model was named; a report that is
-    passed on does not tell where the file was.
-    """
-    path = report.forest.source.path
-    place = "MODEL" if path is None else str(path) if folder else Path(path).name
-    model = shlex.quote(plain(place, 1000 if folder else 120))
-    suffix = Path(path).suffix.lower() if path is not None else ".pkl"
-    suffix = suffix if suffix in suffixes_of(report.forest) else ".json"
-    name = plain(report.policy.name, 80)
-    policy = "" if name == "default" else f" --policy {shlex.quote(name)}"
-    return f"treeaudit defend {model}{policy} -o safer{suffix}"
+__all__ = ["fix_sentence"]
 
 
 def fix_sentence(report: Report, numbers: Numbers) -> str:

@@ -18,14 +18,20 @@ from treeaudit.report import Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
+from treeaudit.reports.commands import (
+    defend_command,
+    place_to_repeat,
+    reconstruct_command,
+    repeat_command,
+)
 from treeaudit.reports.controls import held_against
-from treeaudit.reports.fixed import defend_command, fix_sentence
+from treeaudit.reports.fixed import fix_sentence
 from treeaudit.reports.ladder import ladder
 from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import bounded_by
-from treeaudit.reports.provenance import argument, command, facts, model_name, not_checked
+from treeaudit.reports.provenance import facts, model_name, not_checked
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import (
     headline,
@@ -89,7 +95,7 @@ def to_html(
             verdict_line=_sentence(verdict_line(report)),
             checks=[_check(check, report, numbers) for check in report.checks],
             fix=_sentence(numbers.text(fix_sentence(report, numbers))) if report.fix else "",
-            defend=defend_command(report),
+            defend=_line(defend_command(report)),
             accepted=is_accepted(report),
             steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
             warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],
@@ -106,8 +112,9 @@ def to_html(
             method=facts(report, numbers),
             bounded=bounded_by(report.forest),
             not_checked=not_checked(report, numbers),
-            command=command(report, release_safe=release_safe),
-            reconstruct=f"treeaudit reconstruct {argument(report.forest)} -o table.csv",
+            command=_line(repeat_command(report)),
+            place=place_to_repeat(report),
+            reconstruct=_line(reconstruct_command(report)),
             version=__version__,
         )
     )
@@ -137,6 +144,11 @@ def _finalize(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return plain(value, 800)
     return value
+
+
+def _line(command: str) -> Markup:
+    """Return a command whole: it holds nothing that could steer a reader's eye."""
+    return Markup.escape(command)
 
 
 def _sentence(text: str) -> str:

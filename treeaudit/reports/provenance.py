@@ -1,6 +1,5 @@
-"""What is needed to repeat an audit, and what it did not look at."""
+"""What an audit rests on, and what it did not look at."""
 
-import shlex
 from pathlib import Path
 
 from treeaudit.findings import Skipped
@@ -11,7 +10,7 @@ from treeaudit.reports.private import claim, spent
 from treeaudit.tree import Forest
 from treeaudit.version import __version__
 
-__all__ = ["argument", "command", "facts", "model_name", "not_checked"]
+__all__ = ["facts", "model_name", "not_checked"]
 
 _COUNTS = {
     "exact": "people",
@@ -45,49 +44,6 @@ def model_name(forest: Forest) -> str:
     return plain(Path(path).name, 120) if path else "model in memory"
 
 
-def argument(forest: Forest) -> str:
-    """Return the model as an argument of a command."""
-    return "MODEL" if forest.source.path is None else shlex.quote(model_name(forest))
-
-
-def command(report: Report, *, release_safe: bool = False) -> str:
-    """Return the command that repeats the audit."""
-    words = ["treeaudit scan", argument(report.forest)]
-    for role, (name, _) in report.people.items():
-        # Tables that were given from Python have no file to name.
-        told = shlex.quote(plain(name, 120)) if Path(name).suffix else role.upper()
-        words.append(f"--{role} {told}")
-    target = report.forest.schema.target
-    if report.people and target != "label":
-        words.append(f"--target {shlex.quote(plain(target, 80))}")
-    words += _knowledge(report)
-    words.append(f"--policy {shlex.quote(plain(report.policy.name, 80))}")
-    if report.baseline is not None:
-        words.append(f"--baseline {shlex.quote(plain(str(report.baseline.get('name')), 120))}")
-    if report.seed:
-        words.append(f"--seed {report.seed}")
-    if release_safe:
-        words.append("--release-safe")
-    return " ".join([*words, "-o report.html"])
-
-
-def _knowledge(report: Report) -> list[str]:
-    """Return the options of what else was told, as the findings remember it."""
-    details = {finding.id: finding.details for finding in report.findings}
-    words = [
-        f"--sensitive {shlex.quote(plain(str(entry['column']), 80))}"
-        for entry in details.get("TA110", {}).get("columns", ())
-        if entry["named"]
-    ]
-    prior = details.get("TA103", {}).get("prior")
-    if prior:
-        words.append(f"--prior {shlex.quote(plain(str(prior.get('origin', 'PRIOR')), 120))}")
-    fraction = getattr(getattr(details.get("TA101"), "risks", None), "fraction", None)
-    if fraction and report.forest.records_are == "all":
-        words.append(f"--sampling-fraction {fraction:g}")
-    return words
-
-
 def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
     """Return what was read, held against what and with which choices, name and text."""
     forest, policy, source = report.forest, report.policy, report.forest.source
@@ -119,7 +75,7 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
         ("Hash of the policy", policy.sha256),
         *_baseline(report),
         ("Version", f"treeaudit {__version__}"),
-        ("Seed", str(report.seed)),
+        ("Seed", str(report.request.seed)),
     ]
 
 

@@ -12,7 +12,8 @@ from treeaudit.attacks.uniqueness_details import group_sizes
 from treeaudit.report import Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.attack_lines import attack_lines, has_control
-from treeaudit.reports.fixed import defend_command, fix_sentence
+from treeaudit.reports.commands import defend_command
+from treeaudit.reports.fixed import fix_sentence
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import claim, spent
@@ -94,7 +95,10 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
             word = "accepted" if check.accepted else check.status
             console.print(_row(f"  {word}", f"{check.title}: {said} ({check.bound})", "dim"))
     if report.verdict == "fail":
-        console.print(_row("next", defend_command(report, folder=True), "bold"))
+        # A command is not broken into lines: it would not survive being copied.
+        command = defend_command(report, folders=True)
+        line = Text.assemble(("next", "bold"), "  ", plain(command, len(command)))
+        console.print(line, soft_wrap=True)
         if report.fix is not None:
             said = fix_sentence(report, Numbers(k=report.policy.k))
             console.print(_row("    ", plain(said, 600), "dim"))

@@ -53,7 +53,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         "fix": _fix(report.fix),
         "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
-        "seed": report.seed,
+        "seed": report.request.seed,
     }
 
 
