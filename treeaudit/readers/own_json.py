@@ -48,8 +48,9 @@ _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor"
 _KEYS: Keys = {
     **dict.fromkeys(
         "format version counts_are counts_reason records_are n_records single_precision privacy "
-        "class_weights".split()
+        "class_weights answers".split()
     ),
+    "noise": dict.fromkeys("rate counts afterwards mechanism".split()),
     "schema": {
         **dict.fromkeys(("classes", "target", "named")),
         "features": dict.fromkeys("name categories low high ignores_unknown fill".split()),
