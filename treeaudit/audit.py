@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks
+from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
 from treeaudit.baseline import accept, read_baseline
 from treeaudit.errors import PolicyError
 from treeaudit.findings import Finding, Skipped
@@ -121,7 +121,7 @@ def scan(
     )
     results: list[Finding | Skipped] = []
     for done, attack in enumerate(chosen, start=1):
-        results.append(attack().run(case))
+        results.append(run_attack(attack(), case))
         if progress is not None:
             progress(attack.title.lower(), done, len(chosen))
     # The hash is of the bytes that were just read, not of what the file is later.

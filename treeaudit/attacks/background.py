@@ -25,8 +25,9 @@ from treeaudit.attacks.background_curves import knowledge_curves
 from treeaudit.attacks.background_known import Fallen, taken_out
 from treeaudit.attacks.background_prior import Inferred, under_prior
 from treeaudit.attacks.background_view import view
-from treeaudit.attacks.case import Case, evidence, severity_of_share
+from treeaudit.attacks.case import Case, Need, evidence, severity_of_share
 from treeaudit.attacks.control import lowered
+from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.checks import Rule
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.knowledge.vectors import vectors_of
@@ -138,14 +139,15 @@ class Background:
     about: ClassVar[About] = "table"
     checks: ClassVar[tuple[Rule, ...]] = (_BY_ONE_KNOWN,)
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
     most_known: int = 10
     certainty: float = 0.95
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return who falls for each amount of knowledge.
 
-        Skipped where the model holds no class counts. Leaves whose counts are
-        not people (weights, repeated draws) only count at ``r = 0``.
+        Leaves whose counts are not people (weights, repeated draws) only count
+        at ``r = 0``; skipped where nothing was found and there are such leaves.
 
         Raises
         ------
@@ -154,9 +156,6 @@ class Background:
             has no line for somebody.
         """
         groups, forest = case.groups, case.forest
-        if groups.size is None or groups.labels is None:
-            reason = forest.counts_reason or "the model holds no class counts"
-            return Skipped(id=self.id, title=self.title, reason=reason)
         size, majority = groups.size, groups.labels.majority
         countable = ~np.isnan(majority)
         others = majority[countable].astype(np.int64)

@@ -127,8 +127,8 @@ def one_known(case: Case, positions: npt.NDArray[np.intp]) -> Control | None:
     if labels is None or many or not len(positions) or (case.train is None and case.test is None):
         return None
     scores: list[Score | None] = []
-    for records in (case.train, case.test):
-        if records is None or records.labels is None:
+    for records in (case.labelled("train"), case.labelled("test")):
+        if records is None:
             scores.append(None)
             continue
         score = Score(records)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from treeaudit.words import label_text, sentence
 if TYPE_CHECKING:
     from treeaudit.prior import Prior
 
-__all__ = ["Attack", "Case", "evidence", "severity_of_share", "silent_trees", "smallest"]
+__all__ = ["Attack", "Case", "Need", "evidence", "severity_of_share", "silent_trees", "smallest"]
 
 Index = npt.NDArray[np.intp]
 Float = npt.NDArray[np.float64]
@@ -72,10 +72,45 @@ class Case:
     guess: Callable[[], Float] | None = None
     progress: Callable[[str, int, int], None] | None = None
 
+    def people(self, role: Literal["train", "test"]) -> Records:
+        """Return people who are there because the attack said that it needs them.
+
+        Raises
+        ------
+        RuntimeError
+            If there are none: `Attack.needs` does not name them.
+        """
+        records = self.train if role == "train" else self.test
+        if records is None:
+            raise RuntimeError(f"an attack uses {role} people that it does not say it needs")
+        return records
+
+    def labelled(self, role: Literal["train", "test"]) -> Records | None:
+        """Return people whose labels are known, or None where nobody's are."""
+        records = self.train if role == "train" else self.test
+        return None if records is None or records.labels is None else records
+
     def step(self, what: str, done: int, total: int) -> None:
         """Tell how far a long attack is."""
         if self.progress is not None:
             self.progress(what, done, total)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Something that an attack cannot do without; `treeaudit.attacks.needs` holds the usual ones.
+
+    Attributes
+    ----------
+    missing
+        Tells why it is not there, in one sentence; None where it is.
+    asks
+        The options of the command line that would supply it; none where only
+        another model would.
+    """
+
+    missing: Callable[[Case], str | None]
+    asks: tuple[str, ...] = ()
 
 
 class Attack(Page, Protocol):
@@ -83,14 +118,21 @@ class Attack(Page, Protocol):
 
     Attributes
     ----------
+    needs
+        What it cannot do without: without that it is not run.
     checks
         What a policy can ask of its finding.
     """
 
+    needs: ClassVar[tuple[Need, ...]]
     checks: ClassVar[tuple[Rule, ...]]
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what the attack found; never raise for a model it cannot attack."""
+        """Return what the attack found in a case that holds what it needs.
+
+        `treeaudit.attacks.needs.run_attack` sees to that. Skipped for what only
+        computing shows.
+        """
 
 
 def smallest(values: npt.NDArray[np.int64], among: Index, most: int = 5) -> Index:

@@ -18,10 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence, severity_of_share, smallest
+from treeaudit.attacks.case import Case, Need, evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.diversity_checks import DIVERSITY
 from treeaudit.attacks.homogeneity_view import view
+from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.checks import Rule, holds_at_least, least, most
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.groups import Labels
@@ -75,6 +76,7 @@ class Homogeneity:
     about: ClassVar[About] = "table"
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
     dominant: float = 0.9
 
     def run(self, case: Case) -> Finding | Skipped:
@@ -92,12 +94,9 @@ class Homogeneity:
         ``small_cell_leaves`` and ``small_cell_people`` where that is below k;
         ``measured_on``.
 
-        Skipped where the model holds no class counts.
+        Skipped where no such leaf was found and not every tree holds class counts.
         """
         groups, forest = case.groups, case.forest
-        if groups.size is None or groups.labels is None:
-            reason = forest.counts_reason or "the model holds no class counts"
-            return Skipped(id=self.id, title=self.title, reason=reason)
         size, labels = groups.size, groups.labels
         pure = labels.distinct == 1
         people = int(size[pure].sum())

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case
+from treeaudit.attacks.case import Case, Need
 from treeaudit.checks import Rule
 from treeaudit.findings import About, Finding, Skipped, Words
 from treeaudit.numbers import Count
@@ -90,6 +90,7 @@ class Identifiers:
     checks: ClassVar[tuple[Rule, ...]] = ()
     warns: ClassVar[bool] = True
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
     share: float = 0.5
     fewest: int = 20
 

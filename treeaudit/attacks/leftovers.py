@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from treeaudit.attacks.case import Case
+from treeaudit.attacks.case import Case, Need
 from treeaudit.checks import Rule, most
 from treeaudit.findings import About, Finding, Severity, Skipped, Words
 from treeaudit.numbers import People
@@ -103,6 +103,7 @@ class TrainingData:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_ROWS,)
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the rows of training data that were found."""
@@ -147,6 +148,7 @@ class ReproducibleDraws:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_SEEDS,)
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
     grades: ClassVar[Mapping[str, Severity]] = {"seeds": "medium"}
 
     def run(self, case: Case) -> Finding | Skipped:
@@ -176,6 +178,7 @@ class ExactValues:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_VALUES,)
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
     grades: ClassVar[Mapping[str, Severity]] = {
         "column-values": "medium",
         "first-round-counts": "medium",
@@ -214,6 +217,7 @@ class CodeInside:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_CALLS,)
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
     grades: ClassVar[Mapping[str, Severity]] = {
         "calls": "low",
         "code": "medium",

@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence, silent_trees, smallest
+from treeaudit.attacks.case import Case, Need, evidence, silent_trees, smallest
 from treeaudit.attacks.contribution import contribution
 from treeaudit.attacks.control import MEMORY, leaf_control, lowered
+from treeaudit.attacks.needs import PEOPLE
 from treeaudit.attacks.population import Population, degrees_of_freedom, population, risks
 from treeaudit.attacks.uniqueness_details import UniquenessDetails, group_sizes
 from treeaudit.attacks.uniqueness_view import view
@@ -127,16 +128,14 @@ class Uniqueness:
     about: ClassVar[About] = "table"
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (PEOPLE,)
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return what the leaf sizes alone reveal.
 
-        Skipped where the model does not tell how many people are in a leaf.
+        Skipped where no small leaf was found and not every tree tells.
         """
         size = case.groups.size
-        if size is None or not len(size):
-            reason = "the model does not tell how many people are in a leaf"
-            return Skipped(id=self.id, title=self.title, reason=reason)
         k = case.k
         alone, small = size == 1, size < k
         unique, below = int(alone.sum()), int(small.sum())
