@@ -36,7 +36,7 @@ def noisy_stump(neighbours="add-remove") -> ta.Forest:
 
 
 def test_claims_by_enumeration() -> None:
-    claims = claims_of(noisy_stump())
+    claims = claims_of(ta.reconstruct(noisy_stump()))
     many = np.arange(400)
     weight = {c: np.exp(-0.5 * np.abs(c - many)) for c in (0, 1, 8)}
     p = {c: w / w.sum() for c, w in weight.items()}
@@ -50,4 +50,4 @@ def test_the_rate_is_that_of_the_leaves() -> None:
     assert noise_rate(noisy_stump("replace-one")) == 0.25
     plain = ta.Forest(trees=noisy_stump().trees, schema=noisy_stump().schema)
     assert noise_rate(plain) is None
-    assert claims_of(plain).alone_expected is None
+    assert claims_of(ta.reconstruct(plain)).alone_expected is None

@@ -1,4 +1,4 @@
-"""The whole audit on one page: model → groups → attacks → policy → report."""
+"""The whole audit on one page: model → table → attacks → policy → report."""
 
 import os
 from collections.abc import Sequence
@@ -133,7 +133,7 @@ def scan(
         checks = accept(checks, accepted, resolved.k, known_checks)
     return Report(
         forest=forest,
-        groups=case.groups,
+        table=case.table,
         results=tuple(results),
         checks=checks,
         verdict=verdict_of(checks),

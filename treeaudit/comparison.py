@@ -190,7 +190,7 @@ def _compared(
     return Compared(
         name=name,
         report=report,
-        claims=claims_of(forest, seen),
+        claims=claims_of(report.table, seen),
         utility=useful,
         notes=tuple(notes),
     )

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive_column import check_columns
 from treeaudit.errors import DataError
-from treeaudit.groups import measure
 from treeaudit.prior import read_prior
+from treeaudit.reconstruction import reconstruct
 from treeaudit.records import Records, read_records
 from treeaudit.tree import Forest
 from treeaudit.verification import verify
@@ -61,7 +61,7 @@ def prepare(
     unverified = "" if trained is None else verify(forest, trained)
     case = Case(
         forest=forest,
-        groups=measure(forest, step),
+        table=reconstruct(forest, progress=step).groups,
         k=k,
         seed=seed,
         train=trained,

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from treeaudit.findings import About, Check, Finding, Skipped, Verdict, Words
-from treeaudit.groups import Groups
 from treeaudit.policy import Policy
 from treeaudit.rendered import Rendered, renderer_of
 from treeaudit.stats import Estimate
+from treeaudit.table import Table
 from treeaudit.tree import Forest
 from treeaudit.view import View
 
@@ -53,8 +53,8 @@ class Report(Rendered):
     ----------
     forest
         The model, for renderers that show its leaves.
-    groups
-        The leaves with people in them.
+    table
+        The groups of its reconstructed table: the leaves that hold people.
     results
         One `Finding` or `Skipped` per attack, in the order of their ids.
     checks, verdict, policy
@@ -75,7 +75,7 @@ class Report(Rendered):
     """
 
     forest: Forest
-    groups: Groups
+    table: Table
     results: tuple[Finding | Skipped, ...]
     checks: tuple[Check, ...]
     verdict: Verdict

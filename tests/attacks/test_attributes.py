@@ -21,7 +21,6 @@ from treeaudit.attacks.attributes import Outcome
 from treeaudit.attacks.candidates import columns_of
 from treeaudit.attacks.hidden import answers, people_asked, weigh
 from treeaudit.attacks.sides import sides
-from treeaudit.groups import measure
 
 
 def case_by_hand(forest, seed) -> Case:
@@ -31,7 +30,7 @@ def case_by_hand(forest, seed) -> Case:
     train, test = (
         records_of(forest, rows(s, 60), rng.integers(0, classes, 60)) for s in (seed, seed + 1)
     )
-    return Case(forest=forest, groups=measure(forest), train=train, test=test)
+    return Case(forest=forest, table=ta.reconstruct(forest).groups, train=train, test=test)
 
 
 def explicit_score(forest, people, n_members, row, label) -> float:
@@ -228,7 +227,7 @@ def test_a_model_that_asks_nothing_is_skipped() -> None:
 
 
 def test_without_people_it_is_skipped(figure_3) -> None:
-    result = run_attack(Attributes(), Case(forest=figure_3, groups=measure(figure_3)))
+    result = run_attack(Attributes(), Case(forest=figure_3, table=ta.reconstruct(figure_3).groups))
     assert result.reason == "needs --train and --test to tell success from chance"
 
 
@@ -246,7 +245,7 @@ def test_the_order_of_the_trees_does_not_matter() -> None:
     )
     again = Case(
         forest=other,
-        groups=measure(other),
+        table=ta.reconstruct(other).groups,
         train=records_of(other, x, case.train.labels),
         test=records_of(other, case.test.values, case.test.labels),
     )

@@ -7,7 +7,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.attacks import Background, Case, run_attack
-from treeaudit.groups import measure
 from treeaudit.prior import read_prior
 from treeaudit.records import read_records
 from treeaudit.tree import CategorySets
@@ -124,7 +123,7 @@ def test_known_people_are_taken_out_first(hospital) -> None:
     records = read_records(PEOPLE, forest)
     case = Case(
         forest=forest,
-        groups=measure(forest),
+        table=ta.reconstruct(forest).groups,
         train=records,
         known=read_records(known, forest),
         prior=read_prior(PRIOR, forest),

@@ -9,11 +9,10 @@ from hypothesis import given
 import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Homogeneity, run_attack
-from treeaudit.groups import measure
 
 
 def run(forest):
-    return run_attack(Homogeneity(), Case(forest=forest, groups=measure(forest)))
+    return run_attack(Homogeneity(), Case(forest=forest, table=ta.reconstruct(forest).groups))
 
 
 def leaves(counts, classes=None, **stated) -> ta.Forest:

@@ -12,7 +12,6 @@ from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
 from treeaudit.attacks.membership import _severity, membership_scores
 from treeaudit.attacks.sides import sides
-from treeaudit.groups import measure
 from treeaudit.stats import Estimate
 
 KEYS = {
@@ -77,7 +76,7 @@ def test_scores_by_hand(figure_3) -> None:
     test = [(3, 0)] * 40 + [(5, 1)] * 40
     case = Case(
         forest=figure_3,
-        groups=measure(figure_3),
+        table=ta.reconstruct(figure_3).groups,
         train=records_of(figure_3, [leaves[n] for n, _ in train], [y for _, y in train]),
         test=records_of(figure_3, [leaves[n] for n, _ in test], [y for _, y in test]),
     )
@@ -179,7 +178,7 @@ def test_the_strongest_test_decides(tests, alone, severity) -> None:
 def test_without_people_it_is_skipped(forest_case, change, reason) -> None:
     given = {"train": forest_case.train, "test": forest_case.test} | change
     result = run_attack(
-        Membership(), Case(forest=forest_case.forest, groups=forest_case.groups, **given)
+        Membership(), Case(forest=forest_case.forest, table=forest_case.table, **given)
     )
     assert isinstance(result, ta.Skipped)
     assert reason in result.reason
@@ -198,7 +197,8 @@ def test_noise_is_not_taken_for_counts(figure_3) -> None:
     noisy = ta.Forest(trees=figure_3.trees, schema=figure_3.schema, counts_are="noisy")
     people = records_of(noisy, [[160, 50, 20]] * 50, [0] * 50)
     result = run_attack(
-        Membership(), Case(forest=noisy, groups=measure(noisy), train=people, test=people)
+        Membership(),
+        Case(forest=noisy, table=ta.reconstruct(noisy).groups, train=people, test=people),
     )
     assert result.details["score"] == "answers"
     assert result.details["auc"] == 0.5

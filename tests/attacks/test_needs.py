@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import treeaudit as ta
 from tests.attacks.people import records_of
 from treeaudit.attacks import ATTACKS, Case, Need, run_attack
 from treeaudit.attacks.membership import Membership
 from treeaudit.attacks.needs import FEWEST, LABELS, TEST, TRAIN, TWO_HALVES, missing
 from treeaudit.attacks.sensitive import Sensitive
-from treeaudit.groups import measure
 from treeaudit.records import Records
 
 
@@ -33,17 +33,17 @@ def test_every_attack_says_what_it_needs() -> None:
 )
 def test_missing_tables_are_asked_for_at_once(figure_3, given, asks) -> None:
     tables = {role: people(figure_3, 2) for role in given}
-    case = Case(forest=figure_3, groups=measure(figure_3), **tables)
+    case = Case(forest=figure_3, table=ta.reconstruct(figure_3).groups, **tables)
     found = run_attack(Membership(), case)
     assert found.asks == asks
     assert found.reason == f"needs {' and '.join(asks)} to tell success from chance"
 
 
 def test_each_need_of_people(figure_3) -> None:
-    bare = Case(forest=figure_3, groups=measure(figure_3))
+    bare = Case(forest=figure_3, table=ta.reconstruct(figure_3).groups)
     few = Case(
         forest=figure_3,
-        groups=bare.groups,
+        table=bare.table,
         train=people(figure_3, 3),
         test=people(figure_3, FEWEST - 1, labelled=False),
     )
@@ -57,11 +57,11 @@ def test_each_need_of_people(figure_3) -> None:
 
 
 def test_a_column_has_to_be_named(figure_3) -> None:
-    found = missing(Sensitive(), Case(forest=figure_3, groups=measure(figure_3)))
+    found = missing(Sensitive(), Case(forest=figure_3, table=ta.reconstruct(figure_3).groups))
     assert found.asks == ("--sensitive", "--train")
 
 
 def test_an_attack_that_hides_a_need_is_found_out(figure_3) -> None:
-    case = Case(forest=figure_3, groups=measure(figure_3))
+    case = Case(forest=figure_3, table=ta.reconstruct(figure_3).groups)
     with pytest.raises(RuntimeError, match="does not say it needs"):
         case.people("train")

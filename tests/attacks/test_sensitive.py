@@ -15,7 +15,6 @@ import treeaudit as ta
 from tests.strategies import grow, rows
 from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.sensitive import Sensitive
-from treeaudit.groups import measure
 from treeaudit.records import read_records
 
 # Nine people who fit the tree of Wakabayashi et al. (2024), Figure 3, and two more columns.
@@ -34,7 +33,7 @@ PEOPLE = pd.DataFrame(
 def case_of(forest, frame=PEOPLE, test=None, **options) -> Case:
     return Case(
         forest=forest,
-        groups=measure(forest),
+        table=ta.reconstruct(forest).groups,
         train=read_records(frame, forest, target="Health"),
         test=None if test is None else read_records(test, forest, target="Health"),
         **options,
@@ -118,7 +117,9 @@ def test_agreement_with_a_count_by_hand(seed) -> None:
     frame["label"] = 1.5
     frame["illness"] = rng.choice(["flu", "cold", None], len(x), p=[0.7, 0.2, 0.1])
     train = read_records(frame, forest, target="label")
-    case = Case(forest=forest, groups=measure(forest), train=train, sensitive=("illness",))
+    case = Case(
+        forest=forest, table=ta.reconstruct(forest).groups, train=train, sensitive=("illness",)
+    )
     entry = next(
         e for e in run_attack(Sensitive(), case).details["columns"] if e["column"] == "illness"
     )
@@ -192,7 +193,7 @@ def test_columns_that_are_not_there(figure_3, options, message) -> None:
 
 
 def test_without_a_column_it_is_skipped(figure_3) -> None:
-    found = run_attack(Sensitive(), Case(forest=figure_3, groups=measure(figure_3)))
+    found = run_attack(Sensitive(), Case(forest=figure_3, table=ta.reconstruct(figure_3).groups))
     assert isinstance(found, ta.Skipped)
 
 

@@ -14,7 +14,6 @@ from tests.strategies import grow
 from treeaudit.attacks import ATTACKS, Case, run_attack
 from treeaudit.checks import Rule, most
 from treeaudit.details import plain_data
-from treeaudit.groups import measure
 
 
 def forest_of(*seeds, **stated) -> ta.Forest:
@@ -28,7 +27,7 @@ def forest_of(*seeds, **stated) -> ta.Forest:
 
 
 def case_of(forest: ta.Forest, **options) -> Case:
-    return Case(forest=forest, groups=measure(forest), **options)
+    return Case(forest=forest, table=ta.reconstruct(forest).groups, **options)
 
 
 MODELS = {
@@ -68,7 +67,7 @@ class TestEveryAttack:
         else:
             plain = plain_data(first.details)
             assert json.loads(json.dumps(plain, allow_nan=False)) == plain
-            assert 0 <= first.leaves <= case.groups.n_leaves
+            assert 0 <= first.leaves <= case.table.n_leaves
             assert first.summary.endswith(".")
 
     def test_the_order_of_the_trees_does_not_matter(self, attack) -> None:

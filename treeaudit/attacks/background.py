@@ -155,8 +155,8 @@ class Background:
             If a known person cannot be among the training people, or the prior
             has no line for somebody.
         """
-        groups, forest = case.groups, case.forest
-        size, majority = groups.size, groups.labels.majority
+        table = case.table
+        size, majority = table.size, table.labels.majority
         countable = ~np.isnan(majority)
         others = majority[countable].astype(np.int64)
         needed = size[countable] - others
@@ -183,7 +183,7 @@ class Background:
             "leaves_by_known": leaves.tolist(),
             "leaves_not_countable": unknown,
             "people_total": int(size.sum()),
-            **knowledge_curves(vectors_of(forest, groups), self.most_known),
+            **knowledge_curves(vectors_of(table), self.most_known),
         }
         worst = positions[np.argsort(-majority[positions], kind="stable")]
         rows, controls, said = evidence(case, worst), [control], [_summary(curve.tolist(), unknown)]

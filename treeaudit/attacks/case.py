@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from treeaudit.checks import Rule
 from treeaudit.findings import Evidence, Finding, Severity, Skipped
-from treeaudit.groups import Groups
 from treeaudit.records import Records
 from treeaudit.report import Page
 from treeaudit.rules import rules_of
+from treeaudit.table import Table
 from treeaudit.tree import Forest
 from treeaudit.words import label_text, sentence
 
@@ -33,8 +33,8 @@ class Case:
     ----------
     forest
         The model.
-    groups
-        The leaves that hold people, measured once for all attacks.
+    table
+        The groups of its reconstructed table: the leaves that hold people.
     k
         The smallest acceptable group of the policy.
     seed
@@ -60,7 +60,7 @@ class Case:
     """
 
     forest: Forest
-    groups: Groups
+    table: Table
     k: int = 5
     seed: int = 0
     train: Records | None = None
@@ -161,20 +161,18 @@ def smallest(values: npt.NDArray[np.int64], among: Index, most: int = 5) -> Inde
 
 
 def evidence(case: Case, worst: Index, most: int = 5) -> tuple[Evidence, ...]:
-    """Describe some leaves, given their positions in ``case.groups``, worst first."""
-    forest, groups = case.forest, case.groups
-    if groups.size is None:
-        return ()
+    """Describe some leaves, given their positions in ``case.table``, worst first."""
+    forest, table = case.forest, case.table
     chosen = worst[:most]
     found = []
-    for position, index in zip(chosen.tolist(), groups.tree_of(chosen).tolist(), strict=True):
+    for position, index in zip(chosen.tolist(), table.tree_of(chosen).tolist(), strict=True):
         tree = forest.trees[index]
-        leaf = int(groups.leaf[position])
+        leaf = int(table.leaf[position])
         found.append(
             Evidence(
                 tree=index,
                 leaf=leaf,
-                people=int(groups.size[position]),
+                people=int(table.size[position]),
                 says=_says(forest, index, None if tree.counts is None else tree.counts[leaf]),
                 rule=sentence(rules_of(tree, [leaf]), forest.schema),
             )
@@ -199,7 +197,7 @@ def _says(forest: Forest, tree: int, counts: npt.NDArray[np.float64] | None) -> 
 
 def silent_trees(case: Case) -> str:
     """Say that nothing was found where not everything could be seen."""
-    silent, trees = case.groups.n_silent, case.forest.n_trees
+    silent, trees = case.table.n_silent, case.forest.n_trees
     return f"{silent:,} of {trees:,} trees do not tell how many people are in their leaves"
 
 

@@ -40,7 +40,7 @@ def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
     case
         With ``train``, ``test`` or both.
     chosen
-        Shape ``(n,)``: which leaves of ``case.groups``.
+        Shape ``(n,)``: which leaves of ``case.table``.
     of
         What they are called, such as ``leaves of fewer than 5 people``.
 
@@ -49,12 +49,13 @@ def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
     Control or None
         None where there is nobody to test the claim on, or nothing is claimed.
     """
-    groups, labels = case.groups, case.groups.labels
+    table = case.table
     nobody = case.train is None and case.test is None
-    if nobody or labels is None or case.forest.tree_classes is not None or not chosen.any():
+    comparable = table.tells_labels and case.forest.tree_classes is None
+    if nobody or not comparable or not chosen.any():
         return None
-    size = groups.size[chosen]
-    right = np.where(np.isnan(labels.majority), labels.share * groups.size, labels.majority)
+    size, labels = table.size[chosen], table.labels
+    right = np.where(np.isnan(labels.majority), labels.share * table.size, labels.majority)
     control = Control(of=of, claim=fact(float(right[chosen].sum() / size.sum()), int(size.sum())))
     train, test = case.labelled("train"), case.labelled("test")
     if train is not None:
@@ -79,10 +80,10 @@ def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
 
 def _share(case: Case, records: Records, chosen: Flag) -> tuple[float, Flag] | None:
     """Return how often the leaves are right for people, and which people fit them."""
-    labels = case.groups.labels
+    labels = case.table.labels
     fits, right = np.zeros(len(records)), np.zeros(len(records))
     for tree in range(case.forest.n_trees):
-        position = case.groups.positions(tree, records.node[:, tree])
+        position = case.table.positions(tree, records.node[:, tree])
         inside = (position >= 0) & chosen[position]
         fits += inside
         right += inside & (labels.top[position] == records.known_labels)

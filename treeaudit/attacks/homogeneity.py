@@ -25,9 +25,9 @@ from treeaudit.attacks.homogeneity_view import view
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.checks import Rule, holds_at_least, least, most
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
-from treeaudit.groups import Labels
 from treeaudit.numbers import Share
 from treeaudit.report import Show
+from treeaudit.table_labels import Labels
 
 __all__ = ["Homogeneity"]
 
@@ -96,16 +96,16 @@ class Homogeneity:
 
         Skipped where no such leaf was found and not every tree holds class counts.
         """
-        groups, forest = case.groups, case.forest
-        size, labels = groups.size, groups.labels
+        table, forest = case.table, case.forest
+        size, labels = table.size, table.labels
         pure = labels.distinct == 1
         people = int(size[pure].sum())
-        totals = groups.per_tree(np.where(labels.distinct > 0, size, 0))
-        certain = groups.per_tree(np.where(pure, size, 0))
+        totals = table.per_tree(np.where(labels.distinct > 0, size, 0))
+        certain = table.per_tree(np.where(pure, size, 0))
         share = Share(float((certain / np.maximum(totals, 1)).max()))
         if forest.n_trees == 1:
             share = Share.of(people, int(size.sum()))
-        if not pure.any() and (groups.n_silent or None in labels.trees):
+        if not pure.any() and (table.n_silent or None in labels.trees):
             reason = f"not every tree holds class counts ({forest.counts_reason})"
             return Skipped(id=self.id, title=self.title, reason=reason)
         dominated = labels.share >= self.dominant
@@ -140,7 +140,7 @@ class Homogeneity:
             summary=_summary(people, int(pure.sum()), share, many),
             details=details,
             evidence=evidence(case, worst),
-            per_tree=_per_tree(groups.per_tree(pure), certain, labels) if many else None,
+            per_tree=_per_tree(table.per_tree(pure), certain, labels) if many else None,
             controls=tuple(control for _, control in controls if control is not None),
         )
 
@@ -149,9 +149,9 @@ def _severity(
     case: Case, share: float, controls: Sequence[tuple[npt.NDArray[np.bool_], Control | None]]
 ) -> Severity:
     """Grade the share of people, without those about whom the leaf says what everybody knows."""
-    size = case.groups.size
+    size = case.table.size
     found = severity_of_share(share)
-    if size is None or not any(explained(control) for _, control in controls):
+    if not any(explained(control) for _, control in controls):
         return found
     people = sum(int(size[chosen].sum()) for chosen, _ in controls)
     memory = sum(int(size[chosen].sum()) for chosen, control in controls if not explained(control))
@@ -184,11 +184,10 @@ def _cells(labels: Labels, case: Case) -> dict[str, Any]:
     """Look at the people of each label in each leaf: the cells of the table."""
     counted = ~np.isnan(labels.fewest)
     small = counted & (labels.fewest < case.k)
-    size = case.groups.size if case.groups.size is not None else np.empty(0, np.int64)
     return {
         "smallest_cell": int(labels.fewest[counted].min()) if counted.all() else None,
         "small_cell_leaves": int(small.sum()),
-        "small_cell_people": int(size[small].sum()),
+        "small_cell_people": int(case.table.size[small].sum()),
     }
 
 

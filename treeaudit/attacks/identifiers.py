@@ -128,10 +128,7 @@ class Identifiers:
 def _people(case: Case) -> int:
     if case.forest.n_records is not None:
         return case.forest.n_records
-    size = case.groups.size
-    if size is None or not len(size):
-        return 0
-    return int(case.groups.per_tree(size).max())
+    return int(case.table.per_tree(case.table.size).max())
 
 
 def _thresholds(forest: Forest, bar: int | None) -> tuple[npt.NDArray[np.int64], dict[int, int]]:

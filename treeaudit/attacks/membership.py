@@ -134,7 +134,7 @@ class Membership:
         ]
         rate = tests[0][1]
         blind = _blind(case, usual)
-        alone = 0 if case.groups.size is None else int((case.groups.size == 1).sum())
+        alone = int((case.table.size == 1).sum())
         held = None if rate is None else _control(members, control, rate)
         excess = 0.0 if rate is None else max(0.0, rate.value - 0.01) * (rate.low > 0.01)
         return Finding(

@@ -28,11 +28,11 @@ _NO_SIZES = "the model does not tell how many people are in a leaf"
 
 
 def _people(case: Case) -> str | None:
-    return None if case.groups.size is not None and len(case.groups.size) else _NO_SIZES
+    return None if case.table.tells_people else _NO_SIZES
 
 
 def _class_counts(case: Case) -> str | None:
-    if case.groups.size is not None and case.groups.labels is not None:
+    if case.table.tells_labels:
         return None
     return case.forest.counts_reason or "the model holds no class counts"
 

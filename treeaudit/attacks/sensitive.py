@@ -207,8 +207,8 @@ def _evidence(
         found += [(-int(one.people[position]), i, int(position)) for position in largest]
     evidence = []
     for people, i, position in sorted(found)[:_MOST_EVIDENCE]:
-        index = int(case.groups.tree_of(position))
-        leaf = int(case.groups.leaf[position])
+        index = int(case.table.tree_of(position))
+        leaf = int(case.table.leaf[position])
         value = columns[i].names[int(groups[i].only[position])]
         rule = sentence(rules_of(case.forest.trees[index], [leaf]), case.forest.schema)
         says = f"{columns[i].name[:60]} = {value[:60]}"
@@ -218,7 +218,7 @@ def _evidence(
 
 def _controls(case: Case, column: SensitiveColumn, found: SensitiveGroups) -> list[Control]:
     """Ask unseen people whether they have the value of their leaf, in small and large leaves."""
-    test, size = case.test, case.groups.size
+    test, size = case.test, case.table.size
     code = None if test is None else codes_of(column, test.frame)
     if test is None or code is None:
         return []
@@ -258,7 +258,7 @@ def _tested(
     """Return who fits the leaves, and with what share of theirs they agree."""
     fits, right = np.zeros(len(code)), np.zeros(len(code))
     for tree in range(case.forest.n_trees):
-        position = case.groups.positions(tree, test.node[:, tree])
+        position = case.table.positions(tree, test.node[:, tree])
         inside = (position >= 0) & chosen[position]
         fits += inside
         right += inside & (found.only[position] == code)

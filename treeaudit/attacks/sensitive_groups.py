@@ -51,11 +51,11 @@ def groups_of(
     n, k, p
         Of the dominance rules, as in `treeaudit.disclosure.dominance`.
     """
-    size, train = case.groups.size, case.people("train")
+    size, train = case.table.size, case.people("train")
     only, people = np.full(len(size), -1), np.zeros(len(size), dtype=np.int64)
     trees = []
     for tree in range(case.forest.n_trees):
-        position = case.groups.positions(tree, train.node[:, tree])
+        position = case.table.positions(tree, train.node[:, tree])
         inside = position >= 0
         if not inside.any():
             continue

@@ -135,13 +135,13 @@ class Uniqueness:
 
         Skipped where no small leaf was found and not every tree tells.
         """
-        size = case.groups.size
+        size = case.table.size
         k = case.k
         alone, small = size == 1, size < k
         unique, below = int(alone.sum()), int(small.sum())
         below_people, total = int(size[small].sum()), int(size.sum())
         severity: Severity = "high" if unique else "medium" if below else "none"
-        if severity == "none" and case.groups.n_silent:
+        if severity == "none" and case.table.n_silent:
             return Skipped(id=self.id, title=self.title, reason=silent_trees(case))
         least = int(size.min())
         worst = smallest(size, np.flatnonzero(small))
@@ -155,9 +155,9 @@ class Uniqueness:
             group_sizes=group_sizes(size),
             prosecutor_risk=Share(1 / least),
             marketer_risk=Share(len(size) / total),
-            trees_that_do_not_tell=case.groups.n_silent,
+            trees_that_do_not_tell=case.table.n_silent,
             below_k_share=Share(_share(case, small)),
-            residual_degrees_of_freedom=degrees_of_freedom(case.forest, case.groups),
+            residual_degrees_of_freedom=degrees_of_freedom(case.forest, case.table),
             risks=risks(case),
             population=population(case),
             contribution=contribution(case, small),
@@ -189,21 +189,20 @@ def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:
 
 def _share(case: Case, small: npt.NDArray[np.bool_]) -> float:
     """Return the share of people in small leaves, in the worst tree."""
-    size = case.groups.size if case.groups.size is not None else np.empty(0, np.int64)
-    people = case.groups.per_tree(np.where(small, size, 0))
-    return float((people / np.maximum(case.groups.per_tree(size), 1)).max())
+    table = case.table
+    people = table.per_tree(np.where(small, table.size, 0))
+    return float((people / np.maximum(table.per_tree(table.size), 1)).max())
 
 
 def _per_tree(
     case: Case, alone: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
 ) -> tuple[Mapping[str, Any], ...]:
-    groups = case.groups
-    size = groups.size if groups.size is not None else np.empty(0, np.int64)
-    unique, leaves = groups.per_tree(alone), groups.per_tree(small)
-    people = groups.per_tree(np.where(small, size, 0))
+    table = case.table
+    unique, leaves = table.per_tree(alone), table.per_tree(small)
+    people = table.per_tree(np.where(small, table.size, 0))
     # A tree that does not tell has no leaves here; reduceat would look into the next tree.
-    told = np.flatnonzero(np.diff(groups.start))
-    least = np.minimum.reduceat(size, groups.start[told])
+    told = np.flatnonzero(np.diff(table.start))
+    least = np.minimum.reduceat(table.size, table.start[told])
     columns = (told, unique[told], leaves[told], people[told], least)
     names = ("tree", "unique_leaves", "below_k_leaves", "below_k_people", "min_leaf")
     return tuple(
