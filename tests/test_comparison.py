@@ -83,7 +83,7 @@ def test_claims_that_are_not_true() -> None:
     forest = ta.Forest(trees=(noisy,), schema=schema, counts_are="noisy")
     x = np.array([[-1.0]] * 3 + [[1.0]] * 6)
     y = ["no", "yes", "yes"] + ["yes"] * 5 + ["no"]
-    claims = claims_of(forest, read_records((x, y), forest))
+    claims = claims_of(ta.reconstruct(forest), read_records((x, y), forest))
     assert (claims.alone, claims.alone_true) == (1, 0)
     assert (claims.certain, claims.certain_true) == (9, 1 + 5)
 

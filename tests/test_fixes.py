@@ -15,7 +15,7 @@ def test_a_failed_audit_is_repaired_and_the_repair_passes(cancer_tree) -> None:
     assert fix is not None
     assert fix.passed
     assert fix.misses == ()
-    assert fix.leaves[1] < fix.leaves[0] == report.groups.n_leaves
+    assert fix.leaves[1] < fix.leaves[0] == report.table.n_leaves
     repaired = ta.defend(cancer_tree)
     assert ta.scan(repaired).verdict == "pass"
     assert sum(len(tree.leaves) for tree in repaired.trees) == fix.leaves[1]

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from treeaudit.findings import Check, Control, Evidence, Finding, Skipped
     from treeaudit.policy import Policy
     from treeaudit.readers import load
+    from treeaudit.reconstruction import reconstruct
     from treeaudit.report import Report
     from treeaudit.schema import Feature, Schema
     from treeaudit.stats import Estimate
-    from treeaudit.table import Table, reconstruct
+    from treeaudit.table import Table
     from treeaudit.tree import Forest, Source, Tree
     from treeaudit.writers import save
 
@@ -78,10 +79,11 @@ _HOME = {
     "findings": "Check Control Evidence Finding Skipped",
     "policy": "Policy",
     "readers": "load",
+    "reconstruction": "reconstruct",
     "report": "Report",
     "schema": "Feature Schema",
     "stats": "Estimate",
-    "table": "Table reconstruct",
+    "table": "Table",
     "tree": "Forest Source Tree",
     "writers": "save",
 }

@@ -1,10 +1,10 @@
-"""The whole audit on one page: model → groups → attacks → policy → report."""
+"""The whole audit on one page: model → table → attacks → policy → report."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks
+from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
 from treeaudit.baseline import accept, read_baseline
 from treeaudit.errors import PolicyError
 from treeaudit.findings import Finding, Skipped
@@ -132,7 +132,7 @@ def audit(request: Request, progress: Progress | None = None) -> Report:
     case, unverified = prepare(forest, request, policy, progress)
     results: list[Finding | Skipped] = []
     for done, attack in enumerate(chosen, start=1):
-        results.append(attack().run(case))
+        results.append(run_attack(attack(), case))
         if progress is not None:
             progress(attack.title.lower(), done, len(chosen))
     # The hash is of the bytes that were just read, not of what the file is later.
@@ -144,7 +144,7 @@ def audit(request: Request, progress: Progress | None = None) -> Report:
         checks = accept(checks, accepted, policy.k, known_checks)
     return Report(
         forest=forest,
-        groups=case.groups,
+        table=case.table,
         results=tuple(results),
         checks=checks,
         verdict=verdict_of(checks),

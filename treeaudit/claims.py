@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.reconstruction import claimed
 from treeaudit.records import Records
-from treeaudit.tree import Forest, Tree
+from treeaudit.table import Table
+from treeaudit.tree import Forest
 
 __all__ = ["Claims", "claims_of", "noise_rate", "true_counts"]
 
@@ -80,120 +82,91 @@ def true_counts(noisy: npt.NDArray[np.float64], rate: float, n: int) -> npt.NDAr
     return likely
 
 
-def claims_of(forest: Forest, train: Records | None = None) -> Claims:
-    """Return what a file claims, tree by tree, and keep the worst tree of each claim.
+def claims_of(table: Table, train: Records | None = None) -> Claims:
+    """Return what a file claims, of the worst tree for each claim.
 
     Parameters
     ----------
-    forest
-        The model. Noisy counts are rounded to people.
+    table
+        The leaves of the model. Where they hold noisy counts only, these are
+        taken for people.
     train
         The people it was trained on, routed through it.
 
     Examples
     --------
-    >>> from treeaudit import Schema
+    >>> import treeaudit as ta
     >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...              high=[inf, 1.5, inf], n_records=[9, 1, 8], counts=[[2, 7], [1, 0], [1, 7]])
-    >>> found = claims_of(Forest(trees=(stump,), schema=Schema.numeric(1, ["no", "yes"])))
+    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...                 high=[inf, 1.5, inf], n_records=[9, 1, 8], counts=[[2, 7], [1, 0], [1, 7]])
+    >>> model = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
+    >>> found = claims_of(ta.reconstruct(model))
     >>> found.smallest, found.alone, found.certain, found.sizes
     (1, 1, 1, (1, 8))
     """
-    told, smallest, sizes = False, None, np.empty(0, dtype=np.int64)
-    rate = noise_rate(forest)
-    expected = {"alone": 0.0, "certain": 0.0}
-    alone: tuple[int, int | None] = (0, None if train is None else 0)
-    certain = alone
-    for i, tree in enumerate(forest.trees):
-        leaves = tree.leaves
-        size = _sizes(tree, forest, leaves)
-        if size is None:
-            continue
-        leaves, size = leaves[size > 0], size[size > 0]
-        if not len(leaves):
-            continue
-        least = int(size.min())
-        smallest = least if smallest is None else min(smallest, least)
-        node = None if train is None else train.node[:, i]
-        here = _alone(tree, leaves[size == 1], node)
-        if not told or here[0] > alone[0]:
-            sizes, alone = np.sort(size), here
-            expected["alone"] = _alone_expected(tree, leaves[size == 1], rate)
-        labels = None if train is None else train.labels
-        here = _certain(tree, leaves, size, node, labels)
-        if not told or here[0] > certain[0]:
-            certain = here
-            expected["certain"] = _certain_expected(tree, leaves, size, rate)
-        told = True
+    forest, rate = table.forest, noise_rate(table.forest)
+    groups = (table if table.tells_people else claimed(forest)).groups
+    size = groups.size
+    alone = size == 1
+    pure = groups.labels.distinct == 1 if groups.tells_labels else np.zeros(len(size), np.bool_)
+    one, other = _worst(groups, alone), _worst(groups, np.where(pure, size, 0))
+    lonely, certain = _rows(groups, one, alone), _rows(groups, other, pure)
     return Claims(
-        told=told,
-        smallest=smallest,
-        alone=alone[0],
-        alone_true=alone[1],
-        certain=certain[0],
-        certain_true=certain[1],
-        sizes=tuple(sizes.tolist()),
-        alone_expected=None if rate is None else expected["alone"],
-        certain_expected=None if rate is None else expected["certain"],
+        told=groups.tells_people,
+        smallest=int(size.min()) if len(size) else None,
+        alone=len(lonely),
+        alone_true=None if train is None else _alone_true(groups, one, lonely, train),
+        certain=int(size[certain].sum()),
+        certain_true=None if train is None else _certain_true(groups, other, certain, train),
+        sizes=tuple(np.sort(size[groups.rows_of(one)]).tolist()),
+        alone_expected=None if rate is None else _alone_expected(groups, lonely, rate),
+        certain_expected=None if rate is None else _certain_expected(groups, certain, rate),
     )
 
 
-def _sizes(tree: Tree, forest: Forest, leaves: npt.NDArray[np.int32]) -> Wide | None:
-    if tree.n_records is not None:
-        return tree.n_records[leaves]
-    if tree.counts is None or forest.counts_are != "noisy":
+def _worst(groups: Table, values: npt.ArrayLike) -> int:
+    """Return the tree with the largest sum, of those whose leaves hold anybody."""
+    told = np.flatnonzero(np.diff(groups.start))
+    return int(told[groups.per_tree(values)[told].argmax()]) if len(told) else 0
+
+
+def _rows(groups: Table, tree: int, chosen: Flag) -> Wide:
+    mine = groups.rows_of(tree)
+    rows: Wide = np.flatnonzero(chosen[mine]) + mine.start
+    return rows
+
+
+def _alone_true(groups: Table, tree: int, rows: Wide, train: Records) -> int:
+    position = groups.positions(tree, train.node[:, tree])
+    real = np.bincount(position[position >= 0], minlength=len(groups))
+    return int((real[rows] == 1).sum())
+
+
+def _certain_true(groups: Table, tree: int, rows: Wide, train: Records) -> int | None:
+    if not groups.tells_labels:
+        return 0
+    if train.labels is None:
         return None
-    rounded: Wide = np.rint(np.maximum(tree.counts[leaves], 0).sum(axis=1)).astype(np.int64)
-    return rounded
+    stated = np.full(len(groups) + 1, -1)
+    stated[rows] = groups.labels.top[rows]
+    # Position -1, of people in no such leaf, is the last entry: it states nothing.
+    return int((stated[groups.positions(tree, train.node[:, tree])] == train.labels).sum())
 
 
-def _alone(
-    tree: Tree, leaves: npt.NDArray[np.int32], node: npt.NDArray[np.int32] | None
-) -> tuple[int, int | None]:
-    if node is None:
-        return len(leaves), None
-    real = np.bincount(node, minlength=tree.n_nodes)[leaves]
-    return len(leaves), int((real == 1).sum())
-
-
-def _certain(
-    tree: Tree,
-    leaves: npt.NDArray[np.int32],
-    size: Wide,
-    node: npt.NDArray[np.int32] | None,
-    labels: npt.NDArray[np.int32] | None,
-) -> tuple[int, int | None]:
-    if tree.counts is None:
-        return 0, None if node is None else 0
-    counts = np.rint(tree.counts[leaves])
-    pure = (counts > 0).sum(axis=1) == 1
-    claimed = int(size[pure].sum())
-    if node is None or labels is None:
-        return claimed, None
-    stated = np.full(tree.n_nodes, -1)
-    stated[leaves[pure]] = counts[pure].argmax(axis=1)
-    return claimed, int((stated[node] == labels).sum())
-
-
-def _alone_expected(tree: Tree, leaves: npt.NDArray[np.int32], rate: float | None) -> float:
+def _alone_expected(groups: Table, rows: Wide, rate: float) -> float:
     """Return how many leaves to expect to hold one person: one of a class, none of others."""
-    if rate is None or tree.counts is None or not len(leaves):
+    counts = groups.counts(rows)
+    if counts is None:
         return 0.0
-    one = true_counts(tree.counts[leaves], rate, 1)
-    none = true_counts(tree.counts[leaves], rate, 0)
+    one, none = true_counts(counts, rate, 1), true_counts(counts, rate, 0)
     return float((none.prod(axis=1) * (one / none).sum(axis=1)).sum())
 
 
-def _certain_expected(
-    tree: Tree, leaves: npt.NDArray[np.int32], size: Wide, rate: float | None
-) -> float:
+def _certain_expected(groups: Table, rows: Wide, rate: float) -> float:
     """Return how many of the people to expect in leaves whose other classes are empty."""
-    if rate is None or tree.counts is None:
+    counts = groups.counts(rows)
+    if counts is None:
         return 0.0
-    counts = np.rint(tree.counts[leaves])
-    pure = (counts > 0).sum(axis=1) == 1
-    none = true_counts(counts[pure], rate, 0)
-    top = counts[pure].argmax(axis=1)
-    none[np.arange(len(none)), top] = 1.0
-    return float((size[pure] * none.prod(axis=1)).sum())
+    none = true_counts(counts, rate, 0)
+    none[np.arange(len(rows)), groups.labels.top[rows]] = 1.0
+    return float((groups.size[rows] * none.prod(axis=1)).sum())

@@ -196,7 +196,7 @@ def _compared(name: str, asked: Request, request: Request) -> Compared:
     return Compared(
         name=name,
         report=replace(report, request=asked.kept()),
-        claims=claims_of(forest, seen),
+        claims=claims_of(report.table, seen),
         utility=useful,
         notes=tuple(notes),
     )

@@ -169,11 +169,22 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """An attack that could not be run, and why. Never a pass."""
+    """An attack that could not be run, and why. Never a pass.
+
+    Attributes
+    ----------
+    id, title
+        Of the attack.
+    reason
+        Why, in one sentence.
+    asks
+        The options of the command line that would supply what is missing.
+    """
 
     id: str
     title: str
     reason: str
+    asks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ def with_fix(report: Report, *, test: object = None, target: str | None = None) 
     >>> fix.steps[0], fix.passed
     ('leaves of fewer than 5 people merged into their parents', True)
     """
-    if report.verdict != "fail" or report.groups.n_nodes > _MOST_NODES:
+    if report.verdict != "fail" or report.table.n_nodes > _MOST_NODES:
         return report
     try:
         done = repair(report.forest, Wanted(policy=report.policy))

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive_column import check_columns
 from treeaudit.errors import DataError
-from treeaudit.groups import measure
 from treeaudit.policy import Policy
 from treeaudit.prior import read_prior
+from treeaudit.reconstruction import reconstruct
 from treeaudit.records import Records, read_records
 from treeaudit.request import Request
 from treeaudit.tree import Forest
@@ -64,7 +64,7 @@ def prepare(
     unverified = "" if trained is None else verify(forest, trained)
     case = Case(
         forest=forest,
-        groups=measure(forest, step),
+        table=reconstruct(forest, progress=step).groups,
         k=policy.k,
         seed=request.seed,
         train=trained,

@@ -65,6 +65,19 @@ class Records:
         """Return how many records there are."""
         return len(self.values)
 
+    @property
+    def known_labels(self) -> Int:
+        """The labels of people who have them.
+
+        Raises
+        ------
+        DataError
+            If there are none.
+        """
+        if self.labels is None:
+            raise DataError(f"{self.origin} has no column of labels; name it with --target")
+        return self.labels
+
 
 def read_records(
     data: object, forest: Forest, *, target: str | None = None, origin: str = "the data"

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from treeaudit.findings import About, Check, Finding, Skipped, Verdict, Words
-from treeaudit.groups import Groups
 from treeaudit.policy import Policy
 from treeaudit.rendered import Rendered, renderer_of
 from treeaudit.request import Request
 from treeaudit.stats import Estimate
+from treeaudit.table import Table
 from treeaudit.tree import Forest
 from treeaudit.view import View
 
@@ -54,8 +54,8 @@ class Report(Rendered):
     ----------
     forest
         The model, for renderers that show its leaves.
-    groups
-        The leaves with people in them.
+    table
+        The groups of its reconstructed table: the leaves that hold people.
     results
         One `Finding` or `Skipped` per attack, in the order of their ids.
     checks, verdict, policy
@@ -76,7 +76,7 @@ class Report(Rendered):
     """
 
     forest: Forest
-    groups: Groups
+    table: Table
     results: tuple[Finding | Skipped, ...]
     checks: tuple[Check, ...]
     verdict: Verdict

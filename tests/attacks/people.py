@@ -5,7 +5,6 @@ import pandas as pd
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.groups import measure
 from treeaudit.records import Records, read_records
 
 
@@ -13,7 +12,7 @@ def case_of(model, train, test, **options) -> Case:
     forest = ta.load(model)
     return Case(
         forest=forest,
-        groups=measure(forest),
+        table=ta.reconstruct(forest).groups,
         train=read_records(train, forest, origin="train"),
         test=read_records(test, forest, origin="test"),
         **options,

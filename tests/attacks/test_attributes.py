@@ -16,12 +16,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from tests.strategies import forests, rows
-from treeaudit.attacks import Attributes, Case
+from treeaudit.attacks import Attributes, Case, run_attack
 from treeaudit.attacks.attributes import Outcome
 from treeaudit.attacks.candidates import columns_of
 from treeaudit.attacks.hidden import answers, people_asked, weigh
 from treeaudit.attacks.sides import sides
-from treeaudit.groups import measure
 
 
 def case_by_hand(forest, seed) -> Case:
@@ -31,7 +30,7 @@ def case_by_hand(forest, seed) -> Case:
     train, test = (
         records_of(forest, rows(s, 60), rng.integers(0, classes, 60)) for s in (seed, seed + 1)
     )
-    return Case(forest=forest, groups=measure(forest), train=train, test=test)
+    return Case(forest=forest, table=ta.reconstruct(forest).groups, train=train, test=test)
 
 
 def explicit_score(forest, people, n_members, row, label) -> float:
@@ -130,7 +129,7 @@ def remembered() -> ta.Finding:
     """An unlimited forest without bootstrap: it holds every person."""
     x, y = population(600, 0)
     model = RandomForestClassifier(20, bootstrap=False, random_state=0).fit(x, y)
-    return Attributes().run(case_of(model, (x, y), population(4_000, 1)))
+    return run_attack(Attributes(), case_of(model, (x, y), population(4_000, 1)))
 
 
 def test_a_forest_that_remembers_gives_values_away(remembered) -> None:
@@ -165,7 +164,7 @@ def test_the_most_identifying_come_first(remembered) -> None:
 def test_a_cap_names_what_was_left_out() -> None:
     x, y = population(300, 2)
     model = DecisionTreeClassifier(random_state=0).fit(x, y)
-    finding = Attributes(most_columns=1).run(case_of(model, (x, y), population(300, 3)))
+    finding = run_attack(Attributes(most_columns=1), case_of(model, (x, y), population(300, 3)))
     assert finding.details["not_attacked"] == ["x2", "x1", "x0"]
     assert "3 further columns were not attacked" in finding.summary
 
@@ -173,7 +172,7 @@ def test_a_cap_names_what_was_left_out() -> None:
 def test_a_small_tree_gives_nothing_away() -> None:
     x, y = population(3_000, 4)
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(x, y)
-    finding = Attributes().run(case_of(model, (x, y), population(3_000, 5)))
+    finding = run_attack(Attributes(), case_of(model, (x, y), population(3_000, 5)))
     assert finding.severity == "none"
     assert finding.details["given_away"] == []
     assert "beyond what can be guessed without the model" in finding.summary
@@ -183,7 +182,7 @@ def test_unseen_people_instead_of_members_give_nothing_away() -> None:
     """The whole machinery on people whom the model never saw."""
     x, y = population(800, 6)
     model = RandomForestClassifier(10, random_state=0).fit(x, y)
-    finding = Attributes().run(case_of(model, population(800, 7), population(3_000, 8)))
+    finding = run_attack(Attributes(), case_of(model, population(800, 7), population(3_000, 8)))
     assert finding.details["given_away"] == []
 
 
@@ -204,7 +203,7 @@ def test_texts_numbers_and_indicators() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         model.fit(coded, train["label"])
-    finding = Attributes().run(case_of(model, train, test))
+    finding = run_attack(Attributes(), case_of(model, train, test))
     found = {row["column"]: row["candidates"] for row in finding.details["columns"]}
     assert found == {"age": 16, "kind": 3}
 
@@ -214,19 +213,21 @@ def test_a_regressor_is_attacked_by_its_people() -> None:
     target = x[:, 3] + x[:, 0]
     model = DecisionTreeRegressor(random_state=0).fit(x, target)
     unseen, _ = population(400, 11)
-    finding = Attributes().run(case_of(model, (x, target), (unseen, unseen[:, 3] + unseen[:, 0])))
+    finding = run_attack(
+        Attributes(), case_of(model, (x, target), (unseen, unseen[:, 3] + unseen[:, 0]))
+    )
     assert isinstance(finding, ta.Finding)
 
 
 def test_a_model_that_asks_nothing_is_skipped() -> None:
     x, y = population(100, 12)
     model = DecisionTreeClassifier(max_depth=1, min_samples_leaf=60).fit(x, y)
-    result = Attributes().run(case_of(model, (x, y), population(100, 13)))
+    result = run_attack(Attributes(), case_of(model, (x, y), population(100, 13)))
     assert "no column" in result.reason
 
 
 def test_without_people_it_is_skipped(figure_3) -> None:
-    result = Attributes().run(Case(forest=figure_3, groups=measure(figure_3)))
+    result = run_attack(Attributes(), Case(forest=figure_3, table=ta.reconstruct(figure_3).groups))
     assert result.reason == "needs --train and --test to tell success from chance"
 
 
@@ -244,10 +245,10 @@ def test_the_order_of_the_trees_does_not_matter() -> None:
     )
     again = Case(
         forest=other,
-        groups=measure(other),
+        table=ta.reconstruct(other).groups,
         train=records_of(other, x, case.train.labels),
         test=records_of(other, case.test.values, case.test.labels),
     )
-    one, two = Attributes().run(case), Attributes().run(again)
+    one, two = run_attack(Attributes(), case), run_attack(Attributes(), again)
     assert one.details["given_away"] == two.details["given_away"]
     assert one.people == two.people

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
 from tests.strategies import count_tables
-from treeaudit.attacks import Background, Case
-from treeaudit.groups import measure
+from treeaudit.attacks import Background, Case, run_attack
 
 
 def run(forest):
-    return Background().run(Case(forest=forest, groups=measure(forest)))
+    return run_attack(Background(), Case(forest=forest, table=ta.reconstruct(forest).groups))
 
 
 def test_the_papers_walk_through(figure_3) -> None:

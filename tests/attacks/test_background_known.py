@@ -10,8 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
-from treeaudit.attacks import Background, Case
-from treeaudit.groups import measure
+from treeaudit.attacks import Background, Case, run_attack
 from treeaudit.records import read_records
 from treeaudit.reports.to_json import dumps
 
@@ -204,9 +203,9 @@ def test_it_is_in_every_report(figure_3, tmp_path) -> None:
 
 def test_noise_lets_nobody_fall() -> None:
     forest = leaves([[1, 2], [3, 3]], counts_are="noisy", counts_reason="noise")
-    case = Case(forest=forest, groups=measure(forest))
+    case = Case(forest=forest, table=ta.reconstruct(forest).groups)
     people = read_records((pd.DataFrame({"x": [-1.0]}), ["class 0"]), forest)
-    result = Background().run(Case(forest=forest, groups=case.groups, known=people))
+    result = run_attack(Background(), Case(forest=forest, table=case.table, known=people))
     assert isinstance(result, ta.Skipped)
     assert "noise was added to the counts" in result.reason
 

@@ -6,8 +6,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.attacks import Background, Case
-from treeaudit.groups import measure
+from treeaudit.attacks import Background, Case, run_attack
 from treeaudit.prior import read_prior
 from treeaudit.records import read_records
 from treeaudit.tree import CategorySets
@@ -124,12 +123,12 @@ def test_known_people_are_taken_out_first(hospital) -> None:
     records = read_records(PEOPLE, forest)
     case = Case(
         forest=forest,
-        groups=measure(forest),
+        table=ta.reconstruct(forest).groups,
         train=records,
         known=read_records(known, forest),
         prior=read_prior(PRIOR, forest),
     )
-    found = Background(certainty=0.97).run(case)
+    found = run_attack(Background(certainty=0.97), case)
     says = [row.says for row in found.evidence if "country" in row.says]
     # 2 flu, 1 heart left; P(heart) = .05 · .25 / (.05 · .25 + .95 · .5) = 1/39.
     assert says == ["condition = flu for country = Japan: 97.4%, against 66.7% by the leaf alone"]

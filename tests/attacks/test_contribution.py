@@ -9,18 +9,17 @@ import treeaudit as ta
 from treeaudit.attacks import Case
 from treeaudit.attacks.contribution import contribution
 from treeaudit.details import plain_data
-from treeaudit.groups import measure
 from treeaudit.records import read_records
 
 
 def case_of(forest, **options) -> Case:
-    return Case(forest=forest, groups=measure(forest), **options)
+    return Case(forest=forest, table=ta.reconstruct(forest).groups, **options)
 
 
 def test_the_papers_tree(figure_3) -> None:
     """Below 3: one person (height, age) and two people (height, weight)."""
     case = case_of(figure_3, k=3)
-    found = contribution(case, case.groups.size < 3)
+    found = contribution(case, case.table.size < 3)
     by_name = {entry.feature: entry for entry in found}
     assert {name: entry.people for name, entry in by_name.items()} == {
         "Height": 3,
@@ -36,7 +35,7 @@ def test_the_papers_tree(figure_3) -> None:
 
 def test_without_small_leaves_nothing_contributes(figure_3) -> None:
     case = case_of(figure_3, k=1)
-    assert contribution(case, case.groups.size < 1) == ()
+    assert contribution(case, case.table.size < 1) == ()
 
 
 def test_a_row_number_is_what_singles_people_out() -> None:
@@ -48,7 +47,7 @@ def test_a_row_number_is_what_singles_people_out() -> None:
     y = rng.integers(0, 2, 600)
     forest = ta.load(DecisionTreeClassifier(random_state=0).fit(x, y))
     case = case_of(forest, train=read_records((x, y), forest))
-    found = contribution(case, case.groups.size < case.k)
+    found = contribution(case, case.table.size < case.k)
     assert json.loads(json.dumps(plain_data(found))) == plain_data(found)
     assert found[0].feature == "x0"
     assert found[0].hidden_share == 1.0
@@ -61,5 +60,5 @@ def test_no_claim_about_people_who_were_not_drawn(figure_3) -> None:
     drawn = dataclasses.replace(figure_3, records_are="bootstrap")
     people = read_records(([[180, 50, 10], [150, 50, 10]], ["yes", "no"]), drawn)
     case = case_of(drawn, train=people)
-    found = contribution(case, case.groups.size < 5)
+    found = contribution(case, case.table.size < 5)
     assert all(entry.hidden_share is None for entry in found)

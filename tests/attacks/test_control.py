@@ -7,7 +7,6 @@ import treeaudit as ta
 from treeaudit.attacks import Case
 from treeaudit.attacks.control import explained, leaf_control, lowered
 from treeaudit.findings import Control
-from treeaudit.groups import measure
 from treeaudit.records import read_records
 from treeaudit.stats import difference, fact, wilson
 
@@ -15,7 +14,7 @@ from treeaudit.stats import difference, fact, wilson
 def case_of(forest, train=None, test=None) -> Case:
     return Case(
         forest=forest,
-        groups=measure(forest),
+        table=ta.reconstruct(forest).groups,
         train=None if train is None else read_records(train, forest),
         test=None if test is None else read_records(test, forest),
     )
@@ -27,7 +26,7 @@ TALL = [[180, 0, 33], [175, 0, 54], [190, 0, 20]]
 def test_by_hand(figure_3) -> None:
     """Of four unseen people in the leaf {yes 1, no 2}, one has the label that it states."""
     case = case_of(figure_3, test=([*TALL, [171, 0, 60]], ["yes", "yes", "no", "yes"]))
-    leaf = case.groups.leaf == 6
+    leaf = case.table.leaf == 6
     found = leaf_control(case, leaf, "that leaf")
     assert found.claim == fact(2 / 3, 3)
     assert found.control == wilson(1, 4)
@@ -38,7 +37,7 @@ def test_by_hand(figure_3) -> None:
 
 def test_verified_on_the_training_people(figure_3) -> None:
     case = case_of(figure_3, train=(TALL, ["yes", "no", "no"]))
-    found = leaf_control(case, case.groups.leaf == 6, "that leaf")
+    found = leaf_control(case, case.table.leaf == 6, "that leaf")
     assert found.verified == fact(2 / 3, 3)
     assert found.control is None
     assert "Without unseen people" in found.sentence
@@ -46,16 +45,16 @@ def test_verified_on_the_training_people(figure_3) -> None:
 
 def test_nobody_fits(figure_3) -> None:
     case = case_of(figure_3, test=(TALL, ["yes", "no", "no"]))
-    found = leaf_control(case, case.groups.leaf == 5, "that leaf")
+    found = leaf_control(case, case.table.leaf == 5, "that leaf")
     assert found.control is None
     assert found.sentence.startswith("None of the 3 unseen people fits that leaf")
 
 
 def test_nothing_to_test_on(figure_3) -> None:
     case = case_of(figure_3)
-    assert leaf_control(case, case.groups.size < 5, "all") is None
+    assert leaf_control(case, case.table.size < 5, "all") is None
     tested = case_of(figure_3, test=(TALL, ["yes", "no", "no"]))
-    assert leaf_control(tested, tested.groups.size < 0, "none") is None
+    assert leaf_control(tested, tested.table.size < 0, "none") is None
 
 
 def excess(low, value, high) -> Control:

@@ -8,12 +8,11 @@ from hypothesis import given
 
 import treeaudit as ta
 from tests.strategies import forests
-from treeaudit.attacks import Case, Homogeneity
-from treeaudit.groups import measure
+from treeaudit.attacks import Case, Homogeneity, run_attack
 
 
 def run(forest):
-    return Homogeneity().run(Case(forest=forest, groups=measure(forest)))
+    return run_attack(Homogeneity(), Case(forest=forest, table=ta.reconstruct(forest).groups))
 
 
 def leaves(counts, classes=None, **stated) -> ta.Forest:

@@ -9,10 +9,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
-from treeaudit.attacks import Case, Membership
+from treeaudit.attacks import Case, Membership, run_attack
 from treeaudit.attacks.membership import _severity, membership_scores
 from treeaudit.attacks.sides import sides
-from treeaudit.groups import measure
 from treeaudit.stats import Estimate
 
 KEYS = {
@@ -36,7 +35,7 @@ def forest_case():
 
 @pytest.fixture(scope="module")
 def forest_finding(forest_case):
-    return Membership().run(forest_case)
+    return run_attack(Membership(), forest_case)
 
 
 def test_the_count_score_is_above_the_loss(forest_finding) -> None:
@@ -77,7 +76,7 @@ def test_scores_by_hand(figure_3) -> None:
     test = [(3, 0)] * 40 + [(5, 1)] * 40
     case = Case(
         forest=figure_3,
-        groups=measure(figure_3),
+        table=ta.reconstruct(figure_3).groups,
         train=records_of(figure_3, [leaves[n] for n, _ in train], [y for _, y in train]),
         test=records_of(figure_3, [leaves[n] for n, _ in test], [y for _, y in test]),
     )
@@ -91,7 +90,7 @@ def test_scores_by_hand(figure_3) -> None:
     # No boy under 15 and over 170 was healthy: those in the control are certainly no members.
     certain = case.test.node[people.control, 0] == 5
     assert np.isneginf(control[certain]).all()
-    assert Membership().run(case).details["certain_non_members"] == int(certain.sum())
+    assert run_attack(Membership(), case).details["certain_non_members"] == int(certain.sum())
 
 
 def test_an_unlimited_tree_is_never_called_safe() -> None:
@@ -100,7 +99,7 @@ def test_an_unlimited_tree_is_never_called_safe() -> None:
     model = DecisionTreeClassifier(random_state=0).fit(x, np.arange(4_000) % 2)
     rng = np.random.default_rng(0)
     test = (rng.uniform(0, 4_000, (80, 1)), rng.integers(0, 2, 80))
-    finding = Membership().run(case_of(model, (x, np.arange(4_000) % 2), test))
+    finding = run_attack(Membership(), case_of(model, (x, np.arange(4_000) % 2), test))
     assert finding.details["blind"]
     assert finding.details["people_alone"] == 4_000
     assert finding.status == "found"
@@ -113,7 +112,7 @@ def test_people_alone_are_exposed_where_the_test_sees_nothing() -> None:
     """Members and unseen people are the same: nothing can tell them apart."""
     x, y = population(400, 9)
     model = DecisionTreeClassifier(random_state=0).fit(x, y)
-    finding = Membership().run(case_of(model, (x, y), (x, y)))
+    finding = run_attack(Membership(), case_of(model, (x, y), (x, y)))
     assert finding.details["auc_low"] <= 0.5
     assert finding.severity == "low"
     assert "TA101" in finding.summary
@@ -122,7 +121,7 @@ def test_people_alone_are_exposed_where_the_test_sees_nothing() -> None:
 def test_a_stump_is_not_above_chance() -> None:
     x, y = population(3_000, 3)
     model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(x, y)
-    finding = Membership().run(case_of(model, (x, y), population(3_000, 4)))
+    finding = run_attack(Membership(), case_of(model, (x, y), population(3_000, 4)))
     assert finding.severity == "none"
     assert finding.details["auc_low"] <= 0.5
     assert "not above chance" in finding.summary
@@ -133,7 +132,7 @@ def test_a_regressor_by_the_people_in_its_leaves() -> None:
     x = rng.normal(size=(1_000, 4))
     model = DecisionTreeRegressor(min_samples_leaf=2, random_state=0).fit(x, x[:, 0])
     unseen = rng.normal(size=(2_400, 4))
-    finding = Membership().run(case_of(model, (x, x[:, 0]), (unseen, unseen[:, 0])))
+    finding = run_attack(Membership(), case_of(model, (x, x[:, 0]), (unseen, unseen[:, 0])))
     assert finding.details["auc_low"] > 0.5
     assert "auc" in finding.details["references"]["loss"]
     assert "classify" in finding.details["references"]["lira"]["reason"]
@@ -142,7 +141,7 @@ def test_a_regressor_by_the_people_in_its_leaves() -> None:
 def test_boosting_says_why_the_references_are_left_out() -> None:
     x, y = population(600, 6)
     model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(x, y)
-    details = Membership().run(case_of(model, (x, y), population(600, 7))).details
+    details = run_attack(Membership(), case_of(model, (x, y), population(600, 7))).details
     assert "not the mean" in details["references"]["loss"]["reason"]
 
 
@@ -178,7 +177,9 @@ def test_the_strongest_test_decides(tests, alone, severity) -> None:
 )
 def test_without_people_it_is_skipped(forest_case, change, reason) -> None:
     given = {"train": forest_case.train, "test": forest_case.test} | change
-    result = Membership().run(Case(forest=forest_case.forest, groups=forest_case.groups, **given))
+    result = run_attack(
+        Membership(), Case(forest=forest_case.forest, table=forest_case.table, **given)
+    )
     assert isinstance(result, ta.Skipped)
     assert reason in result.reason
 
@@ -186,16 +187,19 @@ def test_without_people_it_is_skipped(forest_case, change, reason) -> None:
 def test_too_few_people_and_no_labels_are_skipped() -> None:
     x, y = population(100, 8)
     model = DecisionTreeClassifier(max_depth=3).fit(x, y)
-    few = Membership().run(case_of(model, (x, y), (x[:39], y[:39])))
+    few = run_attack(Membership(), case_of(model, (x, y), (x[:39], y[:39])))
     assert few.reason == "test has 39 people; at least 40 are needed"
-    blank = Membership().run(case_of(model, (x, y), x))
+    blank = run_attack(Membership(), case_of(model, (x, y), x))
     assert blank.reason == "test has no column of labels; name it with --target"
 
 
 def test_noise_is_not_taken_for_counts(figure_3) -> None:
     noisy = ta.Forest(trees=figure_3.trees, schema=figure_3.schema, counts_are="noisy")
     people = records_of(noisy, [[160, 50, 20]] * 50, [0] * 50)
-    result = Membership().run(Case(forest=noisy, groups=measure(noisy), train=people, test=people))
+    result = run_attack(
+        Membership(),
+        Case(forest=noisy, table=ta.reconstruct(noisy).groups, train=people, test=people),
+    )
     assert result.details["score"] == "answers"
     assert result.details["auc"] == 0.5
 

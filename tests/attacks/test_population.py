@@ -11,12 +11,11 @@ from tests.strategies import forests
 from treeaudit.attacks import Case
 from treeaudit.attacks.population import degrees_of_freedom, population, risks
 from treeaudit.details import plain_data
-from treeaudit.groups import measure
 from treeaudit.records import read_records
 
 
 def case_of(forest, **options) -> Case:
-    return Case(forest=forest, groups=measure(forest), **options)
+    return Case(forest=forest, table=ta.reconstruct(forest).groups, **options)
 
 
 def test_the_papers_tree_by_hand(figure_3) -> None:
@@ -44,7 +43,7 @@ def test_a_sample_of_a_tenth(figure_3) -> None:
 
 def test_degrees_of_freedom_by_hand(figure_3) -> None:
     """Nine people, three splits, four leaves of two classes: 9 - 6 - 4."""
-    assert degrees_of_freedom(figure_3, measure(figure_3)) == -1
+    assert degrees_of_freedom(figure_3, ta.reconstruct(figure_3).groups) == -1
 
 
 def test_a_bootstrap_tree_saw_a_smaller_part(figure_3) -> None:
@@ -55,9 +54,9 @@ def test_a_bootstrap_tree_saw_a_smaller_part(figure_3) -> None:
 @given(forests())
 def test_the_worst_tree_is_told(forest) -> None:
     case = case_of(forest, fraction=0.3)
-    found, groups = risks(case), case.groups
+    found, table = risks(case), case.table
     shares = [
-        int((groups.tree_of(np.arange(len(groups.size))) == t).sum())
+        int((table.tree_of(np.arange(len(table.size))) == t).sum())
         / int(forest.trees[t].n_records[forest.trees[t].leaves].sum())
         for t in range(forest.n_trees)
     ]

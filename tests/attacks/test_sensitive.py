@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.strategies import grow, rows
-from treeaudit.attacks import Case
+from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.sensitive import Sensitive
-from treeaudit.groups import measure
 from treeaudit.records import read_records
 
 # Nine people who fit the tree of Wakabayashi et al. (2024), Figure 3, and two more columns.
@@ -34,7 +33,7 @@ PEOPLE = pd.DataFrame(
 def case_of(forest, frame=PEOPLE, test=None, **options) -> Case:
     return Case(
         forest=forest,
-        groups=measure(forest),
+        table=ta.reconstruct(forest).groups,
         train=read_records(frame, forest, target="Health"),
         test=None if test is None else read_records(test, forest, target="Health"),
         **options,
@@ -43,7 +42,7 @@ def case_of(forest, frame=PEOPLE, test=None, **options) -> Case:
 
 def test_by_hand(figure_3) -> None:
     """Leaves: flu flu flu · flu cold · flu · cold asthma flu."""
-    finding = Sensitive().run(case_of(figure_3, sensitive=("diagnosis",)))
+    finding = run_attack(Sensitive(), case_of(figure_3, sensitive=("diagnosis",)))
     (entry,) = finding.details["columns"]
     assert (entry["homogeneous_leaves"], entry["homogeneous_people"]) == (2, 4)
     assert entry["certain_share"] == pytest.approx(4 / 9)
@@ -66,7 +65,7 @@ def test_by_hand(figure_3) -> None:
 
 
 def test_money_of_few_values_is_no_magnitude_but_has_an_order(figure_3) -> None:
-    finding = Sensitive().run(case_of(figure_3, sensitive=("income",)))
+    finding = run_attack(Sensitive(), case_of(figure_3, sensitive=("income",)))
     (entry,) = finding.details["columns"]
     assert entry["kind"] == "values"
     assert 0 < entry["ordered_t_closeness"] < entry["t_closeness"]
@@ -118,8 +117,12 @@ def test_agreement_with_a_count_by_hand(seed) -> None:
     frame["label"] = 1.5
     frame["illness"] = rng.choice(["flu", "cold", None], len(x), p=[0.7, 0.2, 0.1])
     train = read_records(frame, forest, target="label")
-    case = Case(forest=forest, groups=measure(forest), train=train, sensitive=("illness",))
-    entry = next(e for e in Sensitive().run(case).details["columns"] if e["column"] == "illness")
+    case = Case(
+        forest=forest, table=ta.reconstruct(forest).groups, train=train, sensitive=("illness",)
+    )
+    entry = next(
+        e for e in run_attack(Sensitive(), case).details["columns"] if e["column"] == "illness"
+    )
     leaves = [Counter(frame.illness[node == one].fillna("-")) for one in np.unique(node)]
     pure = [c for c in leaves if len(c) == 1]
     assert entry["homogeneous_leaves"] == len(pure)
@@ -190,20 +193,20 @@ def test_columns_that_are_not_there(figure_3, options, message) -> None:
 
 
 def test_without_a_column_it_is_skipped(figure_3) -> None:
-    found = Sensitive().run(Case(forest=figure_3, groups=measure(figure_3)))
+    found = run_attack(Sensitive(), Case(forest=figure_3, table=ta.reconstruct(figure_3).groups))
     assert isinstance(found, ta.Skipped)
 
 
 def test_a_forest_counts_tree_by_tree(figure_3) -> None:
     twice = dataclasses.replace(figure_3, trees=figure_3.trees * 2)
-    one = Sensitive().run(case_of(figure_3, sensitive=("diagnosis",)))
-    two = Sensitive().run(case_of(twice, sensitive=("diagnosis",)))
+    one = run_attack(Sensitive(), case_of(figure_3, sensitive=("diagnosis",)))
+    two = run_attack(Sensitive(), case_of(twice, sensitive=("diagnosis",)))
     assert two.people == 2 * one.people
     assert two.details["certain_share"] == one.details["certain_share"]
 
 
 def test_people_without_a_value_are_a_group_of_their_own(figure_3) -> None:
     frame = PEOPLE.assign(diagnosis=["flu", None, None, *PEOPLE.diagnosis[3:]])
-    finding = Sensitive().run(case_of(figure_3, frame, sensitive=("diagnosis",)))
+    finding = run_attack(Sensitive(), case_of(figure_3, frame, sensitive=("diagnosis",)))
     (entry,) = finding.details["columns"]
     assert (entry["missing"], entry["homogeneous_leaves"]) == (2, 1)

@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.strategies import forests
-from treeaudit.attacks import Case, Uniqueness
+from treeaudit.attacks import Case, Uniqueness, run_attack
 from treeaudit.attacks.case import smallest
 from treeaudit.attacks.uniqueness_details import group_sizes
-from treeaudit.groups import measure
 
 
 def run(forest, k=5):
-    return Uniqueness().run(Case(forest=forest, groups=measure(forest), k=k))
+    return run_attack(Uniqueness(), Case(forest=forest, table=ta.reconstruct(forest).groups, k=k))
 
 
 def test_the_papers_walk_through(figure_3) -> None:

@@ -16,7 +16,7 @@ from tests.test_imports import HEAVY, PACKAGE, loaded_by
 from treeaudit.cli import app
 from treeaudit.defenses import DEFENSES
 from treeaudit.defenses.parameters import parameters, takes_people
-from treeaudit.reports.fixed import defend_command
+from treeaudit.reports.commands import defend_command
 from treeaudit.writers import suffixes_of
 
 ADVISED = re.compile(r"(--(?:method|min-leaf|set|train|unanswered)) ([\w=.-]+)")
@@ -212,4 +212,6 @@ def test_the_file_that_is_advised_can_be_written(figure_3, cancer_tree, tmp_path
     assert suffixes_of(figure_3) == [".json"]
     path = ta.save(figure_3, tmp_path / "figure.json")
     assert "nothing written: add -o safe.json" in run("defend", path, "--min-leaf", 2).output
-    assert defend_command(ta.scan(figure_3)) == "treeaudit defend MODEL -o safer.json"
+    assert defend_command(ta.scan(path)) == "treeaudit defend figure.json -o safer.json"
+    call = "treeaudit.save(treeaudit.defend(model), 'safer.json')"
+    assert defend_command(ta.scan(figure_3)) == call

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treeaudit as ta
 from tests.strategies import forests
 from treeaudit import DataError, Forest, Schema, Tree, diversity
 from treeaudit.defenses import MergeClose, MergeDiverse, MergeDominated
-from treeaudit.groups import measure
 
 INF = np.inf
 
@@ -93,7 +93,7 @@ def test_no_more_than_the_allowed_share_is_certain(forest, distinct, allowed) ->
         assert certain <= allowed * tree.n_records[0]
         assert tree.counts[tree.leaves].sum(axis=0).tolist() == old.counts[0].tolist()
     if distinct == 2:
-        assert measure(safe).labels is not None
+        assert ta.reconstruct(safe).table.labels is not None
 
 
 @settings(max_examples=300, deadline=None)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
 from tests.strategies import forests
-from treeaudit.groups import measure, people_per_class
 from treeaudit.knowledge.curves import (
     certainty_by_known,
     certainty_by_negations,
@@ -18,6 +18,7 @@ from treeaudit.knowledge.curves import (
     share_certain_by_random,
 )
 from treeaudit.knowledge.vectors import distinct_vectors, vectors_of
+from treeaudit.table_labels import people_per_class
 
 counts_of_a_leaf = st.lists(st.integers(0, 3), min_size=1, max_size=4).filter(any)
 small = counts_of_a_leaf.filter(lambda counts: sum(counts) <= 6)
@@ -129,13 +130,13 @@ def test_leaves_with_the_same_counts_are_joined(rows) -> None:
 
 @given(forests())
 def test_vectors_come_from_every_leaf_whose_counts_are_people(forest) -> None:
-    groups = measure(forest)
+    table = ta.reconstruct(forest).groups
     rows = []
     for tree in forest.trees:
         held = tree.leaves[tree.n_records[tree.leaves] > 0]
         people = people_per_class(tree.counts[held], tree.n_records[held], forest.counts_are)
         rows += people[~np.isnan(people).any(axis=1)].tolist()
-    found, expected = vectors_of(forest, groups), distinct_vectors(rows)
+    found, expected = vectors_of(table), distinct_vectors(rows)
     width = found.counts.shape[1]
     assert found.leaves.tolist() == expected.leaves.tolist()
     assert np.array_equal(found.counts, expected.counts[:, :width])
@@ -144,4 +145,4 @@ def test_vectors_come_from_every_leaf_whose_counts_are_people(forest) -> None:
 
 def test_leaves_whose_counts_are_no_people_stay_out() -> None:
     forest = leaves([[3, 1], [4, 0]], counts_are="weighted")
-    assert vectors_of(forest, measure(forest)).counts.tolist() == [[4, 0]]
+    assert vectors_of(ta.reconstruct(forest).groups).counts.tolist() == [[4, 0]]

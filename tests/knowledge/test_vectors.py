@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import treeaudit as ta
 from tests.strategies import grow
-from treeaudit.groups import measure
 from treeaudit.knowledge.vectors import vectors_of
 from treeaudit.schema import Schema
 from treeaudit.tree import Forest, Tree
@@ -24,7 +24,7 @@ def counted(forest: Forest) -> Counter:
 
 
 def joined(forest: Forest) -> Counter:
-    vectors = vectors_of(forest, measure(forest))
+    vectors = vectors_of(ta.reconstruct(forest).groups)
     rows = zip(vectors.counts.tolist(), vectors.leaves.tolist(), strict=True)
     return Counter({tuple(n for n in row if n): times for row, times in rows})
 

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.table import rule_text
+from treeaudit.reconstruction import rule_text
 
 JOBS = ["Sales", "Tech", "Farm", "Army"]
 

@@ -11,18 +11,29 @@ from typing import Any
 
 from treeaudit.attacks.attributes import Attributes
 from treeaudit.attacks.background import Background
-from treeaudit.attacks.case import Attack, Case
+from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.homogeneity import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
 from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
 from treeaudit.attacks.membership import Membership
+from treeaudit.attacks.needs import run_attack
 from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.attacks.uniqueness import Uniqueness
 from treeaudit.checks import Registered, register
 from treeaudit.errors import PolicyError
 from treeaudit.findings import Skipped
 
-__all__ = ["ATTACKS", "Attack", "Case", "Offered", "all_attacks", "all_checks", "offered_attacks"]
+__all__ = [
+    "ATTACKS",
+    "Attack",
+    "Case",
+    "Need",
+    "Offered",
+    "all_attacks",
+    "all_checks",
+    "offered_attacks",
+    "run_attack",
+]
 
 ATTACKS: tuple[type[Attack], ...] = (
     Uniqueness,
@@ -79,7 +90,7 @@ def offered_attacks() -> Offered:
     return Offered(attacks=tuple(kept), refused=tuple(refused))
 
 
-_PARTS = ("id", "title", "words", "about", "checks", "view", "run")
+_PARTS = ("id", "title", "words", "about", "needs", "checks", "view", "run")
 
 
 def _unfit(found: Any, taken: Sequence[type[Attack]]) -> str:  # noqa: ANN401  # foreign

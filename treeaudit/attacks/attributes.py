@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from treeaudit.attacks.attributes_view import view
 from treeaudit.attacks.candidates import Column, columns_of
-from treeaudit.attacks.case import Case, severity_of_share
+from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.fredrikson import fredrikson
 from treeaudit.attacks.hidden import (
     Asked,
@@ -34,7 +34,8 @@ from treeaudit.attacks.hidden import (
     tempering,
     weigh,
 )
-from treeaudit.attacks.sides import Sides, refusal, sides
+from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
+from treeaudit.attacks.sides import Sides, sides
 from treeaudit.checks import Rule
 from treeaudit.findings import About, Control, Finding, Skipped, Words
 from treeaudit.report import Show
@@ -155,6 +156,7 @@ class Attributes:
     about: ClassVar[About] = "people"
     checks: ClassVar[tuple[Rule, ...]] = (_ADVANTAGE,)
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, TRUE_COUNTS)
     most_people: int = 2_000
     most_columns: int = 30
     most_work: int = 40_000_000
@@ -168,12 +170,8 @@ class Attributes:
         intervals; ``given_away``, the columns where both excesses are above 0
         with 95 % confidence for all columns together; ``not_attacked``.
 
-        Skipped without training and unseen people with labels, and where the
-        counts are noisy or absent.
+        Skipped where no column can be attacked.
         """
-        reason = refusal(case)
-        if reason:
-            return Skipped(id=self.id, title=self.title, reason=reason)
         trees = case.forest.n_trees
         most = max(_FEWEST_PEOPLE, min(self.most_people, _MOST_TIMES_TREES // trees))
         people = sides(case, self.id, min(most, self.most_people))

@@ -25,8 +25,9 @@ from treeaudit.attacks.background_curves import knowledge_curves
 from treeaudit.attacks.background_known import Fallen, taken_out
 from treeaudit.attacks.background_prior import Inferred, under_prior
 from treeaudit.attacks.background_view import view
-from treeaudit.attacks.case import Case, evidence, looked_at, severity_of_share, unseen_trees
+from treeaudit.attacks.case import Case, Need, evidence, looked_at, severity_of_share, unseen_trees
 from treeaudit.attacks.control import lowered
+from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.checks import Rule
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.knowledge.vectors import vectors_of
@@ -138,14 +139,15 @@ class Background:
     about: ClassVar[About] = "table"
     checks: ClassVar[tuple[Rule, ...]] = (_BY_ONE_KNOWN,)
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
     most_known: int = 10
     certainty: float = 0.95
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return who falls for each amount of knowledge.
 
-        Skipped where the model holds no class counts. Leaves whose counts are
-        not people (weights, repeated draws) only count at ``r = 0``.
+        Leaves whose counts are not people (weights, repeated draws) only count
+        at ``r = 0``; skipped where nothing was found and there are such leaves.
 
         Raises
         ------
@@ -153,11 +155,8 @@ class Background:
             If a known person cannot be among the training people, or the prior
             has no line for somebody.
         """
-        groups, forest = case.groups, case.forest
-        if groups.size is None or groups.labels is None:
-            reason = forest.counts_reason or "the model holds no class counts"
-            return Skipped(id=self.id, title=self.title, reason=reason)
-        size, majority = groups.size, groups.labels.majority
+        table = case.table
+        size, majority = table.size, table.labels.majority
         countable = ~np.isnan(majority)
         others = majority[countable].astype(np.int64)
         needed = size[countable] - others
@@ -186,7 +185,7 @@ class Background:
             "leaves_by_known": leaves.tolist(),
             "leaves_not_countable": unknown,
             "people_total": int(size.sum()),
-            **knowledge_curves(vectors_of(forest, groups), self.most_known),
+            **knowledge_curves(vectors_of(table), self.most_known),
         }
         worst = positions[np.argsort(-majority[positions], kind="stable")]
         rows, controls, said = evidence(case, worst), [control], [_summary(curve.tolist(), unknown)]

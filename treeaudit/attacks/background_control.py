@@ -123,17 +123,17 @@ def control_of(
 
 def one_known(case: Case, positions: npt.NDArray[np.intp]) -> Control | None:
     """Ask whether unseen people have the label that one known person leaves over."""
-    labels, many = case.groups.labels, case.forest.tree_classes is not None
-    if labels is None or many or not len(positions) or (case.train is None and case.test is None):
+    labels, many = case.table.labels, case.forest.tree_classes is not None
+    if many or not len(positions) or (case.train is None and case.test is None):
         return None
     scores: list[Score | None] = []
-    for records in (case.train, case.test):
-        if records is None or records.labels is None:
+    for records in (case.labelled("train"), case.labelled("test")):
+        if records is None:
             scores.append(None)
             continue
         score = Score(records)
-        for tree in np.unique(case.groups.tree_of(positions)).tolist():
-            at = case.groups.positions(tree, records.node[:, tree])
+        for tree in np.unique(case.table.tree_of(positions)).tolist():
+            at = case.table.positions(tree, records.node[:, tree])
             inside = (at >= 0) & np.isin(at, positions)
             guess = np.where(inside, labels.top[at], -1).astype(np.int32)
             score.add(_without_one(guess, at, records) if records is case.train else guess)

@@ -128,13 +128,14 @@ def _is(rows: Sequence[int]) -> str:
 def falling_controls(case: Case, found: Falling, seen: Score | None) -> tuple[Control, ...]:
     """Ask whether unseen people in the same leaves have the label that is left as well."""
     unseen = None
-    if case.test is not None and case.test.labels is not None:
-        unseen = Score(case.test)
+    test = case.labelled("test")
+    if test is not None:
+        unseen = Score(test)
         tree, node, label = (np.array(a) for a in (found.tree, found.node, found.label))
         for i in np.unique(tree).tolist():
             # Where people of a leaf fall with several labels, the most people count.
             here = np.flatnonzero(tree == i)[::-1]
-            unseen.add(guess_by_node(case, i, node[here], label[here])(case.test))
+            unseen.add(guess_by_node(case, i, node[here], label[here])(test))
     of = "the others in leaves where one label is left once the known people are taken out"
     control = control_of(case, of, seen, unseen)
     return () if control is None else (control,)

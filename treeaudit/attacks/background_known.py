@@ -75,7 +75,8 @@ def taken_out(case: Case, known: Records) -> Fallen:
         If they have no labels, or one of them cannot be among the training
         people; names the row.
     """
-    if known.labels is None:
+    labels = known.labels
+    if labels is None:
         raise DataError(
             f"{known.origin} does not tell the labels of the known people; "
             "add the column, or name it with --target"
@@ -83,9 +84,10 @@ def taken_out(case: Case, known: Records) -> Fallen:
     if case.forest.tree_classes is not None:
         reason = "every tree counts labels of its own, so that known people cannot be taken out"
         return _nobody(case, known, reason)
-    if case.train is not None and case.train.labels is not None:
-        return _people(case, known, case.train)
-    return _leaves(case, known)
+    train = case.labelled("train")
+    if train is not None:
+        return _people(case, known, labels, train)
+    return _leaves(case, known, labels)
 
 
 def _nobody(case: Case, known: Records, reason: str) -> Fallen:
@@ -111,10 +113,9 @@ def _about(case: Case, known: Records, *, followed: str, used: int) -> dict[str,
     }
 
 
-def _leaves(case: Case, known: Records) -> Fallen:
+def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
     """Take the known people out of each tree by itself."""
     found, used, total = Falling(), 0, 0
-    assert known.labels is not None  # noqa: S101  # says mypy
     for i, tree in enumerate(case.forest.trees):
         case.step("taking out known people", i + 1, case.forest.n_trees)
         bounds = bounds_of(tree, case.forest.counts_are)
@@ -125,7 +126,7 @@ def _leaves(case: Case, known: Records) -> Fallen:
         check_fit(case.forest, i, bounds, known)
         node = known.node[:, i].astype(np.int64)
         shape = bounds.low.shape
-        taken = np.bincount(node * shape[1] + known.labels, minlength=shape[0] * shape[1])
+        taken = np.bincount(node * shape[1] + labels, minlength=shape[0] * shape[1])
         left = bounds.without(taken.reshape(shape))
         label = one_left(left)
         for leaf in np.flatnonzero((label >= 0) & (one_left(bounds) < 0)).tolist():
@@ -154,7 +155,7 @@ def _leaves(case: Case, known: Records) -> Fallen:
     )
 
 
-def _people(case: Case, known: Records, train: Records) -> Fallen:
+def _people(case: Case, known: Records, labels: Int, train: Records) -> Fallen:
     """Follow everybody through all trees, and whoever falls as well."""
     row = matched(known, train)
     trees: list[Bounds | None] = []
@@ -166,14 +167,13 @@ def _people(case: Case, known: Records, train: Records) -> Fallen:
     used = sum(tree is not None and bool(tree.holds.any()) for tree in trees)
     if not used:
         return _nobody(case, known, _unprovable(case))
-    assert known.labels is not None  # noqa: S101  # says mypy
 
     def step(done: int) -> None:
         case.step("following who falls", done, done + 1)
 
     before = cascade(trees, train.node, np.full(len(train), -1, np.int32), step)
     given = before.label.copy()
-    given[row] = known.labels
+    given[row] = labels
     after = cascade(trees, train.node, given, step)
     falls = np.flatnonzero(after.round > 0)
     rows = np.full(len(train), -1, np.int64)

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.groups import people_per_class
 from treeaudit.knowledge.kinds import kinds_in_leaves
 from treeaudit.prior import Prior
 from treeaudit.records import Records
@@ -62,16 +61,14 @@ class MixedLeaves:
         ]
 
 
-def _mixed(case: Case, tree: Tree, index: int) -> tuple[Int, Wide]:
-    """Return the leaves of which the people per class are known, and these."""
-    groups = case.groups
-    here = slice(int(groups.start[index]), int(groups.start[index + 1]))
-    if tree.counts is None or groups.size is None or case.forest.tree_classes is not None:
-        return groups.leaf[:0], np.empty((0, 0), np.int64)
-    leaf, size = groups.leaf[here], groups.size[here]
-    people = people_per_class(tree.counts[leaf], size, case.forest.counts_are)
+def _mixed(case: Case, index: int) -> tuple[Int, Wide]:
+    """Return the leaves of a tree of which the people per class are known, and these."""
+    table, mine = case.table, case.table.rows_of(index)
+    if case.forest.tree_classes is not None:
+        return table.leaf[:0], np.empty((0, 0), np.int64)
+    people = table.people(np.arange(mine.start, mine.stop))
     known = ~np.isnan(people).any(axis=1)
-    return leaf[known], people[known].astype(np.int64)
+    return table.leaf[mine][known], people[known].astype(np.int64)
 
 
 def real_leaves(
@@ -84,7 +81,7 @@ def real_leaves(
     label: Int | None,
 ) -> MixedLeaves:
     """Return the leaves in which everybody who ends there is counted, by kind."""
-    node, counts = _mixed(case, tree, index)
+    node, counts = _mixed(case, index)
     home = train.node[:, index].astype(np.int64)
     routed = np.bincount(home, minlength=tree.n_nodes)[node]
     left = np.ones(len(train), np.bool_) if label is None else label < 0
@@ -109,7 +106,7 @@ def real_leaves(
 
 def claimed_leaves(case: Case, tree: Tree, index: int, prior: Prior) -> MixedLeaves:
     """Return the leaves of several labels, and which kinds their rules let in."""
-    node, counts = _mixed(case, tree, index)
+    node, counts = _mixed(case, index)
     chosen = (counts > 0).sum(axis=1) > 1
     node, counts = node[chosen], counts[chosen]
     able, only = kinds_in_leaves(prior, case.forest.schema, tree, node)

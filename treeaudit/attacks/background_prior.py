@@ -93,7 +93,7 @@ def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = 
         If the prior has no line for somebody.
     """
     schema = case.forest.schema
-    train = case.train if case.train is not None and case.train.labels is not None else None
+    train = case.labelled("train")
     kinds = None if train is None else kinds_of(prior, train, schema)
     others = _others(case, prior)
     sums = _Sums()
@@ -142,8 +142,8 @@ class _Judged:
 
 
 def _unseen(case: Case, prior: Prior) -> "_Judged | None":
-    test = case.test
-    if test is None or test.labels is None:
+    test = case.labelled("test")
+    if test is None:
         return None
     return _Judged.of(test, kinds_of(prior, test, case.forest.schema))
 

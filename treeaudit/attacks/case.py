@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.checks import Rule
 from treeaudit.findings import Evidence, Finding, Severity, Skipped
-from treeaudit.groups import Groups
 from treeaudit.records import Records
 from treeaudit.report import Page
 from treeaudit.rules import rules_of
+from treeaudit.table import Table
 from treeaudit.tree import Forest
 from treeaudit.words import label_text, sentence
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Attack",
     "Case",
+    "Need",
     "evidence",
     "looked_at",
     "severity_of_share",
@@ -41,8 +42,8 @@ class Case:
     ----------
     forest
         The model.
-    groups
-        The leaves that hold people, measured once for all attacks.
+    table
+        The groups of its reconstructed table: the leaves that hold people.
     k
         The smallest acceptable group of the policy.
     seed
@@ -68,7 +69,7 @@ class Case:
     """
 
     forest: Forest
-    groups: Groups
+    table: Table
     k: int = 5
     seed: int = 0
     train: Records | None = None
@@ -80,10 +81,45 @@ class Case:
     guess: Callable[[], Float] | None = None
     progress: Callable[[str, int, int], None] | None = None
 
+    def people(self, role: Literal["train", "test"]) -> Records:
+        """Return people who are there because the attack said that it needs them.
+
+        Raises
+        ------
+        RuntimeError
+            If there are none: `Attack.needs` does not name them.
+        """
+        records = self.train if role == "train" else self.test
+        if records is None:
+            raise RuntimeError(f"an attack uses {role} people that it does not say it needs")
+        return records
+
+    def labelled(self, role: Literal["train", "test"]) -> Records | None:
+        """Return people whose labels are known, or None where nobody's are."""
+        records = self.train if role == "train" else self.test
+        return None if records is None or records.labels is None else records
+
     def step(self, what: str, done: int, total: int) -> None:
         """Tell how far a long attack is."""
         if self.progress is not None:
             self.progress(what, done, total)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Something that an attack cannot do without; `treeaudit.attacks.needs` holds the usual ones.
+
+    Attributes
+    ----------
+    missing
+        Tells why it is not there, in one sentence; None where it is.
+    asks
+        The options of the command line that would supply it; none where only
+        another model would.
+    """
+
+    missing: Callable[[Case], str | None]
+    asks: tuple[str, ...] = ()
 
 
 class Attack(Page, Protocol):
@@ -91,14 +127,21 @@ class Attack(Page, Protocol):
 
     Attributes
     ----------
+    needs
+        What it cannot do without: without that it is not run.
     checks
         What a policy can ask of its finding.
     """
 
+    needs: ClassVar[tuple[Need, ...]]
     checks: ClassVar[tuple[Rule, ...]]
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what the attack found; never raise for a model it cannot attack."""
+        """Return what the attack found in a case that holds what it needs.
+
+        `treeaudit.attacks.needs.run_attack` sees to that. Skipped for what only
+        computing shows.
+        """
 
 
 def smallest(values: npt.NDArray[np.int64], among: Index, most: int = 5) -> Index:
@@ -127,20 +170,18 @@ def smallest(values: npt.NDArray[np.int64], among: Index, most: int = 5) -> Inde
 
 
 def evidence(case: Case, worst: Index, most: int = 5) -> tuple[Evidence, ...]:
-    """Describe some leaves, given their positions in ``case.groups``, worst first."""
-    forest, groups = case.forest, case.groups
-    if groups.size is None:
-        return ()
+    """Describe some leaves, given their positions in ``case.table``, worst first."""
+    forest, table = case.forest, case.table
     chosen = worst[:most]
     found = []
-    for position, index in zip(chosen.tolist(), groups.tree_of(chosen).tolist(), strict=True):
+    for position, index in zip(chosen.tolist(), table.tree_of(chosen).tolist(), strict=True):
         tree = forest.trees[index]
-        leaf = int(groups.leaf[position])
+        leaf = int(table.leaf[position])
         found.append(
             Evidence(
                 tree=index,
                 leaf=leaf,
-                people=int(groups.size[position]),
+                people=int(table.size[position]),
                 says=_says(forest, index, None if tree.counts is None else tree.counts[leaf]),
                 rule=sentence(rules_of(tree, [leaf]), forest.schema),
             )
@@ -165,13 +206,13 @@ def _says(forest: Forest, tree: int, counts: npt.NDArray[np.float64] | None) -> 
 
 def looked_at(what: str, case: Case) -> tuple[str, ...]:
     """Say what was examined in every tree that tells how many people are in its leaves."""
-    n = case.forest.n_trees - case.groups.n_silent
+    n = case.forest.n_trees - case.table.n_silent
     return (f"{what} of 1 tree" if n == 1 else f"{what} of {n:,} trees",)
 
 
 def unseen_trees(case: Case) -> tuple[str, ...]:
     """Say that some trees could not be examined."""
-    silent, trees = case.groups.n_silent, case.forest.n_trees
+    silent, trees = case.table.n_silent, case.forest.n_trees
     if not silent:
         return ()
     return (f"{silent:,} of {trees:,} trees do not tell how many people are in their leaves",)

@@ -64,15 +64,15 @@ def contribution(case: Case, small: Flag) -> tuple[Contribution, ...]:
     case
         The model, with ``train`` or without.
     small
-        Shape ``(n,)``: which leaves of ``case.groups`` are below k.
+        Shape ``(n,)``: which leaves of ``case.table`` are below k.
     """
-    groups = case.groups
-    if groups.size is None or not small.any():
+    table = case.table
+    if not small.any():
         return ()
-    index = int(groups.per_tree(np.where(small, groups.size, 0)).argmax())
-    mine = slice(int(groups.start[index]), int(groups.start[index + 1]))
-    leaves = groups.leaf[mine][small[mine]]
-    size = groups.size[mine][small[mine]]
+    index = int(table.per_tree(np.where(small, table.size, 0)).argmax())
+    mine = table.rows_of(index)
+    leaves = table.leaf[mine][small[mine]]
+    size = table.size[mine][small[mine]]
     tree, features = case.forest.trees[index], case.forest.schema.features
     asked = people_by_feature(tree, leaves, size, len(features))
     last = people_by_last_split(tree, leaves, size, len(features), case.k)

@@ -40,7 +40,7 @@ def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
     case
         With ``train``, ``test`` or both.
     chosen
-        Shape ``(n,)``: which leaves of ``case.groups``.
+        Shape ``(n,)``: which leaves of ``case.table``.
     of
         What they are called, such as ``leaves of fewer than 5 people``.
 
@@ -49,21 +49,22 @@ def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
     Control or None
         None where there is nobody to test the claim on, or nothing is claimed.
     """
-    groups, labels = case.groups, case.groups.labels
-    comparable = labels is not None and case.forest.tree_classes is None
-    if (case.train is None and case.test is None) or not comparable or not chosen.any():
+    table = case.table
+    nobody = case.train is None and case.test is None
+    comparable = table.tells_labels and case.forest.tree_classes is None
+    if nobody or not comparable or not chosen.any():
         return None
-    assert labels is not None and groups.size is not None  # noqa: S101, PT018  # says mypy
-    size = groups.size[chosen]
-    right = np.where(np.isnan(labels.majority), labels.share * groups.size, labels.majority)
+    size, labels = table.size[chosen], table.labels
+    right = np.where(np.isnan(labels.majority), labels.share * table.size, labels.majority)
     control = Control(of=of, claim=fact(float(right[chosen].sum() / size.sum()), int(size.sum())))
-    if case.train is not None and case.train.labels is not None:
-        tested = _share(case, case.train, chosen)
+    train, test = case.labelled("train"), case.labelled("test")
+    if train is not None:
+        tested = _share(case, train, chosen)
         if tested is not None:
             share, people = tested
             control = replace(control, verified=fact(share, int(people.sum())))
-    if case.test is not None and case.test.labels is not None:
-        tested = _share(case, case.test, chosen)
+    if test is not None:
+        tested = _share(case, test, chosen)
         if tested is not None:
             share, people = tested
             n = int(people.sum())
@@ -71,7 +72,7 @@ def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
             control = replace(
                 control,
                 control=unseen,
-                baselines=_baselines(case, case.test, people),
+                baselines=_baselines(case, test, people),
                 excess=difference(control.verified or control.claim, unseen),
             )
     return replace(control, sentence=_sentence(case, control))
@@ -79,15 +80,13 @@ def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
 
 def _share(case: Case, records: Records, chosen: Flag) -> tuple[float, Flag] | None:
     """Return how often the leaves are right for people, and which people fit them."""
-    labels = case.groups.labels
-    if labels is None or records.labels is None:
-        return None
+    labels = case.table.labels
     fits, right = np.zeros(len(records)), np.zeros(len(records))
     for tree in range(case.forest.n_trees):
-        position = case.groups.positions(tree, records.node[:, tree])
+        position = case.table.positions(tree, records.node[:, tree])
         inside = (position >= 0) & chosen[position]
         fits += inside
-        right += inside & (labels.top[position] == records.labels)
+        right += inside & (labels.top[position] == records.known_labels)
     people = fits > 0
     if not people.any():
         return None
@@ -96,10 +95,8 @@ def _share(case: Case, records: Records, chosen: Flag) -> tuple[float, Flag] | N
 
 def _baselines(case: Case, test: Records, people: Flag) -> dict[str, Estimate]:
     """Return how well the same unseen people are guessed without the model."""
-    if test.labels is None:
-        return {}
-    answer, n = test.labels[people], int(people.sum())
-    common = int(np.bincount(test.labels).argmax())
+    answer, n = test.known_labels[people], int(people.sum())
+    common = int(np.bincount(test.known_labels).argmax())
     found = {"most frequent label": wilson(int((answer == common).sum()), n)}
     if case.guess is not None:
         guessed = case.guess()[people].argmax(axis=1)
@@ -130,7 +127,8 @@ def lowered(severity: Severity, controls: Sequence[Control | None]) -> Severity:
 
 
 def _sentence(case: Case, control: Control) -> str:
-    if case.test is None or case.test.labels is None:
+    test = case.labelled("test")
+    if test is None:
         if control.verified is None:
             return ""
         return (
@@ -138,9 +136,9 @@ def _sentence(case: Case, control: Control) -> str:
             f"{control.verified.n:,} training people who fit have the label that their leaf "
             "states. Without unseen people (--test) nobody can say whether that is memory."
         )
-    if control.control is None:
+    if control.control is None or control.excess is None:
         return (
-            f"None of the {len(case.test):,} unseen people fits {control.of}: nothing speaks for "
+            f"None of the {len(test):,} unseen people fits {control.of}: nothing speaks for "
             "a fact of the population."
         )
     unseen, seen = control.control, control.verified or control.claim
@@ -150,7 +148,6 @@ def _sentence(case: Case, control: Control) -> str:
         f"unseen {who} have the label that the leaf states, against {seen.value:.0%} of the "
         "training people: "
     )
-    assert control.excess is not None  # noqa: S101  # set together with the control
     if explained(control):
         return text + "mostly a fact of the population, not memory."
     if control.excess.low > 0:

@@ -130,10 +130,10 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
         through. None where the tree tells nothing of people.
     """
     leaf = tree.is_leaf
-    comparable = forest.tree_classes is None and reference.labels is not None
-    counts = tree.counts if comparable else None
-    if counts is not None and forest.counts_are in ("exact", "likely"):
-        scores = _labelled(forest, index, counts, leaf, reference)
+    labels = reference.labels if forest.tree_classes is None else None
+    counts = None if labels is None else tree.counts
+    if labels is not None and counts is not None and forest.counts_are in ("exact", "likely"):
+        scores = _labelled(forest, counts, leaf, reference, reference.node[:, index], labels)
     elif tree.n_records is not None:
         scores = _unlabelled(tree.n_records, counts, leaf, reference, index)
     else:
@@ -143,11 +143,15 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
 
 
 def _labelled(
-    forest: Forest, index: int, counts: Float, leaf: npt.NDArray[np.bool_], reference: Reference
+    forest: Forest,
+    counts: Float,
+    leaf: npt.NDArray[np.bool_],
+    reference: Reference,
+    node: Int,
+    labels: Int,
 ) -> Float:
     n, classes = counts.shape
-    assert reference.labels is not None  # noqa: S101  # comparable only with labels
-    key = reference.node[:, index].astype(np.int64) * classes + reference.labels
+    key = node.astype(np.int64) * classes + labels
     seen = np.bincount(key, minlength=n * classes).reshape(n, classes)
     total = float(counts[leaf].sum())
     expected = expected_counts(seen, len(key), max(total, 1.0))

@@ -18,15 +18,16 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence, looked_at, severity_of_share, smallest
+from treeaudit.attacks.case import Case, Need, evidence, looked_at, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.diversity_checks import DIVERSITY
 from treeaudit.attacks.homogeneity_view import view
+from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.checks import Rule, holds_at_least, least, most
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
-from treeaudit.groups import Labels
 from treeaudit.numbers import Share
 from treeaudit.report import Show
+from treeaudit.table_labels import Labels
 
 __all__ = ["Homogeneity"]
 
@@ -75,6 +76,7 @@ class Homogeneity:
     about: ClassVar[About] = "table"
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
     dominant: float = 0.9
 
     def run(self, case: Case) -> Finding | Skipped:
@@ -92,17 +94,14 @@ class Homogeneity:
         ``small_cell_leaves`` and ``small_cell_people`` where that is below k;
         ``measured_on``.
 
-        Skipped where the model holds no class counts.
+        Skipped where no such leaf was found and not every tree holds class counts.
         """
-        groups, forest = case.groups, case.forest
-        if groups.size is None or groups.labels is None:
-            reason = forest.counts_reason or "the model holds no class counts"
-            return Skipped(id=self.id, title=self.title, reason=reason)
-        size, labels = groups.size, groups.labels
+        table, forest = case.table, case.forest
+        size, labels = table.size, table.labels
         pure = labels.distinct == 1
         people = int(size[pure].sum())
-        totals = groups.per_tree(np.where(labels.distinct > 0, size, 0))
-        certain = groups.per_tree(np.where(pure, size, 0))
+        totals = table.per_tree(np.where(labels.distinct > 0, size, 0))
+        certain = table.per_tree(np.where(pure, size, 0))
         share = Share(float((certain / np.maximum(totals, 1)).max()))
         if forest.n_trees == 1:
             share = Share.of(people, int(size.sum()))
@@ -143,15 +142,14 @@ class Homogeneity:
             unseen=unseen,
             details=details,
             evidence=evidence(case, worst),
-            per_tree=_per_tree(groups.per_tree(pure), certain, labels) if many else None,
+            per_tree=_per_tree(table.per_tree(pure), certain, labels) if many else None,
             controls=tuple(control for _, control in controls if control is not None),
         )
 
 
 def _without_counts(case: Case) -> tuple[str, ...]:
     """Say that some trees could not be examined."""
-    labels = case.groups.labels
-    silent = case.groups.n_silent or (labels is not None and None in labels.trees)
+    silent = case.table.n_silent or None in case.table.labels.trees
     return (f"not every tree holds class counts ({case.forest.counts_reason})",) if silent else ()
 
 
@@ -159,9 +157,9 @@ def _severity(
     case: Case, share: float, controls: Sequence[tuple[npt.NDArray[np.bool_], Control | None]]
 ) -> Severity:
     """Grade the share of people, without those about whom the leaf says what everybody knows."""
-    size = case.groups.size
+    size = case.table.size
     found = severity_of_share(share)
-    if size is None or not any(explained(control) for _, control in controls):
+    if not any(explained(control) for _, control in controls):
         return found
     people = sum(int(size[chosen].sum()) for chosen, _ in controls)
     memory = sum(int(size[chosen].sum()) for chosen, control in controls if not explained(control))
@@ -194,11 +192,10 @@ def _cells(labels: Labels, case: Case) -> dict[str, Any]:
     """Look at the people of each label in each leaf: the cells of the table."""
     counted = ~np.isnan(labels.fewest)
     small = counted & (labels.fewest < case.k)
-    size = case.groups.size if case.groups.size is not None else np.empty(0, np.int64)
     return {
         "smallest_cell": int(labels.fewest[counted].min()) if counted.all() else None,
         "small_cell_leaves": int(small.sum()),
-        "small_cell_people": int(size[small].sum()),
+        "small_cell_people": int(case.table.size[small].sum()),
     }
 
 

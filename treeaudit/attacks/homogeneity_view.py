@@ -83,7 +83,7 @@ def _memory(controls: Sequence[Control]) -> Phrase | str:
 def _reason(finding: Finding, report: Report, share: Share, where: str) -> Phrase:
     if not finding.leaves:
         return say("Every group holds people with different labels.")
-    every = "all " if finding.leaves == len(report.groups.leaf) > 1 else ""
+    every = "all " if finding.leaves == len(report.table.leaf) > 1 else ""
     return say(
         "In {}{} everybody has the same label: {} of the people{}.",
         Either(every), People(finding.leaves, "group", "groups"), share, where,

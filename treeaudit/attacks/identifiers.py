@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case
+from treeaudit.attacks.case import Case, Need
 from treeaudit.checks import Rule
 from treeaudit.findings import About, Finding, Skipped, Words
 from treeaudit.numbers import Count
@@ -95,6 +95,7 @@ class Identifiers:
     checks: ClassVar[tuple[Rule, ...]] = ()
     warns: ClassVar[bool] = True
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
     share: float = 0.5
     fewest: int = 20
 
@@ -119,7 +120,7 @@ class Identifiers:
             if i in many or (hints and named_like_identifier(names[i]))
         ]
         if not listed and not people:
-            return Skipped(id=self.id, title=self.title, reason=_UNKNOWN)
+            return Skipped(id=self.id, title=self.title, reason=_UNKNOWN, asks=("--train",))
         worst = any(entry["nearly_every_value"] for entry in listed)
         return Finding(
             id=self.id,
@@ -140,10 +141,10 @@ class Identifiers:
 def _people(case: Case) -> int:
     if case.forest.n_records is not None:
         return case.forest.n_records
-    size = case.groups.size
-    if size is None or not len(size):
+    size = case.table.size
+    if not len(size):
         return 0 if case.train is None else len(case.train)
-    return int(case.groups.per_tree(size).max())
+    return int(case.table.per_tree(size).max())
 
 
 def _looked(features: int, *, named: bool, people: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from treeaudit.attacks.case import Case
+from treeaudit.attacks.case import Case, Need
 from treeaudit.checks import Rule, most
 from treeaudit.findings import About, Finding, Severity, Skipped, Words
 from treeaudit.leftovers import Kind, Leftover
@@ -106,6 +106,7 @@ class TrainingData:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_ROWS,)
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
 
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "labels": "high",
@@ -149,6 +150,7 @@ class ReproducibleDraws:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_SEEDS,)
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
     grades: ClassVar[Mapping[Kind, Severity]] = {"seeds": "medium"}
     counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {"seeds": ("seeds",)}
 
@@ -178,6 +180,7 @@ class ExactValues:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_VALUES,)
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "column-values": "medium",
         "first-round-counts": "medium",
@@ -217,6 +220,7 @@ class CodeInside:
     about: ClassVar[About] = "file"
     checks: ClassVar[tuple[Rule, ...]] = (_CALLS,)
     view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "calls": "low",
         "code": "medium",

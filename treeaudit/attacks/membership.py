@@ -18,17 +18,19 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case
+from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.count_score import leaf_scores
 from treeaudit.attacks.membership_view import view
+from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.attacks.references import Reason, Scores, lira, loss
 from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
-from treeaudit.attacks.sides import Sides, missing_people, sides, unknown_counts
+from treeaudit.attacks.sides import Sides, sides
 from treeaudit.checks import Rule, most
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.predictions import averages
 from treeaudit.report import Show
 from treeaudit.stats import Estimate, difference, wilson
+from treeaudit.tree import Forest
 
 __all__ = ["Membership", "membership_scores"]
 
@@ -55,6 +57,15 @@ _CHECKS = (
         share=True,
     ),
 )
+
+
+def _private(forest: Forest) -> bool:
+    """Tell whether only what the model answers can be attacked."""
+    return forest.counts_are in ("noisy", "label-only") and averages(forest)
+
+
+def _no_score(case: Case) -> str | None:
+    return None if _private(case.forest) else TRUE_COUNTS.missing(case)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +96,7 @@ class Membership:
     about: ClassVar[About] = "people"
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, Need(missing=_no_score))
     most_people: int = 20_000
     most_for_lira: int = 4_000
 
@@ -98,14 +110,8 @@ class Membership:
         ``control`` people the file alone excludes; ``references`` by name;
         ``score`` is ``counts``, or ``answers`` for private models, of which only
         what they answer can be attacked.
-
-        Skipped without training and unseen people with labels, and where the
-        counts are absent.
         """
-        private = case.forest.counts_are in ("noisy", "label-only") and averages(case.forest)
-        reason = missing_people(case) or ("" if private else unknown_counts(case))
-        if reason:
-            return Skipped(id=self.id, title=self.title, reason=reason)
+        private = _private(case.forest)
         people = sides(case, self.id, self.most_people)
         usual = loss(case.forest, people)
         shadow: Scores | Reason
@@ -128,7 +134,7 @@ class Membership:
         ]
         rate = tests[0][1]
         blind = _blind(case, usual)
-        alone = 0 if case.groups.size is None else int((case.groups.size == 1).sum())
+        alone = int((case.table.size == 1).sum())
         held = None if rate is None else _control(members, control, rate)
         excess = 0.0 if rate is None else max(0.0, rate.value - 0.01) * (rate.low > 0.01)
         return Finding(

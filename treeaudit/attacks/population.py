@@ -15,9 +15,9 @@ from treeaudit.attacks.case import Case
 from treeaudit.details import Details
 from treeaudit.disclosure.population import expected_chance, population_uniques
 from treeaudit.disclosure.risks import Risk, risk
-from treeaudit.groups import Groups
 from treeaudit.numbers import People, Share
 from treeaudit.stats import Estimate, wilson
+from treeaudit.table import Table
 from treeaudit.tree import Forest
 
 __all__ = ["Population", "Risks", "degrees_of_freedom", "population", "risks"]
@@ -107,7 +107,7 @@ class Population(Details):
 
 def risks(case: Case) -> Risks:
     """Return the risks of the worst tree."""
-    tree, size = _worst_tree(case.groups)
+    tree, size = _worst_tree(case.table)
     threshold = 1 / case.k
     known = risk(size, threshold)
     fraction = _fraction(case, size)
@@ -125,7 +125,7 @@ def risks(case: Case) -> Risks:
 
 def population(case: Case) -> Population | None:
     """Return who is alone in the population; None without a sampling fraction."""
-    tree, size = _worst_tree(case.groups)
+    tree, size = _worst_tree(case.table)
     fraction = _fraction(case, size)
     if fraction is None:
         return None
@@ -151,26 +151,25 @@ def population(case: Case) -> Population | None:
     )
 
 
-def degrees_of_freedom(forest: Forest, groups: Groups) -> int | None:
+def degrees_of_freedom(forest: Forest, table: Table) -> int | None:
     """Return people minus parameters: two per split, one per leaf and class but the last.
 
     None where the file does not tell how many people there are.
     """
     people = forest.n_records
-    if people is None and forest.n_trees == 1 and groups.size is not None:
-        people = int(groups.size.sum())
+    if people is None and forest.n_trees == 1 and table.tells_people:
+        people = int(table.size.sum())
     if people is None:
         return None
     per_leaf = max(len(forest.schema.classes or ()) - 1, 1)
-    return people - 2 * (groups.n_nodes - groups.n_leaves) - per_leaf * groups.n_leaves
+    return people - 2 * (table.n_nodes - table.n_leaves) - per_leaf * table.n_leaves
 
 
-def _worst_tree(groups: Groups) -> tuple[int, Wide]:
+def _worst_tree(table: Table) -> tuple[int, Wide]:
     """Return the tree with the most leaves for its people, and their sizes."""
-    size = groups.size if groups.size is not None else np.empty(0, np.int64)
-    leaves, people = np.diff(groups.start), groups.per_tree(size)
+    leaves, people = np.diff(table.start), table.per_tree(table.size)
     tree = int((leaves / np.maximum(people, 1)).argmax())
-    return tree, size[groups.start[tree] : groups.start[tree + 1]]
+    return tree, table.size[table.rows_of(tree)]
 
 
 def _fraction(case: Case, size: Wide) -> float | None:
@@ -183,10 +182,10 @@ def _fraction(case: Case, size: Wide) -> float | None:
 
 def _others(case: Case, tree: int, rest: int, alone: int) -> Estimate | None:
     """Count unseen people in leaves of one person, and scale to the rest of the population."""
-    if case.test is None or not alone or case.groups.size is None:
+    if case.test is None or not alone:
         return None
-    position = case.groups.positions(tree, case.test.node[:, tree])
-    inside = (position >= 0) & (case.groups.size[position] == 1)
+    position = case.table.positions(tree, case.test.node[:, tree])
+    inside = (position >= 0) & (case.table.size[position] == 1)
     share = wilson(int(inside.sum()), len(inside))
     scale = rest / alone
     return Estimate(

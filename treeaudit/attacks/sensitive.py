@@ -17,14 +17,16 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, looked_at, severity_of_share, unseen_trees
+from treeaudit.attacks.case import Case, Need, looked_at, severity_of_share, unseen_trees
 from treeaudit.attacks.control import explained, lowered
 from treeaudit.attacks.diversity_checks import DIVERSITY
+from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive_column import SensitiveColumn, codes_of, columns_to_audit
 from treeaudit.attacks.sensitive_groups import SensitiveGroups, groups_of
 from treeaudit.attacks.sensitive_view import view
 from treeaudit.checks import Rule, most
 from treeaudit.findings import About, Control, Evidence, Finding, Skipped, Words
+from treeaudit.records import Records
 from treeaudit.report import Show
 from treeaudit.rules import rules_of
 from treeaudit.stats import Estimate, difference, fact, wilson
@@ -89,6 +91,7 @@ class Sensitive:
     about: ClassVar[About] = "table"
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (SENSITIVE, PEOPLE)
     n: int = 2
     k: float = 0.9
     p: float = 0.1
@@ -113,20 +116,12 @@ class Sensitive:
         for text), ``largest_share``; for numbers ``nk_leaves``, ``nk_people``,
         ``p_percent_leaves``, ``p_percent_people`` (None for text).
 
-        Skipped where no column was named. Raises for a column that is not
-        there, and where one was named without training data.
-
         Raises
         ------
         DataError
-            If there is no such column, or no training data.
+            If there is no such column.
         """
         columns = columns_to_audit(case)
-        if not columns or case.groups.size is None:
-            reason = "no column of the training data was named (--sensitive, --train)"
-            if columns:
-                reason = "the model does not tell how many people are in a leaf"
-            return Skipped(id=self.id, title=self.title, reason=reason)
         groups = [groups_of(case, column, n=self.n, k=self.k, p=self.p) for column in columns]
         entries = [_entry(column, found) for column, found in zip(columns, groups, strict=True)]
         share = max(entry["certain_share"] for entry in entries)
@@ -221,8 +216,8 @@ def _evidence(
         found += [(-int(one.people[position]), i, int(position)) for position in largest]
     evidence = []
     for people, i, position in sorted(found)[:_MOST_EVIDENCE]:
-        index = int(case.groups.tree_of(position))
-        leaf = int(case.groups.leaf[position])
+        index = int(case.table.tree_of(position))
+        leaf = int(case.table.leaf[position])
         value = columns[i].names[int(groups[i].only[position])]
         rule = sentence(rules_of(case.forest.trees[index], [leaf]), case.forest.schema)
         says = f"{columns[i].name[:60]} = {value[:60]}"
@@ -232,9 +227,9 @@ def _evidence(
 
 def _controls(case: Case, column: SensitiveColumn, found: SensitiveGroups) -> list[Control]:
     """Ask unseen people whether they have the value of their leaf, in small and large leaves."""
-    code = None if case.test is None else codes_of(column, case.test.frame)
-    size = case.groups.size
-    if case.test is None or code is None or size is None:
+    test, size = case.test, case.table.size
+    code = None if test is None else codes_of(column, test.frame)
+    if test is None or code is None:
         return []
     name, k = column.name[:60], case.k
     common = int(np.bincount(code[code >= 0], minlength=1).argmax()) if (code >= 0).any() else -1
@@ -248,7 +243,7 @@ def _controls(case: Case, column: SensitiveColumn, found: SensitiveGroups) -> li
             continue
         people = int(found.people[chosen].sum())
         control = Control(of=of, claim=fact(1.0, people), verified=fact(1.0, people))
-        fits, right = _tested(case, code, found, chosen)
+        fits, right = _tested(case, test, code, found, chosen)
         if fits.any():
             n = int(fits.sum())
             unseen = wilson(float(right[fits].sum()), n)
@@ -263,13 +258,16 @@ def _controls(case: Case, column: SensitiveColumn, found: SensitiveGroups) -> li
 
 
 def _tested(
-    case: Case, code: npt.NDArray[np.int64], found: SensitiveGroups, chosen: npt.NDArray[np.bool_]
+    case: Case,
+    test: Records,
+    code: npt.NDArray[np.int64],
+    found: SensitiveGroups,
+    chosen: npt.NDArray[np.bool_],
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
     """Return who fits the leaves, and with what share of theirs they agree."""
     fits, right = np.zeros(len(code)), np.zeros(len(code))
     for tree in range(case.forest.n_trees):
-        assert case.test is not None  # noqa: S101  # says mypy
-        position = case.groups.positions(tree, case.test.node[:, tree])
+        position = case.table.positions(tree, test.node[:, tree])
         inside = (position >= 0) & chosen[position]
         fits += inside
         right += inside & (found.only[position] == code)

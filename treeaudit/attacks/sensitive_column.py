@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.errors import DataError
-from treeaudit.schema import Label
+from treeaudit.schema import Label, Schema
 from treeaudit.words import label_text
 
 if TYPE_CHECKING:
@@ -67,14 +67,15 @@ def check_columns(case: Case) -> None:
     DataError
         If there is no such column, or there are no training data.
     """
-    if case.sensitive and case.train is None:
+    if not case.sensitive:
+        return
+    if case.train is None:
         raise DataError(
             f"the sensitive column {case.sensitive[0]!r} can only be audited with the training "
             "data (--train)"
         )
+    known = [str(column) for column in case.train.frame.columns]
     for name in case.sensitive:
-        assert case.train is not None  # noqa: S101  # says mypy
-        known = [str(column) for column in case.train.frame.columns]
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(known[:8])}"
@@ -84,33 +85,28 @@ def check_columns(case: Case) -> None:
 def columns_to_audit(case: Case) -> list[SensitiveColumn]:
     """Return the columns that were named, and the target of a model that predicts a number."""
     check_columns(case)
-    if case.train is None:
-        return []
-    found = [_column(case, name) for name in dict.fromkeys(case.sensitive)]
-    target = case.forest.schema.target
-    if case.train.targets is not None and target not in case.sensitive:
-        found.append(replace(_numbers(target, case.train.targets, used=False), named=False))
+    train, schema = case.people("train"), case.forest.schema
+    found = [
+        _column(name, _series(train.frame, name), schema) for name in dict.fromkeys(case.sensitive)
+    ]
+    if train.targets is not None and schema.target not in case.sensitive:
+        found.append(replace(_numbers(schema.target, train.targets, used=False), named=False))
     return found
 
 
 def codes_of(column: SensitiveColumn, frame: "pd.DataFrame") -> Wide | None:
     """Return the codes of other people, -1 for values that are new; None without the column."""
-    series = _series(frame, column.name)
-    if series is None:
+    if column.name not in map(str, frame.columns):
         return None
     known = {name: code for code, name in enumerate(column.names)}
-    texts = _texts(series)
+    texts = _texts(_series(frame, column.name))
     values, back = np.unique(texts, return_inverse=True)
     codes = np.array([known.get(str(value), -1) for value in values], dtype=np.int64)
     return codes[back.reshape(-1)]
 
 
-def _column(case: Case, name: str) -> SensitiveColumn:
-    assert case.train is not None  # noqa: S101  # says mypy
-    series = _series(case.train.frame, name)
-    assert series is not None  # noqa: S101  # was checked
-    features = case.forest.schema.names
-    used = any(feature == name or feature.startswith(f"{name}_") for feature in features)
+def _column(name: str, series: "pd.Series[Any]", schema: Schema) -> SensitiveColumn:
+    used = any(feature == name or feature.startswith(f"{name}_") for feature in schema.names)
     if series.dtype.kind in "iuf":
         return _numbers(name, series.to_numpy(dtype=np.float64), used=used)
     texts = _texts(series)
@@ -144,9 +140,9 @@ def _numbers(name: str, number: Float, *, used: bool) -> SensitiveColumn:
     )
 
 
-def _series(frame: "pd.DataFrame", name: str) -> "pd.Series[Any] | None":
-    at = [i for i, column in enumerate(frame.columns) if str(column) == name]
-    return frame.iloc[:, at[0]] if at else None
+def _series(frame: "pd.DataFrame", name: str) -> "pd.Series[Any]":
+    """Return the first column of a name that is there."""
+    return frame.iloc[:, [str(column) for column in frame.columns].index(name)]
 
 
 def _texts(series: "pd.Series[Any]") -> npt.NDArray[np.str_]:

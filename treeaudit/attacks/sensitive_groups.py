@@ -51,12 +51,11 @@ def groups_of(
     n, k, p
         Of the dominance rules, as in `treeaudit.disclosure.dominance`.
     """
-    size = case.groups.size if case.groups.size is not None else np.empty(0, np.int64)
+    size, train = case.table.size, case.people("train")
     only, people = np.full(len(size), -1), np.zeros(len(size), dtype=np.int64)
     trees = []
     for tree in range(case.forest.n_trees):
-        assert case.train is not None  # noqa: S101  # says mypy
-        position = case.groups.positions(tree, case.train.node[:, tree])
+        position = case.table.positions(tree, train.node[:, tree])
         inside = position >= 0
         if not inside.any():
             continue

@@ -15,12 +15,9 @@ from treeaudit.attacks.case import Case
 from treeaudit.attacks.count_score import Reference
 from treeaudit.records import Records
 
-__all__ = ["FEWEST", "Sides", "refusal", "sides"]
+__all__ = ["Sides", "sides"]
 
 Index = npt.NDArray[np.intp]
-
-FEWEST = 40
-"""With fewer unseen people neither half says anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,36 +52,6 @@ class Sides:
         )
 
 
-def refusal(case: Case) -> str:
-    """Return why the counts cannot be attacked, in one sentence; empty where they can."""
-    return missing_people(case) or unknown_counts(case)
-
-
-def missing_people(case: Case) -> str:
-    """Return which people are missing, in one sentence; empty where none are."""
-    if case.train is None or case.test is None:
-        given = (("--train", case.train), ("--test", case.test))
-        missing = [option for option, records in given if records is None]
-        return f"needs {' and '.join(missing)} to tell success from chance"
-    if case.forest.schema.classes is not None:
-        for records in (case.train, case.test):
-            if records.labels is None:
-                return f"{records.origin} has no column of labels; name it with --target"
-    if len(case.test) < FEWEST:
-        return f"{case.test.origin} has {len(case.test)} people; at least {FEWEST} are needed"
-    return ""
-
-
-def unknown_counts(case: Case) -> str:
-    """Return why the counts of the leaves say nothing, in one sentence; empty where they do."""
-    forest = case.forest
-    if forest.counts_are == "noisy":
-        return "the counts carry noise, and the score of counts does not know its law"
-    if all(tree.n_records is None and tree.counts is None for tree in forest.trees):
-        return "the model does not tell how many people are in a leaf"
-    return ""
-
-
 def sides(case: Case, attack_id: str, most: int) -> Sides:
     """Split the people by the seed of the case.
 
@@ -97,14 +64,14 @@ def sides(case: Case, attack_id: str, most: int) -> Sides:
     most
         The most members, and the most control people.
     """
-    assert case.train is not None and case.test is not None  # noqa: S101, PT018  # refused before
+    train, test = case.people("train"), case.people("test")
     rng = np.random.default_rng([case.seed, zlib.crc32(attack_id.encode())])
-    members = rng.permutation(len(case.train))[:most]
-    unseen = rng.permutation(len(case.test))
+    members = rng.permutation(len(train))[:most]
+    unseen = rng.permutation(len(test))
     half = len(unseen) // 2
     return Sides(
-        train=case.train,
-        test=case.test,
+        train=train,
+        test=test,
         members=np.sort(members),
         control=np.sort(unseen[half : half + most]),
         reference=np.sort(unseen[:half]),

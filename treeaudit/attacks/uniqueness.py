@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, evidence, looked_at, smallest, unseen_trees
+from treeaudit.attacks.case import Case, Need, evidence, looked_at, smallest, unseen_trees
 from treeaudit.attacks.contribution import contribution
 from treeaudit.attacks.control import MEMORY, leaf_control, lowered
+from treeaudit.attacks.needs import PEOPLE
 from treeaudit.attacks.population import Population, degrees_of_freedom, population, risks
 from treeaudit.attacks.uniqueness_details import UniquenessDetails, group_sizes
 from treeaudit.attacks.uniqueness_view import view
@@ -127,16 +128,14 @@ class Uniqueness:
     about: ClassVar[About] = "table"
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (PEOPLE,)
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return what the leaf sizes alone reveal.
 
-        Skipped where the model does not tell how many people are in a leaf.
+        Skipped where no small leaf was found and not every tree tells.
         """
-        size = case.groups.size
-        if size is None or not len(size):
-            reason = "the model does not tell how many people are in a leaf"
-            return Skipped(id=self.id, title=self.title, reason=reason)
+        size = case.table.size
         k = case.k
         alone, small = size == 1, size < k
         unique, below = int(alone.sum()), int(small.sum())
@@ -154,9 +153,9 @@ class Uniqueness:
             group_sizes=group_sizes(size),
             prosecutor_risk=Share(1 / least),
             marketer_risk=Share(len(size) / total),
-            trees_that_do_not_tell=case.groups.n_silent,
+            trees_that_do_not_tell=case.table.n_silent,
             below_k_share=Share(_share(case, small)),
-            residual_degrees_of_freedom=degrees_of_freedom(case.forest, case.groups),
+            residual_degrees_of_freedom=degrees_of_freedom(case.forest, case.table),
             risks=risks(case),
             population=population(case),
             contribution=contribution(case, small),
@@ -193,21 +192,20 @@ def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:
 
 def _share(case: Case, small: npt.NDArray[np.bool_]) -> float:
     """Return the share of people in small leaves, in the worst tree."""
-    size = case.groups.size if case.groups.size is not None else np.empty(0, np.int64)
-    people = case.groups.per_tree(np.where(small, size, 0))
-    return float((people / np.maximum(case.groups.per_tree(size), 1)).max())
+    table = case.table
+    people = table.per_tree(np.where(small, table.size, 0))
+    return float((people / np.maximum(table.per_tree(table.size), 1)).max())
 
 
 def _per_tree(
     case: Case, alone: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
 ) -> tuple[Mapping[str, Any], ...]:
-    groups = case.groups
-    size = groups.size if groups.size is not None else np.empty(0, np.int64)
-    unique, leaves = groups.per_tree(alone), groups.per_tree(small)
-    people = groups.per_tree(np.where(small, size, 0))
+    table = case.table
+    unique, leaves = table.per_tree(alone), table.per_tree(small)
+    people = table.per_tree(np.where(small, table.size, 0))
     # A tree that does not tell has no leaves here; reduceat would look into the next tree.
-    told = np.flatnonzero(np.diff(groups.start))
-    least = np.minimum.reduceat(size, groups.start[told])
+    told = np.flatnonzero(np.diff(table.start))
+    least = np.minimum.reduceat(table.size, table.start[told])
     columns = (told, unique[told], leaves[told], people[told], least)
     names = ("tree", "unique_leaves", "below_k_leaves", "below_k_people", "min_leaf")
     return tuple(

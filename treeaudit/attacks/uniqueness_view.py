@@ -82,7 +82,7 @@ def _headline(alone: int, below: int, k: int) -> Phrase | None:
 
 
 def _reason(finding: Finding, report: Report) -> Phrase:
-    leaves, k = len(report.groups.leaf), report.policy.k
+    leaves, k = len(report.table.leaf), report.policy.k
     smallest = finding.details.min_leaf
     if not finding.leaves:
         groups = "The one group holds" if leaves == 1 else f"All {leaves:,} groups hold"

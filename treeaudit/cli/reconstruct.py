@@ -95,8 +95,8 @@ def reconstruct(
 
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
+    from treeaudit.reconstruction import rule_text
     from treeaudit.reports.plain_text import plain
-    from treeaudit.table import rule_text
 
     text = rule_text(forest, tree, leaf)
     counted = forest.trees[tree].n_records
@@ -111,8 +111,8 @@ def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool)
     from treeaudit.reports.plain_text import plain
 
     order = np.arange(len(table))
-    if table.n_records is not None and not expand:
-        order = np.argsort(table.n_records, kind="stable")
+    if table.tells_people and not expand:
+        order = np.argsort(table.size, kind="stable")
     frame = table.expand(order[:rows]) if expand else table.to_frame(order[:rows])
     frame = frame.head(rows)
     # Columns about which no printed row says anything only take room.
@@ -121,7 +121,7 @@ def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool)
     if not expand and _width(console, shown) > console.width:
         shown, silent = _grid(_in_words(table, frame, order[:rows])), []
     console.print(shown)
-    total = int(table.n_records.sum()) if expand and table.n_records is not None else len(table)
+    total = int(table.size.sum()) if expand else len(table)
     if silent:
         console.print(f"nothing said about: {plain(', '.join(map(str, silent)), 400)}")
     if total > len(frame):
@@ -137,10 +137,11 @@ def _in_words(
     table: "Table", frame: "pd.DataFrame", order: "npt.NDArray[np.intp]"
 ) -> "pd.DataFrame":
     """Put the conditions into one column, where a column each would not fit."""
-    from treeaudit.table import rule_text
+    from treeaudit.reconstruction import rule_text
 
     features = set(table.forest.schema.names)
-    rules = [rule_text(table.forest, int(table.tree[i]), int(table.leaf[i])) for i in order]
+    homes = zip(table.tree_of(order).tolist(), table.leaf[order].tolist(), strict=True)
+    rules = [rule_text(table.forest, tree, leaf) for tree, leaf in homes]
     return frame.drop(columns=[c for c in frame.columns if c in features]).assign(rule=rules)
 
 

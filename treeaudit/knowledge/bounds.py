@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.groups import people_per_class
+from treeaudit.table_labels import people_per_class
 from treeaudit.tree import CountsAre, Forest, Tree
 
 __all__ = ["Bounds", "bounds_of", "one_left", "sees_everybody", "tightened"]

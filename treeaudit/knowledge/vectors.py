@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.groups import Groups, people_per_class
-from treeaudit.tree import Forest
+from treeaudit.table import Table
 
 __all__ = ["Vectors", "distinct_vectors", "vectors_of"]
 
@@ -79,7 +78,7 @@ def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None)
     return Vectors(counts=table[first], leaves=np.add.reduceat(times[order], first))
 
 
-def vectors_of(forest: Forest, groups: Groups) -> Vectors:
+def vectors_of(table: Table) -> Vectors:
     """Return the count vectors of all leaves whose counts are people.
 
     The largest class tells the counts of a leaf of at most two labels; the
@@ -87,38 +86,28 @@ def vectors_of(forest: Forest, groups: Groups) -> Vectors:
 
     Parameters
     ----------
-    forest
-        The model.
-    groups
-        Its leaves, measured.
+    table
+        The groups of a model.
 
     Examples
     --------
-    >>> from treeaudit.groups import measure
-    >>> from treeaudit.schema import Schema
-    >>> from treeaudit.tree import Tree
+    >>> import treeaudit as ta
     >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...              high=[inf, 1.5, inf], n_records=[5, 2, 3], counts=[[2, 3], [1, 1], [1, 2]])
-    >>> forest = Forest(trees=(stump,), schema=Schema.numeric(1, ["no", "yes"]))
-    >>> vectors_of(forest, measure(forest)).counts.tolist()
+    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...                 high=[inf, 1.5, inf], n_records=[5, 2, 3], counts=[[2, 3], [1, 1], [1, 2]])
+    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
+    >>> vectors_of(ta.reconstruct(forest).groups).counts.tolist()
     [[1, 1], [2, 1]]
     """
-    size, labels = groups.size, groups.labels
-    if size is None or labels is None:
-        return distinct_vectors(np.empty((0, 1)))
+    size, labels = table.size, table.labels
     known = ~np.isnan(labels.majority)
     few = known & (labels.distinct <= 2)
     largest = labels.majority[few].astype(np.int64)
     parts = _of_two(largest, size[few])
     many = np.flatnonzero(known & (labels.distinct > 2))
-    for index in np.unique(groups.tree_of(many)).tolist():
-        tree = forest.trees[index]
-        here = many[(many >= groups.start[index]) & (many < groups.start[index + 1])]
-        if tree.counts is not None:
-            counts = tree.counts[groups.leaf[here]]
-            people = people_per_class(counts, size[here], forest.counts_are)
-            parts.append(distinct_vectors(people[~np.isnan(people).any(axis=1)]))
+    for _, here in table.by_tree(many):
+        people = table.people(many[here])
+        parts.append(distinct_vectors(people[~np.isnan(people).any(axis=1)]))
     return _joined(parts)
 
 

@@ -1,6 +1,5 @@
 """One line per attack: what was found, what unseen people say, what the policy says."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,6 @@ from treeaudit.reports.masking import Numbers
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]
 
-_OPTION = re.compile(r"--[a-z][a-z-]*")
 _NUMBERS = Numbers(k=1)
 """The terminal masks nothing."""
 WORDS = {
@@ -111,10 +109,8 @@ def _is_quiet(report: Report, result: Finding | Skipped) -> bool:
 
 
 def _asks_for(result: Finding | Skipped) -> tuple[str, ...]:
-    """Return the options that a skipped attack asks for, in their order."""
-    if isinstance(result, Finding):
-        return ()
-    return tuple(dict.fromkeys(_OPTION.findall(result.reason)))
+    """Return the options that a skipped attack asks for."""
+    return result.asks if isinstance(result, Skipped) else ()
 
 
 def _unasked(results: Sequence[Finding | Skipped]) -> list[AttackLine]:

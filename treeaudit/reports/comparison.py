@@ -49,7 +49,7 @@ def _model(model: Compared) -> dict[str, Any]:
         "sha256": forest.source.sha256,
         "estimator": forest.source.estimator,
         "n_trees": forest.n_trees,
-        "n_leaves": model.report.groups.n_leaves,
+        "n_leaves": model.report.table.n_leaves,
         "epsilon": model.epsilon,
         "claims": {
             "told": claims.told,

@@ -18,7 +18,7 @@ def _cell(model: Compared, column: str) -> str:
     claims, useful = model.claims, model.utility
     auc = model.membership_auc
     values: dict[str, str | None] = {
-        "leaves": f"{model.report.groups.n_leaves:,}",
+        "leaves": f"{model.report.table.n_leaves:,}",
         "smallest": None if claims.smallest is None else f"{claims.smallest:,}",
         "alone": " ".join(claimed(claims, "alone")).strip(),
         "certain": " ".join(claimed(claims, "certain")).strip(),

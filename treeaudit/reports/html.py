@@ -157,14 +157,14 @@ def _sentence(text: str) -> str:
 
 
 def _meta(report: Report, numbers: Numbers) -> list[str]:
-    forest, groups = report.forest, report.groups
+    forest, table = report.forest, report.table
     source = forest.source
     parts = [plain(source.estimator, 80)]
     if source.written_by:
         parts.append(plain(source.written_by, 60))
     trees = "1 tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
-    parts.append(trees if groups.depth is None else f"{trees} of depth {groups.depth}")
-    parts.append("1 leaf" if groups.n_leaves == 1 else f"{groups.n_leaves:,} leaves")
+    parts.append(trees if table.depth is None else f"{trees} of depth {table.depth}")
+    parts.append("1 leaf" if table.n_leaves == 1 else f"{table.n_leaves:,} leaves")
     people = total_people(forest, report)
     parts.append("people: not told" if people is None else numbers.people(people))
     if bound := bounded_by(forest):
@@ -210,11 +210,11 @@ def _measured(check: Check, numbers: Numbers) -> str:
 
 def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:
     """Return leaves and people per level of size."""
-    size = report.groups.size
-    if size is None:
+    size = report.table.size
+    if not report.table.tells_people:
         return []
     levels = numbers.levels()
-    leaves = levels_per_tree(report.groups, numbers).sum(axis=0).tolist()
+    leaves = levels_per_tree(report.table, numbers).sum(axis=0).tolist()
     most = max(leaves) or 1
     lines: list[Mapping[str, object]] = []
     for level, n in zip(levels, leaves, strict=True):
@@ -231,10 +231,9 @@ def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:
 
 
 def _small_groups(report: Report) -> int:
-    size = report.groups.size
-    return 0 if size is None else int((size < report.policy.k).sum())
+    return int((report.table.size < report.policy.k).sum())
 
 
 def _one_label_groups(report: Report) -> int:
-    labels = report.groups.labels
-    return 0 if labels is None else int((labels.distinct == 1).sum())
+    table = report.table
+    return int((table.labels.distinct == 1).sum()) if table.tells_labels else 0

@@ -37,7 +37,8 @@ def ladder(report: Report, numbers: Numbers) -> list[Step]:
 
 def _file(report: Report) -> Step:
     trees = report.forest.n_trees
-    total = report.groups.n_leaves if report.groups.size is None else len(report.groups.leaf)
+    table = report.table
+    total = len(table) if table.tells_people else table.n_leaves
     return Step(
         knows="nothing but the file",
         number=f"{total:,}",

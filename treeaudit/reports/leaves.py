@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
-from treeaudit.groups import Groups, people_per_class
 from treeaudit.report import Report
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
@@ -15,6 +14,8 @@ from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.rules import Rules, rules_of
 from treeaudit.schema import Schema
+from treeaudit.table import Table
+from treeaudit.table_labels import people_per_class
 from treeaudit.tree import CategorySets, Forest, Tree
 from treeaudit.words import cells, label_text, sentence
 
@@ -63,41 +64,35 @@ class Strip:
     people: str
 
 
-def levels_per_tree(groups: Groups, numbers: Numbers) -> Wide:
+def levels_per_tree(table: Table, numbers: Numbers) -> Wide:
     """Return leaves by level of size, shape ``(n_trees, n_levels)``."""
     starts = [level.low for level in numbers.levels()]
-    n_trees = len(groups.start) - 1
-    if groups.size is None:
-        return np.zeros((n_trees, len(starts)), dtype=np.int64)
-    tree = np.repeat(np.arange(n_trees), np.diff(groups.start))
-    key = tree * len(starts) + level_of(groups.size, starts)
+    n_trees = len(table.start) - 1
+    tree = np.repeat(np.arange(n_trees), np.diff(table.start))
+    key = tree * len(starts) + level_of(table.size, starts)
     return np.bincount(key, minlength=n_trees * len(starts)).reshape(n_trees, len(starts))
 
 
-def worst_trees(groups: Groups, numbers: Numbers, most: int | None = None) -> list[int]:
+def worst_trees(table: Table, numbers: Numbers, most: int | None = None) -> list[int]:
     """Return the trees with the most people below k first.
 
     A safe copy goes by leaves: the order must not tell what is masked.
     """
-    if groups.size is None:
-        return []
-    small = groups.size < numbers.k
-    per_tree = groups.per_tree(small if numbers.safe else np.where(small, groups.size, 0))
-    told = np.flatnonzero(np.diff(groups.start))
+    small = table.size < numbers.k
+    per_tree = table.per_tree(small if numbers.safe else np.where(small, table.size, 0))
+    told = np.flatnonzero(np.diff(table.start))
     order: list[int] = told[np.argsort(-per_tree[told], kind="stable")][:most].tolist()
     return order
 
 
 def strips(report: Report, numbers: Numbers) -> list[Strip]:
     """Return a line per tree, the worst first, at most `MOST_STRIPS`."""
-    groups, shades = report.groups, [level.shade for level in numbers.levels()]
-    if groups.size is None:
-        return []
-    counted = levels_per_tree(groups, numbers)
-    below = groups.per_tree(np.where(groups.size < numbers.k, groups.size, 0))
+    table, shades = report.table, [level.shade for level in numbers.levels()]
+    counted = levels_per_tree(table, numbers)
+    below = table.per_tree(np.where(table.size < numbers.k, table.size, 0))
     lines = []
-    for tree in worst_trees(groups, numbers, MOST_STRIPS):
-        here = groups.size[groups.start[tree] : groups.start[tree + 1]]
+    for tree in worst_trees(table, numbers, MOST_STRIPS):
+        here = table.size[table.rows_of(tree)]
         lines.append(
             Strip(
                 tree=tree,
@@ -113,7 +108,7 @@ def strips(report: Report, numbers: Numbers) -> list[Strip]:
 def draw_trees(report: Report, numbers: Numbers, most: int = 3) -> list[Drawing]:
     """Draw the worst trees."""
     return [
-        _draw(report.forest, index, numbers) for index in worst_trees(report.groups, numbers, most)
+        _draw(report.forest, index, numbers) for index in worst_trees(report.table, numbers, most)
     ]
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.groups import people_per_class
 from treeaudit.report import Report
 from treeaudit.reports.icicle import level_of
 from treeaudit.reports.leaves import conditions
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.rules import rules_of
+from treeaudit.table_labels import people_per_class
 from treeaudit.tree import Forest, Tree
 from treeaudit.words import ANY, cells, label_text
 
@@ -126,13 +126,13 @@ class _Draft:
 
 def published_rows(report: Report, numbers: Numbers, most: int = MOST_ROWS) -> Rows:
     """Return the worst rows of the reconstructed table."""
-    forest, groups = report.forest, report.groups
-    if groups.size is None:
+    forest, table = report.forest, report.table
+    if not table.tells_people:
         home, leaf = _first_leaves(forest, 0 if numbers.safe else most)
         size = np.zeros(0, np.int64)
     else:
-        chosen = worst_positions(groups.size, numbers, most)
-        home, leaf, size = groups.tree_of(chosen), groups.leaf[chosen], groups.size[chosen]
+        chosen = worst_positions(table.size, numbers, most)
+        home, leaf, size = table.tree_of(chosen), table.leaf[chosen], table.size[chosen]
     drafts: dict[int, _Draft] = {}
     for index in np.unique(home).tolist():
         here = np.flatnonzero(home == index)
@@ -144,7 +144,7 @@ def published_rows(report: Report, numbers: Numbers, most: int = MOST_ROWS) -> R
     rows = tuple(_row(numbers, draft, features) for draft in ordered)
     return Rows(
         rows=rows,
-        total=groups.n_leaves if groups.size is None else len(groups.leaf),
+        total=len(table) if table.tells_people else table.n_leaves,
         label_names=_label_names(forest),
         feature_names=tuple(plain(forest.schema.names[i], 60) for i in features),
         has_others=any(row.others for row in rows),

@@ -45,9 +45,9 @@ def release(report: Report) -> str:
 
 def total_people(forest: Forest, report: Report) -> int | None:
     """Return the people the model was trained on, where the file tells."""
-    if forest.n_records is not None or report.groups.size is None:
+    if forest.n_records is not None or not report.table.tells_people:
         return forest.n_records
-    return int(report.groups.size.sum()) if forest.n_trees == 1 else None
+    return int(report.table.size.sum()) if forest.n_trees == 1 else None
 
 
 def headline(report: Report, numbers: Numbers) -> Markup:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.errors import DataError
 from treeaudit.output import write_file
@@ -96,13 +97,12 @@ def to_records(table: Table) -> list[dict[str, Any]]:
     [{'feature': 'age', 'low': 15.0, 'high': None}]
     """
     records: list[dict[str, Any]] = []
-    for index in np.unique(table.tree).tolist():
-        here = np.flatnonzero(table.tree == index)
+    for index, here in table.by_tree():
         rules = rules_of(table.forest.trees[index], table.leaf[here])
         ends = np.searchsorted(rules.row, np.arange(len(here) + 1)).tolist()
         conditions = _conditions(rules, table)
-        for i, row in enumerate(here.tolist()):
-            records.append(_record(table, row, conditions[ends[i] : ends[i + 1]]))
+        for i, told in enumerate(_told(table, index, here)):
+            records.append(told | {"rule": conditions[ends[i] : ends[i + 1]]})
     return records
 
 
@@ -124,18 +124,21 @@ def _conditions(rules: Rules, table: Table) -> list[dict[str, Any]]:
     return conditions
 
 
-def _record(table: Table, row: int, rule: list[dict[str, Any]]) -> dict[str, Any]:
-    classes = table.forest.schema.classes
-    record: dict[str, Any] = {"tree": int(table.tree[row]), "leaf": int(table.leaf[row])}
-    if table.n_records is not None:
-        record["people"] = int(table.n_records[row])
-    if table.counts is not None and classes is not None:
-        record["counts"] = {
-            label_text(label): n
-            for label, n in zip(classes, table.counts[row].tolist(), strict=True)
-        }
-        record["counts_are"] = table.forest.counts_are
-    if table.value is not None:
-        record["value"] = float(table.value[row])
-    record["rule"] = rule
-    return record
+def _told(table: Table, tree: int, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+    """Return what the model tells of some leaves of a tree, one object each."""
+    classes, counts, value = table.forest.schema.classes, table.counts(rows), table.value(rows)
+    records: list[dict[str, Any]] = [
+        {"tree": tree, "leaf": leaf} for leaf in table.leaf[rows].tolist()
+    ]
+    if table.tells_people:
+        for record, n in zip(records, table.size[rows].tolist(), strict=True):
+            record["people"] = n
+    if counts is not None and classes is not None:
+        names = [label_text(label) for label in classes]
+        for record, row in zip(records, counts.tolist(), strict=True):
+            record["counts"] = dict(zip(names, row, strict=True))
+            record["counts_are"] = table.forest.counts_are
+    if value is not None:
+        for record, number in zip(records, value.tolist(), strict=True):
+            record["value"] = number
+    return records

@@ -109,16 +109,16 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
 def _heading(report: Report) -> "Text":
     from rich.text import Text
 
-    forest, groups = report.forest, report.groups
+    forest, table = report.forest, report.table
     source = forest.source
     parts = [source.estimator]
     if source.written_by:
         parts.append(source.written_by)
     if forest.n_trees > 1:
         parts.append(f"{forest.n_trees:,} trees")
-    if groups.depth is not None:
-        parts.append(f"depth {groups.depth}")
-    parts.append(_count(groups.n_leaves, "leaf", "leaves"))
+    if table.depth is not None:
+        parts.append(f"depth {table.depth}")
+    parts.append(_count(table.n_leaves, "leaf", "leaves"))
     if forest.n_records is not None:
         parts.append(_count(forest.n_records, "person", "people"))
     name = Path(source.path).name if source.path else "model in memory"
@@ -164,9 +164,9 @@ def _group_sizes(report: Report, width: int) -> "Table | None":
     from rich.table import Table
     from rich.text import Text
 
-    if report.groups.size is None or not len(report.groups.size):
+    if not report.table.tells_people:
         return None
-    bins = group_sizes(report.groups.size)
+    bins = group_sizes(report.table.size)
     most = max(entry.leaves for entry in bins)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(justify="right", no_wrap=True)

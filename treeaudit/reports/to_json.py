@@ -58,7 +58,7 @@ def to_dict(report: Report) -> dict[str, Any]:
 
 
 def _model(report: Report) -> dict[str, Any]:
-    forest, groups = report.forest, report.groups
+    forest, table = report.forest, report.table
     source = forest.source
     return {
         "path": source.path,
@@ -70,9 +70,9 @@ def _model(report: Report) -> dict[str, Any]:
         "library": source.library or None,
         "library_version": source.library_version,
         "n_trees": forest.n_trees,
-        "n_nodes": groups.n_nodes,
-        "n_leaves": groups.n_leaves,
-        "depth": groups.depth,
+        "n_nodes": table.n_nodes,
+        "n_leaves": table.n_leaves,
+        "depth": table.depth,
         "n_features": len(forest.schema.features),
         "classes": None if forest.schema.classes is None else list(forest.schema.classes),
         "n_records": _people(forest, report),
@@ -84,9 +84,9 @@ def _model(report: Report) -> dict[str, Any]:
 
 
 def _people(forest: Forest, report: Report) -> int | None:
-    if forest.n_records is not None or report.groups.size is None:
+    if forest.n_records is not None or not report.table.tells_people:
         return forest.n_records
-    return int(report.groups.size.sum()) if forest.n_trees == 1 else None
+    return int(report.table.size.sum()) if forest.n_trees == 1 else None
 
 
 def _finding(result: Finding | Skipped) -> dict[str, Any]:
