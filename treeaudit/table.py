@@ -29,6 +29,7 @@ Int = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 Column = npt.NDArray[Any]
+Texts = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,8 +51,8 @@ class Table:
         Trees that do not tell how many people are in their leaves.
     depth
         Of a single tree; None for a forest.
-    tells_people, tells_labels
-        Whether `size` and `labels` can be asked for.
+    tells_people
+        Whether the people of every row are told; False without rows.
     """
 
     forest: Forest = field(repr=False)
@@ -85,7 +86,7 @@ class Table:
 
     @property
     def tells_labels(self) -> bool:
-        """Whether class counts tell anything of the labels of the people."""
+        """Whether class counts tell of the labels of people."""
         return self._labels is not None
 
     @property
@@ -155,11 +156,11 @@ class Table:
 
         What they are is told by ``forest.counts_are``.
         """
-        return self._read(rows, "counts")
+        return self._read(rows, "counts")[0]
 
     def value(self, rows: npt.ArrayLike | None = None) -> Float | None:
-        """Return the predicted number per row, or None where there is none."""
-        return self._read(rows, "value")
+        """Return the predicted number per row, or None without."""
+        return self._read(rows, "value")[0]
 
     def people(self, rows: npt.ArrayLike | None = None) -> Float:
         """Return people per class, shape ``(n_rows, n_classes)``; NaN where unknown."""
@@ -214,33 +215,39 @@ class Table:
     def _chosen(self, rows: npt.ArrayLike | None) -> Wide:
         return np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
 
-    def _read(self, rows: npt.ArrayLike | None, name: str) -> Column | None:
-        """Read an array of the trees at some rows, tree by tree; None where one has none."""
+    def _read(
+        self, rows: npt.ArrayLike | None, *names: str, rules: Texts | None = None
+    ) -> list[Column | None]:
+        """Read arrays of the trees at some rows, None where one has none; fill in the rules."""
         chosen = self._chosen(rows)
-        found: Column | None = None
+        found: dict[str, Column | None] = {}
         # A tree tells the form of its arrays even where no row is asked for.
         for index, here in list(self.by_tree(chosen)) or [(0, chosen)]:
-            array: Column | None = getattr(self.forest.trees[index], name)
-            if array is None:
-                return None
-            if found is None:
-                found = np.empty((len(chosen), *array.shape[1:]), dtype=array.dtype)
-            found[here] = array[self.leaf[chosen[here]]]
-        return found
+            tree, leaves = self.forest.trees[index], self.leaf[chosen[here]]
+            for name in names:
+                array: Column | None = getattr(tree, name)
+                if array is None:
+                    found[name] = None
+                elif name not in found:
+                    found[name] = np.empty((len(chosen), *array.shape[1:]), dtype=array.dtype)
+                if array is not None and (column := found[name]) is not None:
+                    column[here] = array[leaves]
+            if rules is not None:
+                asked = rules_of(tree, leaves)
+                rules[here[asked.row], asked.feature] = cells(asked, self.forest.schema)
+        return [found[name] for name in names]
 
     def _rows(self, chosen: Wide) -> Rows:
         schema = self.forest.schema
         rules = np.full((len(chosen), len(schema.features)), ANY, dtype=object)
-        for index, here in self.by_tree(chosen):
-            found = rules_of(self.forest.trees[index], self.leaf[chosen[here]])
-            rules[here[found.row], found.feature] = cells(found, schema)
+        counts, value, label = self._read(chosen, "counts", "value", "label", rules=rules)
         return Rows(
             schema=schema,
             tree=self.tree_of(chosen) if self.forest.n_trees > 1 else None,
             leaf=self.leaf[chosen],
             rules=rules,
             size=self._size[chosen] if self.tells_people else None,
-            counts=self._read(chosen, "counts"),
-            value=self._read(chosen, "value"),
-            label=self._read(chosen, "label"),
+            counts=counts,
+            value=value,
+            label=label,
         )

@@ -114,17 +114,34 @@ def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels
         return None
     found = _blank(len(size))
     counts, size = counts[held], size[held]
-    found.top[held] = counts.argmax(axis=1)
     overall = counts.sum(axis=0)
+    row, kind = _kinds(np.column_stack([counts, size]))
+    counts, size = counts[row], size[row]
+    found.top[held] = counts.argmax(axis=1)[kind]
     counts, overall = counts[:, overall > 0], overall[overall > 0]
     distinct = diversity.distinct(counts)
     people = people_per_class(counts, size, counts_are)
-    found.distinct[held] = distinct
-    found.absent[held] = len(overall) - distinct
-    found.share[held] = diversity.dominance(counts)
-    found.majority[held] = people.max(axis=1)
-    found.fewest[held] = np.where(people == 0, np.inf, people).min(axis=1)
+    found.distinct[held] = distinct[kind]
+    found.absent[held] = (len(overall) - distinct)[kind]
+    found.share[held] = diversity.dominance(counts)[kind]
+    found.majority[held] = people.max(axis=1)[kind]
+    found.fewest[held] = np.where(people == 0, np.inf, people).min(axis=1)[kind]
     return replace(found, trees=(_worst(counts, overall, int(distinct.min())),))
+
+
+def _kinds(table: Float) -> tuple[Wide, Wide]:
+    """Return one row of each kind, and the kind of each row: thousands of leaves hold the same.
+
+    Rows of which no small number can be made are each of a kind of their own.
+    """
+    width = table.max(axis=0) + 1
+    if table.min() < 0 or np.prod(width) > 2**62 or (table != np.rint(table)).any():
+        return np.arange(len(table)), np.arange(len(table))
+    key = np.zeros(len(table), dtype=np.int64)
+    for column, n in zip(table.T, width, strict=True):
+        key = key * int(n) + column.astype(np.int64)
+    _, row, kind = np.unique(key, return_index=True, return_inverse=True)
+    return row, kind.reshape(-1)
 
 
 def _worst(counts: Float, overall: Float, distinct: int) -> TreeLabels:

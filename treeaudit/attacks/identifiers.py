@@ -120,7 +120,8 @@ class Identifiers:
             if i in many or (hints and named_like_identifier(names[i]))
         ]
         if not listed and not people:
-            return Skipped(id=self.id, title=self.title, reason=_UNKNOWN, asks=("--train",))
+            asks = ("--train",)
+            return Skipped(id=self.id, title=self.title, reason=_UNKNOWN, asks=asks)
         worst = any(entry["nearly_every_value"] for entry in listed)
         return Finding(
             id=self.id,
@@ -141,10 +142,9 @@ class Identifiers:
 def _people(case: Case) -> int:
     if case.forest.n_records is not None:
         return case.forest.n_records
-    size = case.table.size
-    if not len(size):
+    if not case.table.tells_people:
         return 0 if case.train is None else len(case.train)
-    return int(case.table.per_tree(size).max())
+    return int(case.table.per_tree(case.table.size).max())
 
 
 def _looked(features: int, *, named: bool, people: int) -> tuple[str, ...]:
