@@ -1,6 +1,7 @@
 # With only Python and make on a fresh machine:
 #   make demo    train a tree on bundled data, scan it, write the report
 #   make test    everything that is checked before a change lands
+#   make test-oldest  the suite on the oldest versions that pyproject.toml declares
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
@@ -8,7 +9,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types check bench paper fuzz golden clean
+.PHONY: demo test lint types check test-oldest bench paper fuzz golden clean
 
 demo: $(VENV)/demo
 	$(BIN)/treeaudit demo --force
@@ -24,6 +25,12 @@ types: $(VENV)/test
 
 check: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
+
+# The views of other libraries, the browser and the golden texts of the newest rich are left to `make test`.
+test-oldest:
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements/oldest.txt --editable .
+	$(VENV)-oldest/bin/python -m pytest -n auto -m "not libraries and not browser and not slow"
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks

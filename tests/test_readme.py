@@ -19,6 +19,13 @@ def words(text: str) -> list[str]:
     return re.sub(r"[╭╮╰╯│─]|<bool>|-{3,}", " ", text).split()
 
 
+def as_typed(line: str) -> str:
+    """A command of the README as it is typed where treeaudit is installed."""
+    return line.replace("$ .venv/bin/treeaudit", "$ treeaudit").replace(
+        "$ make demo", "$ treeaudit demo"
+    )
+
+
 def test_the_help_is_the_real_one() -> None:
     (shown,) = [body for kind, body in BLOCKS if "--help\n" in body and kind == "console"]
     command, _, text = shown.partition("\n")
@@ -28,10 +35,10 @@ def test_the_help_is_the_real_one() -> None:
 
 def test_the_commands_run(tmp_path) -> None:
     commands = [
-        shlex.split(line.removeprefix("$ treeaudit "))
+        shlex.split(typed.removeprefix("$ treeaudit "))
         for kind, body in BLOCKS
         for line in body.splitlines()
-        if kind == "console" and line.startswith("$ treeaudit ")
+        if kind == "console" and (typed := as_typed(line)).startswith("$ treeaudit ")
     ]
     assert ["demo"] in commands
     for command in commands:

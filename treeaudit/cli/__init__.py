@@ -92,7 +92,7 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001  # a bug must not look like a verdict
         _fail(
             f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit; "
-            "run 'treeaudit --verbose …' and report it"
+            "run 'treeaudit --verbose …' and report it at https://github.com/treeaudit/treeaudit/issues"
         )
 
 
