@@ -144,9 +144,9 @@ class Uniqueness:
         least = int(size.min())
         worst = smallest(size, np.flatnonzero(small))
         details = UniquenessDetails(
-            unique_leaves=People(unique, "leaf", "leaves"),
+            unique_leaves=People.leaves(unique),
             unique_people=People(unique),
-            below_k_leaves=People(below, "leaf", "leaves"),
+            below_k_leaves=People.leaves(below),
             below_k_people=People(below_people),
             k=k,
             min_leaf=People(least),

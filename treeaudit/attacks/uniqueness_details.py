@@ -84,8 +84,6 @@ def group_sizes(size: npt.NDArray[np.int64]) -> tuple[GroupSizes, ...]:
         inside = (size >= low) & (size <= (high or size.max(initial=0)))
         leaves, people = int(inside.sum()), int(size[inside].sum())
         bins.append(
-            GroupSizes(
-                low=low, high=high, leaves=People(leaves, "leaf", "leaves"), people=People(people)
-            )
+            GroupSizes(low=low, high=high, leaves=People.leaves(leaves), people=People(people))
         )
     return tuple(bins)
