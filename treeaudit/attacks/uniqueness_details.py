@@ -17,7 +17,15 @@ _BINS = ((1, 1), (2, 4), (5, 9), (10, 49), (50, None))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSizes(Details):
-    """Leaves and people whose group is of some size, both ends inclusive; None: no bound."""
+    """Leaves and people whose group is of some size.
+
+    Attributes
+    ----------
+    low, high
+        The size, both ends inclusive; None where there is no bound.
+    leaves, people
+        How many there are.
+    """
 
     low: int = called("from")
     high: int | None = called("to")
