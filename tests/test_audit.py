@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
+from treeaudit.details import plain_data
 from treeaudit.reports.to_json import json_schema
 
 
@@ -44,9 +45,9 @@ def straight_from(tree_, k=5) -> dict:
 def check_against_tree(report, tree_) -> None:
     expected = straight_from(tree_)
     for name in ("unique_leaves", "below_k_leaves", "below_k_people"):
-        assert report["TA101"].details[name] == expected[name]
+        assert plain_data(report["TA101"].details)[name] == expected[name]
     for name in ("homogeneous_leaves", "homogeneous_people"):
-        assert report["TA102"].details[name] == expected[name]
+        assert plain_data(report["TA102"].details)[name] == expected[name]
     table = ta.reconstruct(report.forest)
     assert np.array_equal(table.counts(), expected["class_counts"])
 
@@ -145,7 +146,7 @@ def test_a_regressor(cancer) -> None:
     columns, _ = cancer
     model = DecisionTreeRegressor(random_state=0).fit(columns, columns["mean area"])
     report = ta.scan(model)
-    assert report["TA101"].details["unique_leaves"] == int(
+    assert report["TA101"].details.unique_leaves == int(
         (model.tree_.n_node_samples[model.tree_.children_left == -1] == 1).sum()
     )
     with pytest.raises(KeyError, match="predicts a number, not a class"):
@@ -218,7 +219,7 @@ def test_progress_is_told(cancer_tree) -> None:
 def test_a_single_leaf() -> None:
     model = DecisionTreeClassifier().fit([[0], [1]], [1, 1])
     report = ta.scan(model)
-    assert report["TA101"].details["min_leaf"] == 2
+    assert report["TA101"].details.min_leaf == 2
     assert report["TA102"].people == 2
 
 

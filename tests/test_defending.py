@@ -17,7 +17,7 @@ def test_a_new_model_and_the_old_one_untouched(cancer_tree) -> None:
     before = pickle.dumps(cancer_tree)
     safer = ta.defend(cancer_tree, min_leaf=10)
     assert pickle.dumps(cancer_tree) == before
-    assert ta.scan(safer)["TA101"].details["min_leaf"] >= 10
+    assert ta.scan(safer)["TA101"].details.min_leaf >= 10
     assert safer.source.sha256 is None
     assert "not the file as it is" in safer.warnings[-1]
 
@@ -100,7 +100,7 @@ def test_numbers_are_repaired_as_well(cancer) -> None:
     x, _ = cancer
     tree = DecisionTreeRegressor(random_state=0).fit(x.iloc[:, 1:], x.iloc[:, 0])
     done = repair(tree, Wanted())
-    assert done.after.report["TA101"].details["min_leaf"] >= 5
+    assert done.after.report["TA101"].details.min_leaf >= 5
     assert done.after.report.verdict == "review"
     assert done.forest.trees[0].value is not None
 
@@ -118,7 +118,7 @@ def test_groups_under_intersection(cancer) -> None:
 def test_what_each_k_costs(cancer_tree) -> None:
     attempts = sweep(cancer_tree, [2, 5, 20, 10_000], Wanted())
     assert all(
-        one.report["TA101"].details["min_leaf"] >= k
+        one.report["TA101"].details.min_leaf >= k
         for one, k in zip(attempts, (2, 5, 20), strict=True)
     )
     leaves = [one.leaves for one in attempts]

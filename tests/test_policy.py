@@ -41,6 +41,8 @@ CHECKS = all_checks()
 
 def dotted(value):
     """Return nested details whose parts are attributes."""
+    if isinstance(value, list):
+        return [dotted(part) for part in value]
     if not isinstance(value, dict):
         return value
     return types.SimpleNamespace(**{name: dotted(part) for name, part in value.items()})
@@ -240,7 +242,7 @@ def control(high: float | None) -> ta.Control:
     ],
 )
 def test_every_check_has_its_threshold(figure_3, values, found, status) -> None:
-    if isinstance(found, ta.Finding) and found.id == "TA101":
+    if isinstance(found, ta.Finding) and found.id in ("TA101", "TA103", "TA104", "TA105"):
         found = dataclasses.replace(found, details=dotted(found.details))
     (check,), verdict = judge(ta.Policy(name="mine", values=values), [found], figure_3)
     assert check.status == status, check

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from treeaudit.attacks.membership import Membership
+from treeaudit.attacks.membership_details import MembershipDetails
 from treeaudit.audit import audit
 from treeaudit.claims import Claims, claims_of
 from treeaudit.data import read_table
@@ -57,8 +57,10 @@ class Compared:
     @property
     def membership_auc(self) -> float | None:
         """How well members are told from unseen people, or None where that was not attacked."""
-        found = (f for f in self.report.findings if f.id == Membership.id)
-        return next((f.details["auc"] for f in found), None)
+        for found in self.report.findings:
+            if isinstance(found.details, MembershipDetails):
+                return found.details.auc
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from treeaudit.numbers import People
+
 __all__ = ["Details", "called", "json_schema_of", "only_if_given", "plain_data"]
 
 
@@ -63,8 +65,8 @@ def json_schema_of(form: Any) -> dict[str, Any]:  # noqa: ANN401  # any annotati
 
     Examples
     --------
-    >>> json_schema_of(tuple[int, ...])
-    {'type': 'array', 'items': {'type': 'integer'}}
+    >>> json_schema_of(tuple[People, ...])
+    {'type': 'array', 'items': {'type': 'integer', 'minimum': 0}}
     """
     if is_dataclass(form):
         return _object(form)
@@ -82,6 +84,8 @@ def json_schema_of(form: Any) -> dict[str, Any]:  # noqa: ANN401  # any annotati
             items = [json_schema_of(part) for part in parts]
             return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
         return {"type": "array", "items": json_schema_of(parts[0])}
+    if isinstance(form, type) and issubclass(form, People):
+        return {"type": "integer", "minimum": 0}
     for kind, name in _NAMES.items():
         if isinstance(form, type) and issubclass(form, kind):
             return {"type": name}

@@ -55,8 +55,8 @@ class People(Count):
 
     Examples
     --------
-    >>> People(3) + 1, People(3).many, People.alone(3).many, People(3, "leaf", "leaves").many
-    (4, 'people', '', 'leaves')
+    >>> People(3) + 1, People(3).many, People.alone(3).many, People.leaves(1).one
+    (4, 'people', '', 'leaf')
     """
 
     def __new__(cls, n: int, one: str = "person", many: str = "people") -> Self:
@@ -67,6 +67,11 @@ class People(Count):
     def alone(cls, n: int) -> Self:
         """Return the number without a noun."""
         return cls(n, "", "")
+
+    @classmethod
+    def leaves(cls, n: int) -> Self:
+        """Return a number of leaves, which stand for people."""
+        return cls(n, "leaf", "leaves")
 
 
 class Agreeing(People):

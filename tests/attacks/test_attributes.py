@@ -17,10 +17,11 @@ import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from tests.strategies import forests, rows
 from treeaudit.attacks import Attributes, Case, run_attack
-from treeaudit.attacks.attributes import Outcome
+from treeaudit.attacks.attributes_outcome import Outcome
 from treeaudit.attacks.candidates import columns_of
 from treeaudit.attacks.hidden import answers, people_asked, weigh
 from treeaudit.attacks.sides import sides
+from treeaudit.details import plain_data
 
 
 def case_by_hand(forest, seed) -> Case:
@@ -134,38 +135,38 @@ def remembered() -> ta.Finding:
 
 def test_a_forest_that_remembers_gives_values_away(remembered) -> None:
     details = remembered.details
-    assert details["given_away"]
+    assert details.given_away
     assert remembered.status == "found"
     assert remembered.people > 0
-    assert json.loads(json.dumps(details, allow_nan=False)) == details
-    rows_ = {row["column"]: row for row in details["columns"]}
+    assert json.loads(json.dumps(plain_data(details), allow_nan=False)) == plain_data(details)
+    rows_ = {row.column: row for row in details.columns}
     assert set(rows_) == {"x0", "x1", "x2", "x3"}
-    worst = rows_[details["given_away"][0]]
-    assert worst["model_members"] > worst["model_control"]
-    assert worst["model_members"] > worst["imputation_members"]
-    assert worst["excess_low"] > 0
-    assert worst["beyond_imputation_low"] > 0
+    worst = rows_[details.given_away[0]]
+    assert worst.model_members > worst.model_control
+    assert worst.model_members > worst.imputation_members
+    assert worst.excess_low > 0
+    assert worst.beyond_imputation_low > 0
 
 
 def test_every_column_stands_beside_its_controls(remembered) -> None:
-    for control, row in zip(remembered.controls, remembered.details["columns"], strict=True):
-        assert control.of == row["column"]
-        assert control.verified.value == row["model_members"]
-        assert control.control.value == row["model_control"]
+    for control, row in zip(remembered.controls, remembered.details.columns, strict=True):
+        assert control.of == row.column
+        assert control.verified.value == row.model_members
+        assert control.control.value == row.model_control
         assert set(control.baselines) == {"most frequent value", "guess without the model"}
         assert control.sentence.startswith(control.of)
 
 
 def test_the_most_identifying_come_first(remembered) -> None:
     """x3 has sixteen values, x0 two."""
-    assert [row["column"] for row in remembered.details["columns"]] == ["x3", "x2", "x1", "x0"]
+    assert [row.column for row in remembered.details.columns] == ["x3", "x2", "x1", "x0"]
 
 
 def test_a_cap_names_what_was_left_out() -> None:
     x, y = population(300, 2)
     model = DecisionTreeClassifier(random_state=0).fit(x, y)
     finding = run_attack(Attributes(most_columns=1), case_of(model, (x, y), population(300, 3)))
-    assert finding.details["not_attacked"] == ["x2", "x1", "x0"]
+    assert finding.details.not_attacked == ("x2", "x1", "x0")
     assert "3 further columns were not attacked" in finding.summary
 
 
@@ -174,7 +175,7 @@ def test_a_small_tree_gives_nothing_away() -> None:
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(x, y)
     finding = run_attack(Attributes(), case_of(model, (x, y), population(3_000, 5)))
     assert finding.severity == "none"
-    assert finding.details["given_away"] == []
+    assert finding.details.given_away == ()
     assert "beyond what can be guessed without the model" in finding.summary
 
 
@@ -183,7 +184,7 @@ def test_unseen_people_instead_of_members_give_nothing_away() -> None:
     x, y = population(800, 6)
     model = RandomForestClassifier(10, random_state=0).fit(x, y)
     finding = run_attack(Attributes(), case_of(model, population(800, 7), population(3_000, 8)))
-    assert finding.details["given_away"] == []
+    assert finding.details.given_away == ()
 
 
 def test_texts_numbers_and_indicators() -> None:
@@ -204,7 +205,7 @@ def test_texts_numbers_and_indicators() -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         model.fit(coded, train["label"])
     finding = run_attack(Attributes(), case_of(model, train, test))
-    found = {row["column"]: row["candidates"] for row in finding.details["columns"]}
+    found = {row.column: row.candidates for row in finding.details.columns}
     assert found == {"age": 16, "kind": 3}
 
 
@@ -250,5 +251,5 @@ def test_the_order_of_the_trees_does_not_matter() -> None:
         test=records_of(other, case.test.values, case.test.labels),
     )
     one, two = run_attack(Attributes(), case), run_attack(Attributes(), again)
-    assert one.details["given_away"] == two.details["given_away"]
+    assert one.details.given_away == two.details.given_away
     assert one.people == two.people

@@ -19,7 +19,7 @@ def test_the_papers_walk_through(figure_3) -> None:
     """Section 3.1: of {yes: 1, no: 2}, knowing A (173 cm, 33, yes) discloses both others."""
     finding = run(figure_3)
     assert figure_3.apply([[173, 70, 33]]).tolist() == figure_3.apply([[171, 80, 19]]).tolist()
-    assert finding.details["people_disclosed_by_known"][:3] == [3, 7, 7]
+    assert finding.details.people_disclosed_by_known[:3] == (3, 7, 7)
     assert [(e.leaf, e.people, e.says) for e in finding.evidence] == [
         (3, 3, "2 yes, 1 no"),
         (6, 3, "1 yes, 2 no"),
@@ -28,8 +28,8 @@ def test_the_papers_walk_through(figure_3) -> None:
 
 def test_ninety_and_ten() -> None:
     """Ten known people of the smaller class disclose ninety; nine disclose nobody."""
-    curve = run(leaves([[90, 10], [50, 50]])).details["people_disclosed_by_known"]
-    assert curve == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 90]
+    curve = run(leaves([[90, 10], [50, 50]])).details.people_disclosed_by_known
+    assert curve == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 90)
 
 
 def brute(counts, known: int) -> int:
@@ -46,7 +46,7 @@ def brute(counts, known: int) -> int:
 @settings(max_examples=40, deadline=None)
 @given(count_tables(most=3))
 def test_agreement_with_every_choice_of_known_people(counts) -> None:
-    curve = run(leaves(counts)).details["people_disclosed_by_known"]
+    curve = run(leaves(counts)).details.people_disclosed_by_known
     needs = [int(row.sum() - row.max()) for row in counts]
     for known in range(3):
         expected = 0
@@ -81,6 +81,6 @@ def test_draws_and_weights_only_count_where_they_are_people() -> None:
 
 
 def test_the_curve_never_falls(figure_3) -> None:
-    curve = run(figure_3).details["people_disclosed_by_known"]
+    curve = run(figure_3).details.people_disclosed_by_known
     assert np.all(np.diff(curve) >= 0)
     assert len(curve) == 11

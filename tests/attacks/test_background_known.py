@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
 from treeaudit.attacks import Background, Case, run_attack
+from treeaudit.attacks.background_details import FallingLeaf, Knowledge
 from treeaudit.records import read_records
 from treeaudit.reports.to_json import dumps
 
@@ -38,12 +39,10 @@ def finding(forest, known, **people):
 def test_the_papers_user_a_from_the_file_alone(figure_3) -> None:
     """Knowing that A (173 cm, 33 years) is healthy discloses everybody else there."""
     found = finding(figure_3, A)
-    known = found.details["known"]
-    assert known["followed"] == "leaves"
-    assert known["people_falling"] == 2
-    assert known["falling"] == [
-        {"tree": 0, "leaf": 6, "people": 2, "label": "no", "known_rows": [1]}
-    ]
+    known = found.details.known
+    assert known.followed == "leaves"
+    assert known.people_falling == 2
+    assert known.falling == (FallingLeaf(tree=0, leaf=6, people=2, label="no", known_rows=(1,)),)
     first = found.evidence[0]
     assert first.says == "Health = no for 2 others once row 1 of known is taken out"
     assert (first.leaf, first.people) == (6, 3)
@@ -51,18 +50,18 @@ def test_the_papers_user_a_from_the_file_alone(figure_3) -> None:
 
 
 def test_the_papers_user_a_with_the_people(figure_3) -> None:
-    known = finding(figure_3, A, train=TABLE_4).details["known"]
-    assert known["followed"] == "people"
-    assert [(who["row"], who["label"]) for who in known["people"]] == [(8, "no"), (9, "no")]
-    assert known["people_falling_at_once"] == 2
-    assert known["people_certain_before"] == 3
+    known = finding(figure_3, A, train=TABLE_4).details.known
+    assert known.followed == "people"
+    assert [(who.row, who.label) for who in known.people] == [(8, "no"), (9, "no")]
+    assert known.people_falling_at_once == 2
+    assert known.people_certain_before == 3
 
 
 def test_the_smaller_label_can_be_what_is_left(figure_3) -> None:
     """Both unhealthy people known: the one who is left is the healthy one."""
-    known = finding(figure_3, TABLE_4.iloc[[7, 8]]).details["known"]
-    assert known["falling"][0]["label"] == "yes"
-    assert known["people_falling"] == 1
+    known = finding(figure_3, TABLE_4.iloc[[7, 8]]).details.known
+    assert known.falling[0].label == "yes"
+    assert known.people_falling == 1
 
 
 def test_unseen_people_tell_memory_from_fact(figure_3) -> None:
@@ -118,8 +117,8 @@ def test_weights_fall_where_they_prove_enough() -> None:
     """Three people, two labels by weight: two known of one label leave the other."""
     forest = leaves([[2, 1], [2, 2]], counts_are="weighted", counts_reason="weights")
     known = pd.DataFrame({"x": [-1.0, -1.0], "label": ["class 0", "class 0"]})
-    found = finding(forest, (known[["x"]], known["label"])).details["known"]
-    assert (found["people_falling"], found["falling"][0]["label"]) == (1, "class 1")
+    found = finding(forest, (known[["x"]], known["label"])).details.known
+    assert (found.people_falling, found.falling[0].label) == (1, "class 1")
 
 
 def small_data(n=60, seed=0):
@@ -140,15 +139,15 @@ def test_a_forest_lets_people_fall_who_fall_in_no_single_tree() -> None:
     found = ta.scan(model, train=(x, y), known=(x.iloc[rows], y.iloc[rows]), attacks=["TA103"])[
         "TA103"
     ]
-    known = found.details["known"]
-    assert known["people_falling_as_a_consequence"] > 0
-    assert known["rounds"] > 1
-    for who in known["people"]:
-        assert y[who["row"] - 1] == who["label"]
-        assert model.apply(x)[who["row"] - 1, who["tree"]] == (who["leaf"])
+    known = found.details.known
+    assert known.people_falling_as_a_consequence > 0
+    assert known.rounds > 1
+    for who in known.people:
+        assert y[who.row - 1] == who.label
+        assert model.apply(x)[who.row - 1, who.tree] == (who.leaf)
     alone = ta.scan(model, known=(x.iloc[rows], y.iloc[rows]), attacks=["TA103"])["TA103"]
-    assert alone.details["known"]["followed"] == "leaves"
-    assert alone.details["known"]["trees_used"] == 3
+    assert alone.details.known.followed == "leaves"
+    assert alone.details.known.trees_used == 3
 
 
 def test_trees_of_large_leaves_disclose_everybody_together() -> None:
@@ -158,7 +157,7 @@ def test_trees_of_large_leaves_disclose_everybody_together() -> None:
         12, bootstrap=False, min_samples_leaf=6, max_features=1, random_state=0
     ).fit(x, y)
     found = finding(model, (x[:1], y[:1]), train=(x, y))
-    assert found.details["known"]["people_certain_before"] == 60
+    assert found.details.known.people_certain_before == 60
     assert "60 are certain before anybody is known" in found.summary
 
 
@@ -178,7 +177,7 @@ def test_a_single_tree_agrees_with_counting_by_hand() -> None:
     x, y = small_data(200)
     model = DecisionTreeClassifier(min_samples_leaf=3, random_state=0).fit(x, y)
     chosen = np.random.default_rng(1).permutation(200)[:60]
-    found = finding(model, (x.iloc[chosen], y.iloc[chosen]), train=(x, y)).details["known"]
+    found = finding(model, (x.iloc[chosen], y.iloc[chosen]), train=(x, y)).details.known
     home = model.apply(x)
     falls = set()
     for leaf in np.unique(home):
@@ -186,11 +185,11 @@ def test_a_single_tree_agrees_with_counting_by_hand() -> None:
         left = [i for i in here if i not in set(chosen)]
         if y[here].nunique() > 1 and y[left].nunique() == 1:
             falls |= {i + 1 for i in left}
-    assert {who["row"] for who in found["people"]} == falls
-    assert found["people_falling"] == len(falls) > 0
-    assert found["people_falling_as_a_consequence"] == 0
-    leaves_only = finding(model, (x.iloc[chosen], y.iloc[chosen])).details["known"]
-    assert leaves_only["people_falling"] == len(falls)
+    assert {who.row for who in found.people} == falls
+    assert found.people_falling == len(falls) > 0
+    assert found.people_falling_as_a_consequence == 0
+    leaves_only = finding(model, (x.iloc[chosen], y.iloc[chosen])).details.known
+    assert leaves_only.people_falling == len(falls)
 
 
 def test_it_is_in_every_report(figure_3, tmp_path) -> None:
@@ -210,19 +209,12 @@ def test_noise_lets_nobody_fall() -> None:
     assert "noise was added to the counts" in result.reason
 
 
-def test_curves_are_json_and_documented(figure_3) -> None:
+def test_curves_by_hand(figure_3) -> None:
     details = ta.scan(figure_3, attacks=["TA103"])["TA103"].details
-    assert details["share_certain_random_known"][:2] == pytest.approx([3 / 9, (3 + 6 * 1 / 3) / 9])
-    assert details["mean_certainty_by_known"][:2] == pytest.approx([(3 + 6 * 2 / 3) / 9, 1])
-    assert details["worst_case_certainty_by_known"][:2] == pytest.approx([2 / 3, 1])
-    assert details["certainty_by_negations"] == pytest.approx([2 / 3, 1])
-    assert details["certainty_by_implications"][:2] == pytest.approx([2 / 3, 1])
-    assert (details["mixed_leaves"], details["mixed_people"]) == (2, 6)
-    assert details["skyline"][3] == {
-        "negations": 0,
-        "known": 0,
-        "implications": 1,
-        "certainty": 1.0,
-    }
-    for name in details:
-        assert f"``{name}``" in (Background.__doc__ or "")
+    assert details.share_certain_random_known[:2] == pytest.approx([3 / 9, (3 + 6 * 1 / 3) / 9])
+    assert details.mean_certainty_by_known[:2] == pytest.approx([(3 + 6 * 2 / 3) / 9, 1])
+    assert details.worst_case_certainty_by_known[:2] == pytest.approx([2 / 3, 1])
+    assert details.certainty_by_negations == pytest.approx([2 / 3, 1])
+    assert details.certainty_by_implications[:2] == pytest.approx([2 / 3, 1])
+    assert (details.mixed_leaves, details.mixed_people) == (2, 6)
+    assert details.skyline[3] == Knowledge(negations=0, known=0, implications=1, certainty=1.0)

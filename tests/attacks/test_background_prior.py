@@ -54,11 +54,11 @@ def finding(forest, **options):
 
 def test_umeko_from_the_file_alone(hospital) -> None:
     found = finding(hospital, prior=PRIOR)
-    prior = found.details["prior"]
-    assert prior["whose"] == "one target among others"
-    assert prior["method"] == "exact"
-    assert (prior["leaves_because_of_prior"], prior["people_because_of_prior"]) == (1, None)
-    assert prior["people_because_of_prior_at_most"] == 4
+    prior = found.details.prior
+    assert prior.whose == "one target among others"
+    assert prior.method == "exact"
+    assert (prior.leaves_because_of_prior, prior.people_because_of_prior) == (1, None)
+    assert prior.people_because_of_prior_at_most == 4
     assert found.evidence[0].says == (
         "condition = flu for country = Japan: 95.0%, against 50.0% by the leaf alone"
     )
@@ -67,9 +67,9 @@ def test_umeko_from_the_file_alone(hospital) -> None:
 
 def test_umeko_with_the_people(hospital) -> None:
     found = finding(hospital, prior=PRIOR, train=PEOPLE)
-    prior = found.details["prior"]
-    assert prior["whose"] == "the training people's own"
-    assert (prior["people_because_of_prior"], prior["leaves_looked_at"]) == (1, 1)
+    prior = found.details.prior
+    assert prior.whose == "the training people's own"
+    assert (prior.people_because_of_prior, prior.leaves_looked_at) == (1, 1)
     control = found.controls[-1]
     assert control.claim.value == pytest.approx(0.95)
     assert (control.verified.value, control.verified.n) == (1, 1)
@@ -98,23 +98,23 @@ def test_a_rule_that_pins_the_value_leaves_the_counts(hospital) -> None:
         counts=[[4, 4], [2, 2], [2, 2]],
     )
     forest = ta.Forest(trees=(tree,), schema=hospital.schema)
-    prior = finding(forest, prior=PRIOR).details["prior"]
-    assert (prior["leaves_looked_at"], prior["leaves_because_of_prior"]) == (2, 0)
+    prior = finding(forest, prior=PRIOR).details.prior
+    assert (prior.leaves_looked_at, prior.leaves_because_of_prior) == (2, 0)
 
 
 def test_the_same_prior_for_everybody_changes_nothing(hospital) -> None:
     marginal = pd.DataFrame({"heart": [0.01], "flu": [0.99]})
     for people in ({}, {"train": PEOPLE}):
         found = finding(hospital, prior=marginal, **people)
-        assert found.details["prior"]["leaves_because_of_prior"] == 0
+        assert found.details.prior.leaves_because_of_prior == 0
         assert "makes nobody at least 95% certain" in found.summary
 
 
 def test_a_prior_that_the_counts_contradict_is_told(hospital) -> None:
     never = PRIOR.assign(heart=[0.0, 0.0], flu=[1.0, 1.0])
-    prior = finding(hospital, prior=never, train=PEOPLE).details["prior"]
-    assert prior["leaves_contradicting"] == 1
-    assert prior["leaves"] == 0
+    prior = finding(hospital, prior=never, train=PEOPLE).details.prior
+    assert prior.leaves_contradicting == 1
+    assert prior.leaves == 0
 
 
 def test_known_people_are_taken_out_first(hospital) -> None:
@@ -143,9 +143,9 @@ def test_three_labels_are_estimated_and_said_to_be(hospital) -> None:
     people = pd.DataFrame({"x": range(6), "label": list("aabbcc"), "sex": list("fmfmfm")})
     prior = pd.DataFrame({"sex": ["f", "m"], "a": [0.2, 0.4], "b": [0.4, 0.3], "c": [0.4, 0.3]})
     # A second column that is no feature: the labels have to be named.
-    found = finding(forest, prior=prior, train=people, target="label").details["prior"]
-    assert found["leaves_estimated"] == 1
-    assert found["method"] == "the Ω-estimate in 1 leaf of three or more labels"
+    found = finding(forest, prior=prior, train=people, target="label").details.prior
+    assert found.leaves_estimated == 1
+    assert found.method == "the Ω-estimate in 1 leaf of three or more labels"
 
 
 def test_indicator_columns_and_a_real_model() -> None:
@@ -166,4 +166,4 @@ def test_indicator_columns_and_a_real_model() -> None:
     full = DecisionTreeClassifier(max_depth=2, random_state=0).fit(coded, frame["income"])
     for people in ({}, {"train": frame}):
         found = finding(full, prior=prior, target="income", **people)
-        assert found.details["prior"]["column"] == "job"
+        assert found.details.prior.column == "job"

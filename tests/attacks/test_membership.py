@@ -12,17 +12,8 @@ from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
 from treeaudit.attacks.membership import _severity, membership_scores
 from treeaudit.attacks.sides import sides
+from treeaudit.details import plain_data
 from treeaudit.stats import Estimate
-
-KEYS = {
-    "auc",
-    "auc_low",
-    "auc_high",
-    "tpr_at_1_percent_fpr",
-    "tpr_at_0_1_percent_fpr",
-    "certain_non_members",
-    "references",
-}
 
 
 @pytest.fixture(scope="module")
@@ -40,24 +31,23 @@ def forest_finding(forest_case):
 
 def test_the_count_score_is_above_the_loss(forest_finding) -> None:
     details = forest_finding.details
-    assert set(details) >= KEYS
-    assert details["auc_low"] > details["references"]["loss"]["auc_high"]
-    assert details["auc"] > details["references"]["lira"]["auc"]
+    assert details.auc_low > details.references.loss.auc_high
+    assert details.auc > details.references.lira.auc
     assert forest_finding.severity != "none"
     assert "forest" not in forest_finding.summary
-    assert json.loads(json.dumps(details, allow_nan=False)) == details
+    assert json.loads(json.dumps(plain_data(details), allow_nan=False)) == plain_data(details)
 
 
 def test_false_alarms_are_at_most_what_is_said(forest_finding) -> None:
     (control,) = forest_finding.controls
     assert control.control.value <= 0.01
-    assert control.verified.value == forest_finding.details["tpr_at_1_percent_fpr"]
+    assert control.verified.value == forest_finding.details.tpr_at_1_percent_fpr
     assert control.verified.low < control.verified.value < control.verified.high
 
 
 def test_a_rate_without_ten_false_alarms_is_refused(forest_finding) -> None:
-    assert forest_finding.details["tpr_at_0_1_percent_fpr"] is None
-    assert forest_finding.details["refused"] == {
+    assert forest_finding.details.tpr_at_0_1_percent_fpr is None
+    assert plain_data(forest_finding.details.refused) == {
         "tpr_at_0_1_percent_fpr": "needs 10,000 control people, there are 3,000"
     }
 
@@ -90,7 +80,7 @@ def test_scores_by_hand(figure_3) -> None:
     # No boy under 15 and over 170 was healthy: those in the control are certainly no members.
     certain = case.test.node[people.control, 0] == 5
     assert np.isneginf(control[certain]).all()
-    assert run_attack(Membership(), case).details["certain_non_members"] == int(certain.sum())
+    assert run_attack(Membership(), case).details.certain_non_members == int(certain.sum())
 
 
 def test_an_unlimited_tree_is_never_called_safe() -> None:
@@ -100,8 +90,8 @@ def test_an_unlimited_tree_is_never_called_safe() -> None:
     rng = np.random.default_rng(0)
     test = (rng.uniform(0, 4_000, (80, 1)), rng.integers(0, 2, 80))
     finding = run_attack(Membership(), case_of(model, (x, np.arange(4_000) % 2), test))
-    assert finding.details["blind"]
-    assert finding.details["people_alone"] == 4_000
+    assert finding.details.blind
+    assert finding.details.people_alone == 4_000
     assert finding.status == "found"
     assert "is blind here" in finding.summary
     assert "4,000 leaves hold one person alone" in finding.summary
@@ -113,7 +103,7 @@ def test_people_alone_are_exposed_where_the_test_sees_nothing() -> None:
     x, y = population(400, 9)
     model = DecisionTreeClassifier(random_state=0).fit(x, y)
     finding = run_attack(Membership(), case_of(model, (x, y), (x, y)))
-    assert finding.details["auc_low"] <= 0.5
+    assert finding.details.auc_low <= 0.5
     assert finding.severity == "low"
     assert "TA101" in finding.summary
 
@@ -123,7 +113,7 @@ def test_a_stump_is_not_above_chance() -> None:
     model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(x, y)
     finding = run_attack(Membership(), case_of(model, (x, y), population(3_000, 4)))
     assert finding.severity == "none"
-    assert finding.details["auc_low"] <= 0.5
+    assert finding.details.auc_low <= 0.5
     assert "not above chance" in finding.summary
 
 
@@ -133,16 +123,16 @@ def test_a_regressor_by_the_people_in_its_leaves() -> None:
     model = DecisionTreeRegressor(min_samples_leaf=2, random_state=0).fit(x, x[:, 0])
     unseen = rng.normal(size=(2_400, 4))
     finding = run_attack(Membership(), case_of(model, (x, x[:, 0]), (unseen, unseen[:, 0])))
-    assert finding.details["auc_low"] > 0.5
-    assert "auc" in finding.details["references"]["loss"]
-    assert "classify" in finding.details["references"]["lira"]["reason"]
+    assert finding.details.auc_low > 0.5
+    assert finding.details.references.loss.auc > 0.5
+    assert "classify" in finding.details.references.lira.reason
 
 
 def test_boosting_says_why_the_references_are_left_out() -> None:
     x, y = population(600, 6)
     model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(x, y)
     details = run_attack(Membership(), case_of(model, (x, y), population(600, 7))).details
-    assert "not the mean" in details["references"]["loss"]["reason"]
+    assert "not the mean" in details.references.loss.reason
 
 
 def estimate(value: float, low: float) -> Estimate:
@@ -200,8 +190,8 @@ def test_noise_is_not_taken_for_counts(figure_3) -> None:
         Membership(),
         Case(forest=noisy, table=ta.reconstruct(noisy).groups, train=people, test=people),
     )
-    assert result.details["score"] == "answers"
-    assert result.details["auc"] == 0.5
+    assert result.details.score == "answers"
+    assert result.details.auc == 0.5
 
 
 def test_of_a_private_model_only_the_answers_can_be_attacked() -> None:
@@ -216,7 +206,7 @@ def test_of_a_private_model_only_the_answers_can_be_attacked() -> None:
     others = (x, np.tile(["no", "no"], 100))
     report = ta.scan(forest, train=members, test=others, attacks=["TA105"])
     details = report["TA105"].details
-    assert details["score"] == "answers"
+    assert details.score == "answers"
     # Every member is answered rightly, about half of the others: 1 * 1/2 + 1/2 * 1/2.
-    assert details["auc"] == pytest.approx(0.75, abs=0.06)
+    assert details.auc == pytest.approx(0.75, abs=0.06)
     assert "by what the model answers" in report["TA105"].summary

@@ -1,6 +1,8 @@
 """The JSON report and its schema."""
 
 import json
+from importlib.resources import files
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -9,25 +11,51 @@ from hypothesis import given
 import treeaudit as ta
 from tests.contracts.test_attacks import MODELS
 from tests.strategies import forests
+from treeaudit.attacks import ATTACKS
+from treeaudit.details import Details
 from treeaudit.reports import render
 from treeaudit.reports.to_json import json_schema
+from treeaudit.reports.typed_schema import as_types_say, schema_text
+
+FITS = jsonschema.Draft202012Validator(json_schema())
 
 
 def test_the_schema_is_a_schema() -> None:
-    jsonschema.Draft202012Validator.check_schema(json_schema())
+    FITS.check_schema(json_schema())
+
+
+def test_the_schema_is_what_the_types_say(golden) -> None:
+    """Written by ``make golden``; only the rest of the file is written by hand."""
+    said = as_types_say(json_schema(), ATTACKS)
+    shipped = Path(str(files("treeaudit.reports").joinpath("report.schema.json")))
+    golden(str(shipped), schema_text(said) + "\n")
+    assert json.loads(schema_text(said)) == said
+    rules = said["properties"]["findings"]["items"]["allOf"]
+    told = {rule["if"]["properties"].get("id", {}).get("const") for rule in rules}
+    assert {attack.id for attack in ATTACKS if attack.details is not Details} <= told
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_model_fits_the_schema(name) -> None:
     report = ta.scan(MODELS[name])
     data = json.loads(render(report, "json"))
-    jsonschema.validate(data, json_schema())
+    FITS.validate(data)
     assert data == report.to_dict()
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "reports"
+REPORTS = sorted(path for path in GOLDEN.glob("*.json") if not path.stem.startswith("compare"))
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.stem)
+def test_every_golden_report_fits_the_schema(path) -> None:
+    """With training and unseen people, known people, a prior, sensitive columns."""
+    FITS.validate(json.loads(path.read_text(encoding="utf-8")))
 
 
 @given(forests())
 def test_any_forest_fits_the_schema(forest) -> None:
-    jsonschema.validate(ta.scan(forest).to_dict(), json_schema())
+    FITS.validate(ta.scan(forest).to_dict())
 
 
 def test_the_contract(cancer_file) -> None:
@@ -60,9 +88,10 @@ def test_the_contract(cancer_file) -> None:
 
 def test_a_report_that_breaks_the_contract_is_noticed(figure_3) -> None:
     data = ta.scan(figure_3).to_dict()
+    FITS.validate(data)
     del data["findings"][0]["details"]["min_leaf"]
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(data, json_schema())
+        FITS.validate(data)
 
 
 def test_names_are_escaped(figure_3) -> None:

@@ -99,7 +99,7 @@ def test_no_mark_of_a_merged_leaf_is_found(kind: str, suffix: str, tmp_path) -> 
     safe = ta.defend(forest, min_leaf=5)
     after = ta.save(safe, tmp_path / f"after{suffix}").read_bytes()
     assert not holds(after, threshold, *seeds)
-    assert ta.scan(ta.load(tmp_path / f"after{suffix}"))["TA101"].details["min_leaf"] >= 5
+    assert ta.scan(ta.load(tmp_path / f"after{suffix}"))["TA101"].details.min_leaf >= 5
 
 
 def marked() -> ta.Forest:

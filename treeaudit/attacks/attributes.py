@@ -16,11 +16,13 @@ that an attack has to be above.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.attacks.attributes_details import AttributesDetails
+from treeaudit.attacks.attributes_outcome import Outcome, control_of, inferred
 from treeaudit.attacks.attributes_view import view
 from treeaudit.attacks.candidates import Column, columns_of
 from treeaudit.attacks.case import Case, Need, severity_of_share
@@ -37,67 +39,16 @@ from treeaudit.attacks.hidden import (
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.attacks.sides import Sides, sides
 from treeaudit.checks import Rule
-from treeaudit.findings import About, Control, Finding, Skipped, Words
+from treeaudit.details import Details
+from treeaudit.findings import About, Finding, Skipped, Words
+from treeaudit.numbers import People
 from treeaudit.report import Show
-from treeaudit.stats import Estimate, difference, paired, wilson
 from treeaudit.tree import Forest
 
-__all__ = ["Attributes", "Outcome"]
-
-Flag = npt.NDArray[np.bool_]
+__all__ = ["Attributes"]
 
 _FEWEST_PEOPLE = 500
 _MOST_TIMES_TREES = 100_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcome:
-    """Who was found out about one column, and by what.
-
-    Attributes
-    ----------
-    column
-        Which one.
-    is_member
-        Shape ``(n,)``: members, the others are control people.
-    model, imputation, frequent, fredrikson
-        Shape ``(n,)``: whether the value is right that follows from the counts
-        and the guess, from the guess alone, from the most frequent value, and
-        from Fredrikson's rule.
-    """
-
-    column: Column
-    is_member: Flag
-    model: Flag
-    imputation: Flag
-    frequent: Flag
-    fredrikson: Flag
-
-    def share(self, right: Flag, confidence: float = 0.95) -> tuple[Estimate, Estimate]:
-        """Return how often something is right, for members and for control people."""
-        found = [right[self.is_member], right[~self.is_member]]
-        members, control = (wilson(int(r.sum()), len(r), confidence) for r in found)
-        return members, control
-
-    def beyond_control(self, confidence: float = 0.95) -> Estimate:
-        """Return how much more often members are found out than unseen people."""
-        return difference(*self.share(self.model, confidence))
-
-    def beyond_imputation(self, confidence: float = 0.95) -> Estimate:
-        """Return how much more often members are found out than without the model."""
-        ours, theirs = self.model[self.is_member], self.imputation[self.is_member]
-        only = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
-        return paired(*only, len(ours), confidence)
-
-    def given_away(self, confidence: float) -> float:
-        """Return the share of members whose value the model gives away; 0 where not certain.
-
-        The smaller of the two excesses, where both are above 0 with confidence.
-        """
-        excesses = [self.beyond_control(confidence), self.beyond_imputation(confidence)]
-        if any(excess.low <= 0 for excess in excesses):
-            return 0.0
-        return min(excess.value for excess in excesses)
 
 
 def _advantage(findings: Sequence[Finding], _: Forest) -> float | None:
@@ -106,11 +57,11 @@ def _advantage(findings: Sequence[Finding], _: Forest) -> float | None:
     The smaller of the two, at its upper bound, for the column where that is
     largest; None where a column was left out.
     """
-    details = findings[0].details
-    if details["not_attacked"]:
+    details: AttributesDetails = findings[0].details
+    if details.not_attacked:
         return None
-    both = [min(row["excess_high"], row["beyond_imputation_high"]) for row in details["columns"]]
-    return max(0.0, *map(float, both))
+    both = (min(row.excess_high, row.beyond_imputation_high) for row in details.columns)
+    return max(0.0, *both)
 
 
 _ADVANTAGE = Rule(
@@ -157,18 +108,13 @@ class Attributes:
     checks: ClassVar[tuple[Rule, ...]] = (_ADVANTAGE,)
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, TRUE_COUNTS)
+    details: ClassVar[type[Details]] = AttributesDetails
     most_people: int = 2_000
     most_columns: int = 30
     most_work: int = 40_000_000
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return which columns the model gives away beyond control and imputation.
-
-        ``details``: ``columns``, one entry each with the shares of members and
-        control people found out by the model, by imputation, by the most
-        frequent value and by Fredrikson's rule, and both excesses with 95 %
-        intervals; ``given_away``, the columns where both excesses are above 0
-        with 95 % confidence for all columns together; ``not_attacked``.
 
         Skipped where no column can be attacked.
         """
@@ -215,19 +161,19 @@ class Attributes:
             people=exposed,
             summary=_summary(outcomes, shares, exposed, left),
             looked=tuple(f"values of {outcome.column.name}" for outcome in outcomes),
-            details={
-                "columns": [
-                    _row(outcome) | {"given_away": share > 0}
+            details=AttributesDetails(
+                columns=tuple(
+                    inferred(outcome, given_away=share > 0)
                     for outcome, share in zip(outcomes, shares, strict=True)
-                ],
-                "given_away": given,
-                "not_attacked": list(left),
-                "alpha": tempering(case.forest.n_trees),
-                "members": len(people.members),
-                "control": len(people.control),
-                "reference": len(people.reference),
-            },
-            controls=tuple(_control(outcome) for outcome in outcomes),
+                ),
+                given_away=tuple(given),
+                not_attacked=tuple(left),
+                alpha=tempering(case.forest.n_trees),
+                members=People(len(people.members)),
+                control=People(len(people.control)),
+                reference=People(len(people.reference)),
+            ),
+            controls=tuple(control_of(outcome) for outcome in outcomes),
         )
 
 
@@ -251,39 +197,6 @@ def _outcome(case: Case, people: Sides, asked: Asked, column: Column, sums: Weig
         imputation=probability.argmax(axis=1) == truth,
         frequent=frequency.argmax() == truth,
         fredrikson=rule.argmax(axis=1) == truth,
-    )
-
-
-def _row(outcome: Outcome) -> dict[str, Any]:
-    row: dict[str, Any] = {"column": outcome.column.name, "candidates": len(outcome.column.says)}
-    for name in ("model", "imputation", "frequent", "fredrikson"):
-        members, control = outcome.share(getattr(outcome, name))
-        row |= {f"{name}_members": members.value, f"{name}_control": control.value}
-    for name, excess in (
-        ("excess", outcome.beyond_control()),
-        ("beyond_imputation", outcome.beyond_imputation()),
-    ):
-        row |= {name: excess.value, f"{name}_low": excess.low, f"{name}_high": excess.high}
-    return row
-
-
-def _control(outcome: Outcome) -> Control:
-    members, control = outcome.share(outcome.model)
-    guessed_members, guessed = outcome.share(outcome.imputation)
-    frequent = outcome.share(outcome.frequent)[1]
-    name = outcome.column.name
-    return Control(
-        of=name,
-        claim=members,
-        verified=members,
-        control=control,
-        baselines={"most frequent value": frequent, "guess without the model": guessed},
-        excess=difference(members, control),
-        sentence=(
-            f"{name} is found for {members.value:.0%} ({members.low:.0%}–{members.high:.0%}) of "
-            f"{members.n:,} members and {control.value:.0%} of {control.n:,} unseen people; "
-            f"without the model for {guessed_members.value:.0%} and {guessed.value:.0%}."
-        ),
     )
 
 

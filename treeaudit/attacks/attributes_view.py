@@ -1,5 +1,8 @@
 """What TA104 shows: what is found of members, of unseen people, and without the model."""
 
+from collections.abc import Sequence
+
+from treeaudit.attacks.attributes_details import AttributesDetails
 from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings import Control, Finding, Skipped
 from treeaudit.numbers import People, Phrase, exactly, say
@@ -16,11 +19,12 @@ def view(result: Finding | Skipped, report: Report) -> View:
     """Return a row per column: found with the model, on unseen people, without the model."""
     if isinstance(result, Skipped):
         return View(rungs=(rung_not_run(_KNOWS, result, "not run: {}"),))
-    given, n = result.details["given_away"], len(result.details["columns"])
+    details: AttributesDetails = result.details
+    given, n = details.given_away, len(details.columns)
     where = "" if report.forest.n_trees == 1 else ", summed over all trees"
     return View(
         brief=say(f"{len(given)} of {n} {'column' if n == 1 else 'columns'} given away"),
-        unseen=_beside(result),
+        unseen=_beside(result, given),
         figure=Figure(
             number=People(result.people),
             counts=f"of whom the file gives away a hidden value{where}",
@@ -33,13 +37,12 @@ def view(result: Finding | Skipped, report: Report) -> View:
                 nobody="given away beyond a guess",
             ),
         ),
-        plots=_columns(result, frozenset(given)),
+        plots=_columns(result, given),
     )
 
 
-def _beside(finding: Finding) -> Phrase:
+def _beside(finding: Finding, given: Sequence[str]) -> Phrase:
     """Return how often the column that is given away most is found for unseen people."""
-    given = finding.details["given_away"]
     named = [c for c in finding.controls if c.of in given and c.control is not None]
     if not named:
         return say("as well")
@@ -48,7 +51,7 @@ def _beside(finding: Finding) -> Phrase:
     return say(f"{unseen:.0%}, not {worst.claim.value:.0%}")
 
 
-def _columns(finding: Finding, given: frozenset[str]) -> tuple[Plot, ...]:
+def _columns(finding: Finding, given: Sequence[str]) -> tuple[Plot, ...]:
     order = sorted(
         finding.controls,
         key=lambda c: (c.of not in given, 0.0 if c.excess is None else -c.excess.value),

@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.background_control import one_known
-from treeaudit.attacks.background_curves import knowledge_curves
+from treeaudit.attacks.background_curves import knowledge_details
+from treeaudit.attacks.background_details import BackgroundDetails
 from treeaudit.attacks.background_known import Fallen, taken_out
 from treeaudit.attacks.background_prior import Inferred, under_prior
 from treeaudit.attacks.background_view import view
@@ -29,6 +30,7 @@ from treeaudit.attacks.case import Case, Need, evidence, looked_at, severity_of_
 from treeaudit.attacks.control import lowered
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.checks import Rule
+from treeaudit.details import Details
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.knowledge.vectors import vectors_of
 from treeaudit.report import Show
@@ -41,7 +43,8 @@ Wide = npt.NDArray[np.int64]
 
 def _by_one_known(findings: Sequence[Finding], _: Forest) -> float:
     """Measure the people who fall once the best other person is known."""
-    return float(findings[0].details["people_disclosed_by_known"][1])
+    details: BackgroundDetails = findings[0].details
+    return float(details.people_disclosed_by_known[1])
 
 
 _BY_ONE_KNOWN = Rule(
@@ -62,64 +65,6 @@ class Background:
         The largest number of known people, negations and implications.
     certainty
         From which probability on a label counts as disclosed by a public prior.
-
-    Notes
-    -----
-    ``details`` of the finding. Lists are indexed by how much is known, from 0.
-
-    ``people_disclosed_by_known``
-        People whose label is certain if the attacker knows the r best others of
-        their leaf.
-    ``leaves_by_known``
-        Leaves for which exactly r known people are the fewest that are enough.
-    ``leaves_not_countable``
-        Leaves whose class counts are not people; they are in no other number.
-    ``people_total``
-        People in all leaves of all trees.
-    ``people_countable``
-        Those in leaves whose class counts are people.
-    ``share_certain_random_known``
-        Share of the countable people whose label is certain if the attacker
-        knows r others of their leaf, drawn at random.
-    ``mean_certainty_by_known``
-        How certain the best guess in a person's leaf is if the attacker knows
-        the r best others, on average over the countable people.
-    ``mixed_leaves``, ``mixed_people``
-        Countable leaves of several labels, and the people in them. The next
-        five are empty where there are none.
-    ``worst_case_certainty_by_known``
-        The highest certainty in any mixed leaf for r known others.
-    ``certainty_by_negations``
-        The same for labels that are ruled out for the target.
-    ``certainty_by_implications``
-        The same for "if this person has this label, that person has that one";
-        both in mixed leaves.
-    ``skyline``
-        The same for one piece of each kind and of all: ``negations``,
-        ``known``, ``implications``, ``certainty``.
-    ``known``
-        With `Case.known`: ``origin``, ``records`` (known people), ``followed``
-        (``people`` with training data, otherwise ``leaves``), ``trees_used`` of
-        ``trees`` (the others do not tell whether they have seen a known person),
-        ``people_falling`` (summed over trees where leaves are followed),
-        ``leaves_falling``, ``falling`` (a list of at most 100 leaves: ``tree``,
-        ``leaf``, ``people``, ``label``, ``known_rows`` counted from 1). With
-        training data also ``people_certain_before`` (by the file alone),
-        ``people_falling_at_once``, ``people_falling_as_a_consequence``,
-        ``rounds``, and ``people``, a list of at most 100: ``row`` of the training
-        data counted from 1, ``label``, ``round``, ``tree``, ``leaf``. Where
-        nothing can be proved, ``reason``.
-    ``prior``
-        With `Case.prior`: ``origin``, ``column``, ``kinds``, ``certainty``,
-        ``whose`` (prior each person has), ``method`` (``exact``, or where the
-        Ω-estimate was used), ``leaves_looked_at`` (of several labels),
-        ``leaves_estimated``, ``leaves_contradicting`` (their counts cannot be if
-        the prior is true), ``leaves`` and ``people`` that pass the certainty,
-        ``leaves_because_of_prior`` and ``people_because_of_prior`` that would
-        not by the leaf alone. Without training data nobody knows how many people
-        are of a kind: the numbers of people are null, and ``people_at_most`` and
-        ``people_because_of_prior_at_most`` hold the people of those leaves.
-        With training data, whoever is known or falls is taken out first.
     """
 
     id: ClassVar[str] = "TA103"
@@ -140,6 +85,7 @@ class Background:
     checks: ClassVar[tuple[Rule, ...]] = (_BY_ONE_KNOWN,)
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
+    details: ClassVar[type[Details]] = BackgroundDetails
     most_known: int = 10
     certainty: float = 0.95
 
@@ -180,23 +126,21 @@ class Background:
             if fallen is not None:
                 reason += f"; {fallen.summary[0].lower()}{fallen.summary[1:].rstrip('.')}"
             return Skipped(id=self.id, title=self.title, reason=reason)
-        details = {
-            "people_disclosed_by_known": curve.tolist(),
-            "leaves_by_known": leaves.tolist(),
-            "leaves_not_countable": unknown,
-            "people_total": int(size.sum()),
-            **knowledge_curves(vectors_of(table), self.most_known),
-        }
+        details = knowledge_details(
+            vectors_of(table),
+            curve,
+            leaves,
+            not_countable=unknown,
+            total=int(size.sum()),
+            known=None if fallen is None else fallen.details,
+            prior=None if inferred is None else inferred.details,
+        )
         worst = positions[np.argsort(-majority[positions], kind="stable")]
         rows, controls, said = evidence(case, worst), [control], [_summary(curve.tolist(), unknown)]
-        if fallen is not None:
-            details["known"] = dict(fallen.details)
-            rows, said = (*fallen.evidence, *rows), [*said, fallen.summary]
-            controls += fallen.controls
-        if inferred is not None:
-            details["prior"] = dict(inferred.details)
-            rows, said = (*inferred.evidence, *rows), [*said, inferred.summary]
-            controls += inferred.controls
+        for more in (fallen, inferred):
+            if more is not None:
+                rows, said = (*more.evidence, *rows), [*said, more.summary]
+                controls += more.controls
         return Finding(
             id=self.id,
             title=self.title,
@@ -234,7 +178,7 @@ def _severity(
         worst = max(worst, grades.index(severity_of_share(fallen.share)))
     if inferred is not None:
         new = severity_of_share(inferred.share)
-        if new == "none" and inferred.details["leaves_because_of_prior"]:
+        if new == "none" and inferred.details.leaves_because_of_prior:
             new = "low"
         worst = max(worst, min(grades.index(new), grades.index("medium")))
     return grades[worst]

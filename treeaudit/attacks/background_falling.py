@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.background_control import Score, control_of, guess_by_node
+from treeaudit.attacks.background_details import FallingLeaf
 from treeaudit.attacks.case import Case
 from treeaudit.findings import Control, Evidence
+from treeaudit.numbers import People
 from treeaudit.records import Records
 from treeaudit.rules import rules_of
 from treeaudit.words import label_text, sentence
@@ -82,19 +83,19 @@ def others(people: int) -> str:
     return "1 other person" if people == 1 else f"{people:,} others"
 
 
-def listed(case: Case, found: Falling) -> list[dict[str, Any]]:
+def listed(case: Case, found: Falling) -> tuple[FallingLeaf, ...]:
     """Return the leaves as data, most people first."""
     order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:LISTED]
-    return [
-        {
-            "tree": found.tree[i],
-            "leaf": found.node[i],
-            "people": found.people[i],
-            "label": label_name(case, found.label[i]),
-            "known_rows": found.rows[i][:LISTED],
-        }
+    return tuple(
+        FallingLeaf(
+            tree=found.tree[i],
+            leaf=found.node[i],
+            people=People(found.people[i]),
+            label=label_name(case, found.label[i]),
+            known_rows=tuple(found.rows[i][:LISTED]),
+        )
         for i in order
-    ]
+    )
 
 
 def falling_evidence(

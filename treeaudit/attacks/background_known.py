@@ -6,14 +6,14 @@ the others. Without them only the known people can be followed: each tree is
 looked at by itself, and what falls are the others in a leaf, whoever they are.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.background_control import Score
+from treeaudit.attacks.background_details import FallenPerson, KnownPeople
 from treeaudit.attacks.background_falling import (
     LISTED,
     Falling,
@@ -30,6 +30,7 @@ from treeaudit.findings import Control, Evidence
 from treeaudit.knowledge.bounds import Bounds, bounds_of, one_left, sees_everybody
 from treeaudit.knowledge.cascade import cascade
 from treeaudit.knowledge.known import check_fit, matched
+from treeaudit.numbers import People
 from treeaudit.records import Records
 
 __all__ = ["Fallen", "taken_out"]
@@ -44,7 +45,7 @@ class Fallen:
     Attributes
     ----------
     details
-        As in `Background`, under ``known``.
+        What is measured of it.
     share
         Share of the people who fall.
     summary
@@ -58,7 +59,7 @@ class Fallen:
         others; None without training people.
     """
 
-    details: Mapping[str, Any]
+    details: KnownPeople
     share: float
     summary: str
     evidence: tuple[Evidence, ...] = ()
@@ -91,26 +92,26 @@ def taken_out(case: Case, known: Records) -> Fallen:
 
 
 def _nobody(case: Case, known: Records, reason: str) -> Fallen:
-    details = {
-        **_about(case, known, followed="leaves", used=0),
-        "people_falling": 0,
-        "leaves_falling": 0,
-        "falling": [],
-        "reason": reason,
-    }
     return Fallen(
-        details=details, share=0.0, summary=f"The known people disclose nobody: {reason}."
+        details=replace(_details(case, known, "leaves", 0, Falling()), reason=reason),
+        share=0.0,
+        summary=f"The known people disclose nobody: {reason}.",
     )
 
 
-def _about(case: Case, known: Records, *, followed: str, used: int) -> dict[str, Any]:
-    return {
-        "origin": known.origin,
-        "records": len(known),
-        "followed": followed,
-        "trees_used": used,
-        "trees": case.forest.n_trees,
-    }
+def _details(
+    case: Case, known: Records, followed: Literal["people", "leaves"], used: int, found: Falling
+) -> KnownPeople:
+    return KnownPeople(
+        origin=known.origin,
+        records=People(len(known)),
+        followed=followed,
+        trees_used=used,
+        trees=case.forest.n_trees,
+        people_falling=People(sum(found.people)),
+        leaves_falling=People.leaves(len(found.node)),
+        falling=listed(case, found),
+    )
 
 
 def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
@@ -142,12 +143,7 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
     leaves = f"{len(found.node):,} {'leaf' if len(found.node) == 1 else 'leaves'}"
     summary += f"{others(people)} in {leaves}." if people else "nobody."
     return Fallen(
-        details={
-            **_about(case, known, followed="leaves", used=used),
-            "people_falling": people,
-            "leaves_falling": len(found.node),
-            "falling": listed(case, found),
-        },
+        details=_details(case, known, "leaves", used, found),
         share=people / max(total, 1),
         summary=summary,
         evidence=falling_evidence(case, found, known.origin, None),
@@ -182,26 +178,23 @@ def _people(case: Case, known: Records, labels: Int, train: Records) -> Fallen:
     seen = Score(train)
     seen.add(np.where(after.round > 0, after.label, -1))
     direct, n = int((after.round == 1).sum()), len(falls)
-    details = {
-        **_about(case, known, followed="people", used=used),
-        "people_certain_before": int((before.label >= 0).sum()),
-        "people_falling": n,
-        "people_falling_at_once": direct,
-        "people_falling_as_a_consequence": n - direct,
-        "rounds": after.n_rounds,
-        "leaves_falling": len(found.node),
-        "falling": listed(case, found),
-        "people": [
-            {
-                "row": int(person) + 1,
-                "label": label_name(case, int(after.label[person])),
-                "round": int(after.round[person]),
-                "tree": int(after.tree[person]),
-                "leaf": int(train.node[person, after.tree[person]]),
-            }
+    details = replace(
+        _details(case, known, "people", used, found),
+        people_certain_before=People(int((before.label >= 0).sum())),
+        people_falling_at_once=People(direct),
+        people_falling_as_a_consequence=People(n - direct),
+        rounds=after.n_rounds,
+        people=tuple(
+            FallenPerson(
+                row=int(person) + 1,
+                label=label_name(case, int(after.label[person])),
+                round=int(after.round[person]),
+                tree=int(after.tree[person]),
+                leaf=int(train.node[person, after.tree[person]]),
+            )
             for person in falls[np.argsort(after.round[falls], kind="stable")][:LISTED].tolist()
-        ],
-    }
+        ),
+    )
     return Fallen(
         details=details,
         share=n / max(len(train), 1),
@@ -225,10 +218,10 @@ def _those(known: int) -> str:
     return "the known person" if known == 1 else f"the {known:,} known people"
 
 
-def _summary(details: Mapping[str, Any], origin: str) -> str:
-    people, later = details["people_falling"], details["people_falling_as_a_consequence"]
+def _summary(details: KnownPeople, origin: str) -> str:
+    people, later = details.people_falling, details.people_falling_as_a_consequence
     whom = f"{others(people)} in {origin}" if people else f"nobody else in {origin}"
-    text = f"Taking out {_those(details['records'])} discloses {whom}"
+    text = f"Taking out {_those(details.records)} discloses {whom}"
     text += f", {later:,} of them because of others who fell before" if later else ""
-    before = details["people_certain_before"]
+    before = details.people_certain_before
     return f"{text}; {before:,} {'is' if before == 1 else 'are'} certain before anybody is known."

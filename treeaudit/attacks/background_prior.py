@@ -5,19 +5,19 @@ the attacker looks at one target of each kind that a leaf's rule lets in; the
 others in the leaf are taken to be like everybody else.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.background_control import Score, control_of
+from treeaudit.attacks.background_details import PublicPrior
 from treeaudit.attacks.background_leaves import MixedLeaves, claimed_leaves, real_leaves
 from treeaudit.attacks.case import Case
 from treeaudit.findings import Control, Evidence
 from treeaudit.knowledge.kinds import kinds_of
 from treeaudit.knowledge.posterior import among_others, posterior
+from treeaudit.numbers import People
 from treeaudit.prior import Prior
 from treeaudit.records import Records
 from treeaudit.rules import rules_of
@@ -39,7 +39,7 @@ class Inferred:
     Attributes
     ----------
     details
-        As in `Background`, under ``prior``.
+        What is measured of it.
     share
         Share of the people whose label the prior makes nearly certain.
     summary
@@ -50,7 +50,7 @@ class Inferred:
         What is inferred, beside the truth and beside unseen people.
     """
 
-    details: Mapping[str, Any]
+    details: PublicPrior
     share: float
     summary: str
     evidence: tuple[Evidence, ...] = ()
@@ -215,23 +215,23 @@ def _inferred(
     real = seen is not None
     leaves = "1 leaf" if sums.estimated == 1 else f"{sums.estimated:,} leaves"
     estimated = f"the Ω-estimate in {leaves} of three or more labels"
-    details = {
-        "origin": prior.origin,
-        "column": prior.column,
-        "kinds": len(prior.values),
-        "certainty": certainty,
-        "whose": "the training people's own" if real else "one target among others",
-        "method": estimated if sums.estimated else "exact",
-        "leaves_estimated": sums.estimated,
-        "leaves_contradicting": sums.contradicting,
-        "leaves_looked_at": sums.looked_at,
-        "leaves": sums.leaves,
-        "people": sums.people if real else None,
-        "people_at_most": sums.people,
-        "leaves_because_of_prior": sums.new_leaves,
-        "people_because_of_prior": sums.new_people if real else None,
-        "people_because_of_prior_at_most": sums.new_people,
-    }
+    details = PublicPrior(
+        origin=prior.origin,
+        column=prior.column,
+        kinds=len(prior.values),
+        certainty=certainty,
+        whose="the training people's own" if real else "one target among others",
+        method=estimated if sums.estimated else "exact",
+        leaves_estimated=People.leaves(sums.estimated),
+        leaves_contradicting=People.leaves(sums.contradicting),
+        leaves_looked_at=People.leaves(sums.looked_at),
+        leaves=People.leaves(sums.leaves),
+        people=People(sums.people) if real else None,
+        people_at_most=People(sums.people),
+        leaves_because_of_prior=People.leaves(sums.new_leaves),
+        people_because_of_prior=People(sums.new_people) if real else None,
+        people_because_of_prior_at_most=People(sums.new_people),
+    )
     baselines = {}
     if unseen is not None and without is not None and unseen.score.n:
         asked = unseen.score.made > 0

@@ -1,8 +1,9 @@
 """What TA103 shows: who falls and how certain a label becomes, the more is known."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from treeaudit.attacks.background_details import BackgroundDetails, KnownPeople, PublicPrior
 from treeaudit.attacks.showing import over_trees, rung_not_run
 from treeaudit.findings import Finding, Skipped
 from treeaudit.numbers import People, Phrase, Prose, Share, say
@@ -13,11 +14,6 @@ __all__ = ["view"]
 
 _NEARLY = 0.95
 """From this certainty on there is nothing left to draw."""
-_CERTAINTIES = {
-    "worst_case_certainty_by_known": ("others known", "with one other person known"),
-    "certainty_by_negations": ("labels ruled out", "with one label ruled out"),
-    "certainty_by_implications": ("implications", "with one implication"),
-}
 _OTHERS = {1: "one other person in the leaf", 10: "ten others in the leaf"}
 
 
@@ -32,11 +28,11 @@ def view(result: Finding | Skipped, report: Report) -> View:
         labels = any(finding.id == "TA102" for finding in report.findings)
         knows = "other people in the leaf"
         return View(rungs=(rung_not_run(knows, result),) if labels else ())
-    details = result.details
-    curve: Sequence[int] = details["people_disclosed_by_known"]
+    details: BackgroundDetails = result.details
+    curve = details.people_disclosed_by_known
     many = "" if report.forest.n_trees == 1 else ", summed over all trees"
-    certainty, known, prior = _certainties(details), details.get("known"), details.get("prior")
-    flat = bool(certainty) and next(iter(certainty.values()))[0] >= _NEARLY
+    certainty = _certainties(details)
+    flat = bool(certainty) and certainty[0].values[0] >= _NEARLY
     curves = [_people(details)] + ([] if flat else [_certainty(certainty)])
     return View(
         brief=say("{} by knowing one", People(curve[1] - curve[0])),
@@ -44,8 +40,12 @@ def view(result: Finding | Skipped, report: Report) -> View:
             number=People(result.people, "more person", "more people"),
             counts=f"disclosed once one other in the leaf is known{many}",
         ),
-        rungs=(*_rungs(curve, over_trees(report)), *_given(known, prior)),
-        facts=(*_known(known), *_prior(prior), *(_already(certainty) if flat else ())),
+        rungs=(*_rungs(curve, over_trees(report)), *_given(details)),
+        facts=(
+            *_known(details.known),
+            *_prior(details.prior),
+            *(_already(certainty) if flat else ()),
+        ),
         curves=tuple(one for one in curves if one is not None),
     )
 
@@ -62,32 +62,30 @@ def _rungs(curve: Sequence[int], over: str) -> Iterator[Rung]:
             )
 
 
-def _given(known: Mapping[str, Any] | None, prior: Mapping[str, Any] | None) -> Iterator[Rung]:
+def _given(details: BackgroundDetails) -> Iterator[Rung]:
     """Return what the people and the prior that were given disclose."""
-    if known and not known.get("reason"):
+    known, prior = details.known, details.prior
+    if known is not None and known.reason is None:
         yield Rung(
-            knows=say("the known people ({})", People.alone(known.get("records", 0))),
-            number=People(known.get("people_falling", 0), "more person", "more people"),
+            knows=say("the known people ({})", People.alone(known.records)),
+            number=People(known.people_falling, "more person", "more people"),
             follows=say("disclosed"),
             nobody="more disclosed",
         )
-    if prior:
-        exact = prior.get("people_because_of_prior")
-        people = prior.get("people_because_of_prior_at_most", 0) if exact is None else exact
+    if prior is not None:
         yield Rung(
             knows=say("a public prior"),
-            number=People(int(people), "more person", "more people"),
+            number=People(prior.people_because_of_prior_at_most, "more person", "more people"),
             follows=say("nearly certain"),
-            at_most=exact is None,
+            at_most=prior.people_because_of_prior is None,
         )
 
 
-def _people(details: Mapping[str, Any]) -> Curve | None:
-    worst: Sequence[int] = details["people_disclosed_by_known"]
+def _people(details: BackgroundDetails) -> Curve | None:
+    worst, countable = details.people_disclosed_by_known, details.people_countable
     if worst[-1] == worst[0] == 0:
         return None
-    countable = details["people_countable"]
-    random = [round(share * countable) for share in details["share_certain_random_known"]]
+    random = [People(round(share * countable)) for share in details.share_certain_random_known]
     drawn = [
         ("the best others are known", worst, False),
         ("others at random are known", random, True),
@@ -98,22 +96,33 @@ def _people(details: Mapping[str, Any]) -> Curve | None:
         name=f"{title} others are known",
         axis="how many others in the leaf the attacker knows",
         series=tuple(
-            Series(name=name, values=tuple(map(People, people)), exact=exact)
+            Series(name=name, values=tuple(people), exact=exact)
             for name, people, exact in drawn
             if len(people) > 1
         ),
     )
 
 
-def _certainties(details: Mapping[str, Any]) -> dict[str, Sequence[float]]:
-    return {
-        key: details[key]
-        for key in _CERTAINTIES
-        if len(details[key]) > 1 and None not in details[key]
-    }
+@dataclass(frozen=True, slots=True)
+class _Certainty:
+    """How certain a label becomes by pieces of some knowledge, and by one of them."""
+
+    pieces: str
+    one: str
+    values: tuple[Share, ...]
 
 
-def _certainty(told: Mapping[str, Sequence[float]]) -> Curve | None:
+def _certainties(details: BackgroundDetails) -> tuple[_Certainty, ...]:
+    known, ruled_out = details.worst_case_certainty_by_known, details.certainty_by_negations
+    every = (
+        _Certainty("others known", "with one other person known", known),
+        _Certainty("labels ruled out", "with one label ruled out", ruled_out),
+        _Certainty("implications", "with one implication", details.certainty_by_implications),
+    )
+    return tuple(one for one in every if len(one.values) > 1)
+
+
+def _certainty(told: Sequence[_Certainty]) -> Curve | None:
     if not told:
         return None
     title = "Certainty in the worst leaf of several labels, by"
@@ -121,58 +130,53 @@ def _certainty(told: Mapping[str, Sequence[float]]) -> Curve | None:
         title=title,
         name=f"{title} what is known",
         axis="pieces of knowledge",
-        series=tuple(
-            Series(name=_CERTAINTIES[key][0], values=tuple(values)) for key, values in told.items()
-        ),
+        series=tuple(Series(name=one.pieces, values=one.values) for one in told),
         most=1.0,
         exact=True,
     )
 
 
-def _already(told: Mapping[str, Sequence[float]]) -> tuple[tuple[str, Phrase]]:
+def _already(told: Sequence[_Certainty]) -> tuple[tuple[str, Phrase]]:
     """Return the certainties in a sentence, where a drawing would be a flat line."""
-    parts = [say(f"{{}} {_CERTAINTIES[key][1]}", Share(values[1])) for key, values in told.items()]
+    parts = [say(f"{{}} {one.one}", one.values[1]) for one in told]
     places = ", ".join("{}" for _ in parts)
     said = say(
         f"in the worst leaf of several labels {{}} by the file alone; {places}",
-        Share(next(iter(told.values()))[0]), *parts, exact=True,
+        told[0].values[0], *parts, exact=True,
     )  # fmt: skip
     return (("Certainty", said),)
 
 
-def _known(known: Mapping[str, Any] | None) -> Iterator[tuple[str, Phrase]]:
-    if not known:
+def _known(known: KnownPeople | None) -> Iterator[tuple[str, Phrase]]:
+    if known is None:
         return
-    people, origin = People(known.get("records", 0)), str(known.get("origin", ""))[:80]
-    if known.get("reason"):
-        yield "Known people", say("{} of {}: {}", people, origin, Prose(known["reason"]))
+    people, origin, falling = known.records, known.origin[:80], known.people_falling
+    if known.reason is not None:
+        yield "Known people", say("{} of {}: {}", people, origin, Prose(known.reason))
         return
-    falling = int(known.get("people_falling", 0))
     text = "{} of {}: {} disclosed"
-    parts: list[object] = [people, origin, People(falling) if falling else "nobody else"]
-    if known.get("followed") == "leaves":
+    parts: list[object] = [people, origin, falling or "nobody else"]
+    if known.followed == "leaves":
         text += ", summed over trees"
-    if falling and "people_falling_at_once" in known:
+    at_once, later = known.people_falling_at_once, known.people_falling_as_a_consequence
+    if falling and at_once is not None and later is not None:
         text += ", {} at once and {} as a consequence"
-        parts += [
-            People.alone(known["people_falling_at_once"]),
-            People.alone(known["people_falling_as_a_consequence"]),
-        ]
+        parts += [People.alone(at_once), People.alone(later)]
     yield "Known people", say(text, *parts)
 
 
-def _prior(prior: Mapping[str, Any] | None) -> Iterator[tuple[str, Phrase]]:
-    if not prior:
+def _prior(prior: PublicPrior | None) -> Iterator[tuple[str, Phrase]]:
+    if prior is None:
         return
-    because, at_most = prior.get("people_because_of_prior"), ""
-    if because is None:
-        because, at_most = prior.get("people_because_of_prior_at_most", 0), "at most "
+    method = say("exact")
+    if prior.leaves_estimated:
+        method = say("the Ω-estimate in {} of three or more labels", prior.leaves_estimated)
     yield (
         "Public prior",
         say(
-            "{} ({}): {}{} become at least {}% certain because of it; {}",
-            str(prior.get("origin", ""))[:80], str(prior.get("column", ""))[:60], at_most,
-            People(int(because)), 100 * float(prior.get("certainty", 0.95)),
-            str(prior.get("method", ""))[:160],
+            "{}{}: {}{} become at least {}% certain because of it; {}",
+            prior.origin[:80], f" ({prior.column[:60]})" if prior.column else "",
+            "at most " if prior.people_because_of_prior is None else "",
+            prior.people_because_of_prior_at_most, 100 * prior.certainty, method,
         ),
     )  # fmt: skip

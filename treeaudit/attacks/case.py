@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.checks import Rule
+from treeaudit.details import Details
 from treeaudit.findings import Evidence, Finding, Severity, Skipped
 from treeaudit.records import Records
 from treeaudit.report import Page
@@ -131,10 +132,13 @@ class Attack(Page, Protocol):
         What it cannot do without: without that it is not run.
     checks
         What a policy can ask of its finding.
+    details
+        The type of what it measures; `Details` itself says nothing of its form.
     """
 
     needs: ClassVar[tuple[Need, ...]]
     checks: ClassVar[tuple[Rule, ...]]
+    details: ClassVar[type[Details]]
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return what the attack found in a case that holds what it needs.

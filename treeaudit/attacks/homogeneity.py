@@ -24,6 +24,7 @@ from treeaudit.attacks.diversity_checks import DIVERSITY
 from treeaudit.attacks.homogeneity_view import view
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.checks import Rule, holds_at_least, least, most
+from treeaudit.details import Details
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.numbers import Share
 from treeaudit.report import Show
@@ -77,6 +78,7 @@ class Homogeneity:
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
+    details: ClassVar[type[Details]] = Details
     dominant: float = 0.9
 
     def run(self, case: Case) -> Finding | Skipped:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, Need
 from treeaudit.checks import Rule
+from treeaudit.details import Details
 from treeaudit.findings import About, Finding, Skipped, Words
 from treeaudit.numbers import Count
 from treeaudit.report import Report, Show
@@ -96,6 +97,7 @@ class Identifiers:
     warns: ClassVar[bool] = True
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
+    details: ClassVar[type[Details]] = Details
     share: float = 0.5
     fewest: int = 20
 

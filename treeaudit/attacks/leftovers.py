@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from treeaudit.attacks.case import Case, Need
 from treeaudit.checks import Rule, most
+from treeaudit.details import Details
 from treeaudit.findings import About, Finding, Severity, Skipped, Words
 from treeaudit.leftovers import Kind, Leftover
 from treeaudit.numbers import People
@@ -107,6 +108,7 @@ class TrainingData:
     checks: ClassVar[tuple[Rule, ...]] = (_ROWS,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
+    details: ClassVar[type[Details]] = Details
 
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "labels": "high",
@@ -151,6 +153,7 @@ class ReproducibleDraws:
     checks: ClassVar[tuple[Rule, ...]] = (_SEEDS,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
+    details: ClassVar[type[Details]] = Details
     grades: ClassVar[Mapping[Kind, Severity]] = {"seeds": "medium"}
     counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {"seeds": ("seeds",)}
 
@@ -181,6 +184,7 @@ class ExactValues:
     checks: ClassVar[tuple[Rule, ...]] = (_VALUES,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
+    details: ClassVar[type[Details]] = Details
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "column-values": "medium",
         "first-round-counts": "medium",
@@ -221,6 +225,7 @@ class CodeInside:
     checks: ClassVar[tuple[Rule, ...]] = (_CALLS,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
+    details: ClassVar[type[Details]] = Details
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "calls": "low",
         "code": "medium",

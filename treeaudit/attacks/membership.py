@@ -13,20 +13,29 @@ true positives at few false alarms, never accuracy alone.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.count_score import leaf_scores
+from treeaudit.attacks.membership_details import (
+    MembershipDetails,
+    NotMade,
+    References,
+    Separation,
+    separation,
+)
 from treeaudit.attacks.membership_view import view
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.attacks.references import Reason, Scores, lira, loss
-from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
+from treeaudit.attacks.roc import area, rate_at, threshold_at
 from treeaudit.attacks.sides import Sides, sides
 from treeaudit.checks import Rule, most
+from treeaudit.details import Details
 from treeaudit.findings import About, Control, Finding, Severity, Skipped, Words
+from treeaudit.numbers import People, Share
 from treeaudit.predictions import averages
 from treeaudit.report import Show
 from treeaudit.stats import Estimate, difference, wilson
@@ -37,7 +46,6 @@ __all__ = ["Membership", "membership_scores"]
 Float = npt.NDArray[np.float64]
 
 _CERTAIN = 1e-9
-_RATES = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_0_1_percent_fpr": 0.001}
 
 
 _CHECKS = (
@@ -97,20 +105,12 @@ class Membership:
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, Need(missing=_no_score))
+    details: ClassVar[type[Details]] = MembershipDetails
     most_people: int = 20_000
     most_for_lira: int = 4_000
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return how well members are told from unseen people; graded by the strongest test.
-
-        ``details``: ``auc``, ``auc_low``, ``auc_high`` (DeLong);
-        ``tpr_at_1_percent_fpr`` and ``tpr_at_0_1_percent_fpr``, each with
-        ``_low`` and ``_high`` (Clopper-Pearson), None below ten false alarms
-        with the reason in ``refused``; ``certain_non_members``, how many of the
-        ``control`` people the file alone excludes; ``references`` by name;
-        ``score`` is ``counts``, or ``answers`` for private models, of which only
-        what they answer can be attacked.
-        """
+        """Return how well members are told from unseen people; graded by the strongest test."""
         private = _private(case.forest)
         people = sides(case, self.id, self.most_people)
         usual = loss(case.forest, people)
@@ -135,6 +135,7 @@ class Membership:
         rate = tests[0][1]
         blind = _blind(case, usual)
         alone = int((case.table.size == 1).sum())
+        found, excluded = separation(members, control), int(np.isneginf(control).sum())
         held = None if rate is None else _control(members, control, rate)
         excess = 0.0 if rate is None else max(0.0, rate.value - 0.01) * (rate.low > 0.01)
         return Finding(
@@ -145,21 +146,27 @@ class Membership:
             people=round(excess * len(people.train)),
             summary=_summary(tests, blind, alone, case.forest.n_trees, private=private),
             looked=(f"scores of {len(members):,} members and {len(control):,} other people",),
-            details=_measured(members, control)
-            | {
-                "score": "answers" if private else "counts",
-                "certain_non_members": int(np.isneginf(control).sum()),
-                "certain_non_members_share": float(np.isneginf(control).mean()),
-                "members": len(members),
-                "control": len(control),
-                "reference": len(people.reference),
-                "blind": blind,
-                "people_alone": alone,
-                "references": {
-                    name: {"reason": scores} if isinstance(scores, str) else _measured(*scores)
-                    for name, scores in (("loss", usual), ("lira", shadow))
-                },
-            },
+            details=MembershipDetails(
+                auc=found.auc,
+                auc_low=found.auc_low,
+                auc_high=found.auc_high,
+                tpr_at_1_percent_fpr=found.tpr_at_1_percent_fpr,
+                tpr_at_1_percent_fpr_low=found.tpr_at_1_percent_fpr_low,
+                tpr_at_1_percent_fpr_high=found.tpr_at_1_percent_fpr_high,
+                tpr_at_0_1_percent_fpr=found.tpr_at_0_1_percent_fpr,
+                tpr_at_0_1_percent_fpr_low=found.tpr_at_0_1_percent_fpr_low,
+                tpr_at_0_1_percent_fpr_high=found.tpr_at_0_1_percent_fpr_high,
+                refused=found.refused,
+                score="answers" if private else "counts",
+                certain_non_members=People(excluded),
+                certain_non_members_share=Share.of(excluded, len(control)),
+                members=People(len(members)),
+                control=People(len(control)),
+                reference=People(len(people.reference)),
+                blind=blind,
+                people_alone=People(alone),
+                references=References(loss=_reference(usual), lira=_reference(shadow)),
+            ),
             controls=() if held is None else (held,),
         )
 
@@ -187,20 +194,8 @@ def membership_scores(case: Case, people: Sides) -> Scores:
     return scores
 
 
-def _measured(members: Float, control: Float) -> dict[str, Any]:
-    found = area(members, control)
-    details: dict[str, Any] = {"auc": found.value, "auc_low": found.low, "auc_high": found.high}
-    refused = {}
-    for name, false_alarms in _RATES.items():
-        rate = rate_at(members, control, false_alarms)
-        details[name] = None if rate is None else rate.value
-        details[f"{name}_low"] = None if rate is None else rate.low
-        details[f"{name}_high"] = None if rate is None else rate.high
-        if rate is None:
-            refused[name] = (
-                f"needs {people_needed(false_alarms):,} control people, there are {len(control):,}"
-            )
-    return details | {"refused": refused}
+def _reference(scores: Scores | Reason) -> Separation | NotMade:
+    return NotMade(reason=scores) if isinstance(scores, str) else separation(*scores)
 
 
 def _blind(case: Case, usual: Scores | Reason) -> bool:

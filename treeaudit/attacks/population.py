@@ -66,6 +66,11 @@ class AloneInBoth(Details):
     """Estimated people who are alone in the data and in the population, by estimator.
 
     None where the model of the population cannot be fitted.
+
+    Attributes
+    ----------
+    pitman, zayatz, slide_negative_binomial
+        By this estimator.
     """
 
     pitman: float | None

@@ -25,6 +25,7 @@ from treeaudit.attacks.sensitive_column import SensitiveColumn, codes_of, column
 from treeaudit.attacks.sensitive_groups import SensitiveGroups, groups_of
 from treeaudit.attacks.sensitive_view import view
 from treeaudit.checks import Rule, most
+from treeaudit.details import Details
 from treeaudit.findings import About, Control, Evidence, Finding, Skipped, Words
 from treeaudit.records import Records
 from treeaudit.report import Show
@@ -92,6 +93,7 @@ class Sensitive:
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (SENSITIVE, PEOPLE)
+    details: ClassVar[type[Details]] = Details
     n: int = 2
     k: float = 0.9
     p: float = 0.1

@@ -25,6 +25,7 @@ from treeaudit.attacks.population import Population, degrees_of_freedom, populat
 from treeaudit.attacks.uniqueness_details import UniquenessDetails, group_sizes
 from treeaudit.attacks.uniqueness_view import view
 from treeaudit.checks import Rule, holds_at_least, least, most
+from treeaudit.details import Details
 from treeaudit.findings import About, Finding, Severity, Skipped, Words
 from treeaudit.numbers import People, Share
 from treeaudit.report import Show
@@ -129,6 +130,7 @@ class Uniqueness:
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (PEOPLE,)
+    details: ClassVar[type[Details]] = UniquenessDetails
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return what the leaf sizes alone reveal.
@@ -144,9 +146,9 @@ class Uniqueness:
         least = int(size.min())
         worst = smallest(size, np.flatnonzero(small))
         details = UniquenessDetails(
-            unique_leaves=People(unique, "leaf", "leaves"),
+            unique_leaves=People.leaves(unique),
             unique_people=People(unique),
-            below_k_leaves=People(below, "leaf", "leaves"),
+            below_k_leaves=People.leaves(below),
             below_k_people=People(below_people),
             k=k,
             min_leaf=People(least),

@@ -17,7 +17,15 @@ _BINS = ((1, 1), (2, 4), (5, 9), (10, 49), (50, None))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSizes(Details):
-    """Leaves and people whose group is of some size, both ends inclusive; None: no bound."""
+    """Leaves and people whose group is of some size.
+
+    Attributes
+    ----------
+    low, high
+        The size, both ends inclusive; None where there is no bound.
+    leaves, people
+        How many there are.
+    """
 
     low: int = called("from")
     high: int | None = called("to")
@@ -84,8 +92,6 @@ def group_sizes(size: npt.NDArray[np.int64]) -> tuple[GroupSizes, ...]:
         inside = (size >= low) & (size <= (high or size.max(initial=0)))
         leaves, people = int(inside.sum()), int(size[inside].sum())
         bins.append(
-            GroupSizes(
-                low=low, high=high, leaves=People(leaves, "leaf", "leaves"), people=People(people)
-            )
+            GroupSizes(low=low, high=high, leaves=People.leaves(leaves), people=People(people))
         )
     return tuple(bins)
