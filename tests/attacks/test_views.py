@@ -42,6 +42,7 @@ def finding(attack, details, controls=(), people=9) -> ta.Finding:
         leaves=1,
         people=people,
         summary="s",
+        looked=("x",),
         details=details,
         controls=controls,
     )
