@@ -14,8 +14,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from benchmarks.models import data
-from treeaudit.attacks.fredrikson import fredrikson, people_reached, single_match
-from treeaudit.attacks.what_if import Paths
+from treeaudit.attacks.attribute_inference.fredrikson import (
+    fredrikson,
+    people_reached,
+    single_match,
+)
+from treeaudit.attacks.attribute_inference.what_if import Paths
 
 __all__ = ["side_by_side_with_art"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 
 __all__ = ["ADULT", "Table", "read_table", "splits"]
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from benchmarks.private_trees_data import read_table
 from treeaudit.dp.entropy import OperatingSystem
-from treeaudit.schema import Feature
+from treeaudit.model.schema import Feature
+from treeaudit.model.walk import walk_of
 from treeaudit.trainers.random_trees import random_trees
-from treeaudit.walk import walk_of
 
 __all__ = ["empty_leaves_section"]
 

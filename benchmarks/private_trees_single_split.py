@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import DiffPID3Classifier
 
 __all__ = ["single_split_section"]

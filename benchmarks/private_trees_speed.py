@@ -6,7 +6,7 @@ __all__ = ["speed_section"]
 
 _SETUP = """
 import numpy as np
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import *
 rng = np.random.default_rng(0)
 n = {rows}

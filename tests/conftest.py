@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from treeaudit.leftovers import KINDS, Leftovers
-from treeaudit.schema import Schema
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
 
 INF = np.inf
 

@@ -3,8 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from treeaudit.schema import Feature, Schema
-from treeaudit.tree import CategorySets, Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.tree import CategorySets, Tree
 
 CATEGORIES = ("a", "b", "c", "d")
 

@@ -64,7 +64,7 @@ def test_the_python_runs(tmp_path, monkeypatch, cancer_file) -> None:
 
 def test_the_policy_is_well_formed(tmp_path) -> None:
     from treeaudit.attacks import all_checks
-    from treeaudit.policy import read_policy
+    from treeaudit.findings.policy import read_policy
 
     (text,) = [body for kind, body in BLOCKS if kind == "toml"]
     (tmp_path / "mine.toml").write_text(text)

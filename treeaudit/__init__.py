@@ -11,9 +11,8 @@ from treeaudit.rendered import bind
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
-    from treeaudit.audit import scan
-    from treeaudit.comparison import Comparison, compare
-    from treeaudit.defending import defend
+    from treeaudit.audit.scan import scan
+    from treeaudit.comparison.compare import Comparison, compare
     from treeaudit.errors import (
         DataError,
         ModelTooLargeError,
@@ -25,15 +24,18 @@ if TYPE_CHECKING:
         UnsafeModelError,
         UnsupportedModelError,
     )
-    from treeaudit.findings import Check, Control, Evidence, Finding, Skipped
-    from treeaudit.policy import Policy
+    from treeaudit.findings.findings import Check, Control, Evidence, Finding, Skipped
+    from treeaudit.findings.policy import Policy
+    from treeaudit.findings.report import Report
+    from treeaudit.model.forest import Forest
+    from treeaudit.model.schema import Feature, Schema
+    from treeaudit.model.source import Source
+    from treeaudit.model.tree import Tree
     from treeaudit.readers import load
-    from treeaudit.reconstruction import reconstruct
-    from treeaudit.report import Report
-    from treeaudit.schema import Feature, Schema
+    from treeaudit.repair.defend import defend
     from treeaudit.stats import Estimate
-    from treeaudit.table import Table
-    from treeaudit.tree import Forest, Source, Tree
+    from treeaudit.table.reconstruction import reconstruct
+    from treeaudit.table.table import Table
     from treeaudit.writers import save
 
 __all__ = [
@@ -71,20 +73,22 @@ __all__ = [
 ]
 
 _HOME = {
-    "audit": "scan",
-    "comparison": "Comparison compare",
-    "defending": "defend",
+    "audit.scan": "scan",
+    "comparison.compare": "Comparison compare",
     "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
     "TreeauditError UnsafeModelError UnsupportedModelError",
-    "findings": "Check Control Evidence Finding Skipped",
-    "policy": "Policy",
+    "findings.findings": "Check Control Evidence Finding Skipped",
+    "findings.policy": "Policy",
+    "findings.report": "Report",
+    "model.forest": "Forest",
+    "model.schema": "Feature Schema",
+    "model.source": "Source",
+    "model.tree": "Tree",
     "readers": "load",
-    "reconstruction": "reconstruct",
-    "report": "Report",
-    "schema": "Feature Schema",
+    "repair.defend": "defend",
     "stats": "Estimate",
-    "table": "Table",
-    "tree": "Forest Source Tree",
+    "table.reconstruction": "reconstruct",
+    "table.table": "Table",
     "writers": "save",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

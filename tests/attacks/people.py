@@ -5,7 +5,7 @@ import pandas as pd
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.records import Records, read_records
+from treeaudit.people.records import Records, read_records
 
 
 def case_of(model, train, test, **options) -> Case:

@@ -17,11 +17,11 @@ import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from tests.strategies import forests, rows
 from treeaudit.attacks import Attributes, Case, run_attack
-from treeaudit.attacks.attributes_outcome import Outcome
-from treeaudit.attacks.candidates import columns_of
-from treeaudit.attacks.hidden import answers, people_asked, weigh
+from treeaudit.attacks.attribute_inference.candidates import columns_of
+from treeaudit.attacks.attribute_inference.hidden import answers, people_asked, weigh
+from treeaudit.attacks.attribute_inference.outcome import Outcome
 from treeaudit.attacks.sides import sides
-from treeaudit.details import plain_data
+from treeaudit.findings.details import plain_data
 
 
 def case_by_hand(forest, seed) -> Case:

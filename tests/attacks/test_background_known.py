@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
 from treeaudit.attacks import Background, Case, run_attack
-from treeaudit.attacks.background_details import FallingLeaf, Knowledge
-from treeaudit.records import read_records
+from treeaudit.attacks.background.details import FallingLeaf, Knowledge
+from treeaudit.people.records import read_records
 from treeaudit.reports.to_json import dumps
 
 TABLE_4 = pd.DataFrame(

@@ -7,9 +7,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.attacks import Background, Case, run_attack
-from treeaudit.prior import read_prior
-from treeaudit.records import read_records
-from treeaudit.tree import CategorySets
+from treeaudit.model.tree import CategorySets
+from treeaudit.people.prior import read_prior
+from treeaudit.people.records import read_records
 
 INF = np.inf
 

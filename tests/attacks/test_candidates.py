@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.strategies import forests, rows
-from treeaudit.attacks.candidates import columns_of, indicator_groups
-from treeaudit.tree import CategorySets
+from treeaudit.attacks.attribute_inference.candidates import columns_of, indicator_groups
+from treeaudit.model.tree import CategorySets
 
 INF = np.inf
 

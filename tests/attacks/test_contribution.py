@@ -7,9 +7,9 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.attacks.contribution import contribution
-from treeaudit.details import plain_data
-from treeaudit.records import read_records
+from treeaudit.attacks.singling_out.contribution import contribution
+from treeaudit.findings.details import plain_data
+from treeaudit.people.records import read_records
 
 
 def case_of(forest, **options) -> Case:

@@ -6,8 +6,8 @@ import pytest
 import treeaudit as ta
 from treeaudit.attacks import Case
 from treeaudit.attacks.control import explained, leaf_control, lowered
-from treeaudit.findings import Control
-from treeaudit.records import read_records
+from treeaudit.findings.findings import Control
+from treeaudit.people.records import read_records
 from treeaudit.stats import difference, fact, wilson
 
 

@@ -6,9 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import forests, rows
-from treeaudit.attacks.fredrikson import fredrikson, people_reached, single_match
-from treeaudit.attacks.what_if import Paths
-from treeaudit.tree import Tree
+from treeaudit.attacks.attribute_inference.fredrikson import (
+    fredrikson,
+    people_reached,
+    single_match,
+)
+from treeaudit.attacks.attribute_inference.what_if import Paths
+from treeaudit.model.tree import Tree
 
 
 def test_by_hand() -> None:

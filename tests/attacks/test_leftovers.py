@@ -9,8 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.leftovers import KINDS as EVERY
-from treeaudit.leftovers import Leftover, Leftovers
+from treeaudit.model.leftovers import KINDS as EVERY
+from treeaudit.model.leftovers import Leftover, Leftovers
 
 IDS = ("TA202", "TA203", "TA204", "TA205")
 KINDS = (

@@ -10,9 +10,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
-from treeaudit.attacks.membership import _severity, membership_scores
+from treeaudit.attacks.membership_inference.attack import _severity, membership_scores
 from treeaudit.attacks.sides import sides
-from treeaudit.details import plain_data
+from treeaudit.findings.details import plain_data
 from treeaudit.stats import Estimate
 
 

@@ -7,10 +7,10 @@ import pytest
 import treeaudit as ta
 from tests.attacks.people import records_of
 from treeaudit.attacks import ATTACKS, Case, Need, run_attack
-from treeaudit.attacks.membership import Membership
+from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.needs import FEWEST, LABELS, TEST, TRAIN, TWO_HALVES, missing
-from treeaudit.attacks.sensitive import Sensitive
-from treeaudit.records import Records
+from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.people.records import Records
 
 
 def people(forest, n: int, labelled: bool = True) -> Records:

@@ -9,9 +9,9 @@ from hypothesis import given
 import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case
-from treeaudit.attacks.population import degrees_of_freedom, population, risks
-from treeaudit.details import plain_data
-from treeaudit.records import read_records
+from treeaudit.attacks.singling_out.population import degrees_of_freedom, population, risks
+from treeaudit.findings.details import plain_data
+from treeaudit.people.records import read_records
 
 
 def case_of(forest, **options) -> Case:

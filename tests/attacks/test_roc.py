@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from treeaudit.attacks.roc import area, people_needed, rate_at, threshold_at
+from treeaudit.attacks.membership_inference.roc import area, people_needed, rate_at, threshold_at
 
 SCORES = st.lists(st.integers(-3, 3) | st.just(-np.inf), min_size=1, max_size=12).map(
     lambda values: np.array(values, dtype=float)

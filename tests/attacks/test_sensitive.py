@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import treeaudit as ta
 from tests.strategies import grow, rows
 from treeaudit.attacks import Case, run_attack
-from treeaudit.attacks.sensitive import Sensitive
-from treeaudit.records import read_records
+from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.people.records import read_records
 
 # Nine people who fit the tree of Wakabayashi et al. (2024), Figure 3, and two more columns.
 PEOPLE = pd.DataFrame(

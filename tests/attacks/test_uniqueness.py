@@ -9,7 +9,7 @@ import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Uniqueness, run_attack
 from treeaudit.attacks.case import smallest
-from treeaudit.attacks.uniqueness_details import group_sizes
+from treeaudit.attacks.singling_out.details import group_sizes
 
 
 def run(forest, k=5):

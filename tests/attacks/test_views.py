@@ -7,22 +7,22 @@ import pytest
 import treeaudit as ta
 from tests.attacks.test_background_known import TABLE_4, A
 from treeaudit.attacks import ATTACKS
-from treeaudit.attacks.attributes import Attributes
-from treeaudit.attacks.attributes_details import AttributesDetails
-from treeaudit.attacks.background import Background
-from treeaudit.attacks.background_details import BackgroundDetails, KnownPeople, PublicPrior
-from treeaudit.attacks.contribution import Contribution
-from treeaudit.attacks.membership import Membership
-from treeaudit.attacks.membership_details import (
+from treeaudit.attacks.attribute_inference.attack import Attributes
+from treeaudit.attacks.attribute_inference.details import AttributesDetails
+from treeaudit.attacks.background.attack import Background
+from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
+from treeaudit.attacks.membership_inference.attack import Membership
+from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,
     References,
     Refused,
     Separation,
 )
-from treeaudit.attacks.sensitive import Sensitive
-from treeaudit.attacks.uniqueness import Uniqueness
-from treeaudit.numbers import People, Share
+from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.attacks.singling_out.contribution import Contribution
+from treeaudit.attacks.singling_out.uniqueness import Uniqueness
+from treeaudit.findings.numbers import People, Share
 from treeaudit.reports.drawn import draw_curve, draw_plot
 from treeaudit.reports.masking import Numbers
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import grow, rows
-from treeaudit.attacks.what_if import Paths
-from treeaudit.tree import Tree
+from treeaudit.attacks.attribute_inference.what_if import Paths
+from treeaudit.model.tree import Tree
 
 HIDDEN = [
     ((0,), [[-25.0], [-3.0], [0.0], [7.5], [22.0]]),

@@ -7,7 +7,7 @@ import pytest
 
 import treeaudit as ta
 from tests.cli.run import run
-from tests.test_table import TABLE_4
+from tests.table.test_table import TABLE_4
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 import treeaudit as ta
 from tests.strategies import grow
 from treeaudit.attacks import ATTACKS, Case, run_attack
-from treeaudit.checks import Rule, most
-from treeaudit.details import plain_data
+from treeaudit.findings.checks import Rule, most
+from treeaudit.findings.details import plain_data
 
 
 def forest_of(*seeds, **stated) -> ta.Forest:

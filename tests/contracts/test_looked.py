@@ -11,7 +11,7 @@ import pytest
 import treeaudit as ta
 from treeaudit.attacks import ATTACKS, all_checks
 from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
-from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers import READERS
 
 BESIDE = (TrainingData, ReproducibleDraws, ExactValues, CodeInside)

@@ -19,8 +19,8 @@ from treeaudit.defenses import (
     RoundCounts,
     Strip,
 )
-from treeaudit.leftovers import KINDS, Leftover, Leftovers
-from treeaudit.tree import Member, Source
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.source import Member, Source
 
 INF = np.inf
 

@@ -8,7 +8,7 @@ from tests.strategies import forests, rows
 from treeaudit import Feature, Forest, Schema, Tree
 from treeaudit.defenses import MergeClosest, MergeSiblings
 from treeaudit.defenses.cost import training_accuracy
-from treeaudit.tree import CategorySets
+from treeaudit.model.tree import CategorySets
 
 INF = np.inf
 

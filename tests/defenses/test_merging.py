@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.strategies import forests
-from treeaudit import DataError, Forest, Schema, Tree, diversity
+from treeaudit import DataError, Forest, Schema, Tree
 from treeaudit.defenses import MergeClose, MergeDiverse, MergeDominated
+from treeaudit.table import diversity
 
 INF = np.inf
 

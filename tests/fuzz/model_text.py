@@ -4,9 +4,9 @@ import random
 import re
 
 from treeaudit import ReadError
+from treeaudit.model.source import Source
 from treeaudit.readers.pickles.inert import LIMITS
 from treeaudit.readers.unpack import unpack
-from treeaudit.tree import Source
 
 __all__ = ["mutate", "outcome"]
 

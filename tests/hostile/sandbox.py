@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from treeaudit import ReadError, load
-from treeaudit.schema import Schema
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
 from treeaudit.writers import save
 
 FORBIDDEN = (

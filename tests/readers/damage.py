@@ -6,8 +6,8 @@ from types import ModuleType
 import numpy as np
 
 from treeaudit.errors import ReadError
+from treeaudit.model.source import Source
 from treeaudit.readers.unpack import Content
-from treeaudit.tree import Source
 
 __all__ = ["sentence_or_model", "spoil"]
 

@@ -8,7 +8,7 @@ import pytest
 
 import treeaudit as ta
 from tests.contracts.test_looked import PMML, X, Y, lightgbm_model, plain, xgboost_model
-from treeaudit.leftovers import KINDS
+from treeaudit.model.leftovers import KINDS
 from treeaudit.readers.leftovers.single_targets import single_targets
 
 TABLE = "<InlineTable><row><age>33</age></row><row><age>54</age></row></InlineTable>"

@@ -8,9 +8,9 @@ import pytest
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters import catboost_model
 from treeaudit.readers.unpack import open_file
-from treeaudit.tree import Source
 
 catboost = pytest.importorskip("catboost")
 

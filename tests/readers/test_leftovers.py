@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from treeaudit.leftovers import Leftover
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.leftovers.walk import Walk
 from treeaudit.readers.pickles.inert import Global, Inert

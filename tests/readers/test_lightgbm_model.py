@@ -10,11 +10,12 @@ import pytest
 
 from tests.fuzz.model_text import mutate, outcome
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters import lightgbm_model
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
-from treeaudit.tree import Forest, Source
 
 lgb = pytest.importorskip("lightgbm")
 

@@ -8,12 +8,12 @@ import pytest
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.source import Source
 from treeaudit.readers.exchange import onnx_model
 from treeaudit.readers.exchange.onnx_columns import from_leaf_table, from_node_table
 from treeaudit.readers.exchange.onnx_graph import read_graph
 from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.unpack import unpack
-from treeaudit.tree import Source
 
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")

@@ -10,9 +10,9 @@ import pytest
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.model.source import Source
 from treeaudit.readers.exchange import pmml
 from treeaudit.readers.unpack import open_file, unpack
-from treeaudit.tree import Source
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 FIELDS = """

@@ -22,10 +22,10 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.details import plain_data
+from treeaudit.findings.details import plain_data
 from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.reconstruction import rule_text
+from treeaudit.table.reconstruction import rule_text
 
 JOBS = ["Sales", "Tech", "Farm", "Army"]
 

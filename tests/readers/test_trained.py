@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import treeaudit as ta
 from tests.trainers.people import people
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import SmoothSensitivityForestClassifier
 
 SCHEMA = Schema(

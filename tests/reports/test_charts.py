@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treeaudit.model.tree import Tree
 from treeaudit.reports.charts import Column, fit, icicle, strip
 from treeaudit.reports.icicle import lay_out
 from treeaudit.reports.lines import Series, lines
-from treeaudit.tree import Tree
 
 INF = np.inf
 HOSTILE = "</title><script>alert(1)</script>\"'&"

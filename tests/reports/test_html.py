@@ -11,10 +11,10 @@ from hypothesis import given, settings
 
 from tests.strategies import forests
 from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, scan
-from treeaudit.fixes import with_fix
-from treeaudit.leftovers import KINDS, Leftovers
+from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.tree import CategorySets
+from treeaudit.repair.fix import with_fix
 from treeaudit.reports.html import to_html
-from treeaudit.tree import CategorySets
 
 INF = np.inf
 VOID = {"meta", "link", "input", "wbr", "br", "col"}

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import forests
+from treeaudit.model.tree import Tree
 from treeaudit.reports.icicle import lay_out, level_of, measure_subtrees
-from treeaudit.tree import Tree
 
 INF = np.inf
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from treeaudit.numbers import (
+from treeaudit.findings.numbers import (
     Agreeing,
     Count,
     Either,

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 import treeaudit as ta
+from treeaudit.model.tree import Tree
 from treeaudit.reports import render
 from treeaudit.reports.private import spent
-from treeaudit.tree import Tree
 
 LEDGER = {
     "epsilon": 1.0,

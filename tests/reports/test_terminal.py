@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.reports.test_html import small_and_large
-from treeaudit.leftovers import KINDS, Leftovers
+from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.reports import to_text
 from treeaudit.reports.terminal import print_report
 

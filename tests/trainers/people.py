@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 
 SCHEMA = Schema(
     features=(

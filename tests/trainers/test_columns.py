@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from treeaudit.errors import DataError
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers.columns import code_columns, columns_of, derive_features, names_of
 from treeaudit.trainers.training_rows import read_rows
 

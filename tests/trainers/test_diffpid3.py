@@ -16,7 +16,7 @@ from treeaudit.dp.laws import exponential_mechanism_law, privacy_loss
 from treeaudit.dp.ledger import factor
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import DiffPID3Classifier
 from treeaudit.trainers import diffpid3_points as points
 

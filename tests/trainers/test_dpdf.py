@@ -14,8 +14,8 @@ from treeaudit.dp.laws import exponential_mechanism_law
 from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning
-from treeaudit.predictions import predict_shares
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers import DPDFClassifier
 from treeaudit.trainers.dpdf import epsilon_of_a_question
 from treeaudit.trainers.dpdf_growth import gini_sensitivity, published_scores

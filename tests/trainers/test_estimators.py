@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Budget
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)

@@ -7,10 +7,11 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.dp.ledger import Ledger, Query
-from treeaudit.predictions import predict_shares
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.tree import Tree
+from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers.state import pack, unpack
-from treeaudit.tree import Forest, Tree
 
 INF = np.inf
 
@@ -75,8 +76,8 @@ def test_saved(noisy, tmp_path) -> None:
 def test_a_category_that_the_schema_lacks_is_taken_as_missing_by_file_and_estimator() -> None:
     import pandas as pd
 
-    from treeaudit.predictions import class_shares
-    from treeaudit.records import read_records
+    from treeaudit.people.predictions import class_shares
+    from treeaudit.people.records import read_records
     from treeaudit.trainers import PrivateTreeClassifier
 
     rng = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from treeaudit.dp import curator as curator_module
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.scores import UNIT
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
 from treeaudit.trainers.private_tree_greedy import _depth

@@ -10,7 +10,7 @@ import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.errors import PrivacyWarning
-from treeaudit.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import SmoothSensitivityForestClassifier
 from treeaudit.trainers import smooth_sensitivity_forest as module
 
@@ -184,7 +184,7 @@ def test_saved_read_and_scanned(tmp_path) -> None:
 
 
 def test_a_policy_on_epsilon(tmp_path) -> None:
-    from treeaudit.policy import Policy
+    from treeaudit.findings.policy import Policy
 
     X, y = people(100)
     policy = Policy(name="private", values={"max-epsilon": 1.0})

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 import treeaudit as ta
-from treeaudit.predictions import averages, class_shares
-from treeaudit.records import read_records
+from treeaudit.people.predictions import averages, class_shares
+from treeaudit.people.records import read_records
 
 
 def answers(forest: ta.Forest, beside, rows: np.ndarray) -> tuple[str, np.ndarray]:

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.defenses import LabelsOnly, MergeSiblings, PruneLeaves, RoundCounts, Strip
-from treeaudit.repairs import applied
+from treeaudit.repair.attempts import applied
 from treeaudit.writers import WRITERS
 
 THRESHOLD = 7391.53125

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from treeaudit import DataError, Feature, Forest, Schema, Source, Tree, load, save
 from treeaudit.errors import ReadError
+from treeaudit.model.forest import Answers, Noise
+from treeaudit.model.tree import CategorySets
 from treeaudit.trainers import ALGORITHMS
-from treeaudit.tree import Answers, CategorySets, Noise
 from treeaudit.writers.own_json import to_dict
 
 ARRAYS = ("parent", "feature", "low", "high", "missing", "n_records", "counts", "label", "value")

@@ -49,8 +49,8 @@ from treeaudit.defenses import (
     RoundCounts,
     Strip,
 )
-from treeaudit.predictions import class_shares
-from treeaudit.records import read_records
+from treeaudit.people.predictions import class_shares
+from treeaudit.people.records import read_records
 from treeaudit.writers import to_estimator
 
 CASES = list(cases())

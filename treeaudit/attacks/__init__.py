@@ -9,19 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treeaudit.attacks.attributes import Attributes
-from treeaudit.attacks.background import Background
+from treeaudit.attacks.attribute_inference.attack import Attributes
+from treeaudit.attacks.background.attack import Background
 from treeaudit.attacks.case import Attack, Case, Need
-from treeaudit.attacks.homogeneity import Homogeneity
+from treeaudit.attacks.homogeneity.attack import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
 from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
-from treeaudit.attacks.membership import Membership
+from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.needs import run_attack
-from treeaudit.attacks.sensitive import Sensitive
-from treeaudit.attacks.uniqueness import Uniqueness
-from treeaudit.checks import Registered, register
+from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.attacks.singling_out.uniqueness import Uniqueness
 from treeaudit.errors import PolicyError
-from treeaudit.findings import Skipped
+from treeaudit.findings.checks import Registered, register
+from treeaudit.findings.findings import Skipped
 
 __all__ = [
     "ATTACKS",

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.checks import Rule
-from treeaudit.details import Details
-from treeaudit.findings import Evidence, Finding, Severity, Skipped
-from treeaudit.records import Records
-from treeaudit.report import Page
-from treeaudit.rules import rules_of
-from treeaudit.table import Table
-from treeaudit.tree import Forest
-from treeaudit.words import label_text, sentence
+from treeaudit.findings.checks import Rule
+from treeaudit.findings.details import Details
+from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
+from treeaudit.findings.report import Page
+from treeaudit.model.forest import Forest
+from treeaudit.model.rules import rules_of
+from treeaudit.model.words import label_text, sentence
+from treeaudit.people.records import Records
+from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
-    from treeaudit.prior import Prior
+    from treeaudit.people.prior import Prior
 
 __all__ = [
     "Attack",

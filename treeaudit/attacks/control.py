@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.checks import Rule
-from treeaudit.findings import Control, Finding, Severity
-from treeaudit.records import Records
+from treeaudit.findings.checks import Rule
+from treeaudit.findings.findings import Control, Finding, Severity
+from treeaudit.model.forest import Forest
+from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, difference, fact, wilson
-from treeaudit.tree import Forest
 
 __all__ = ["MEMORY", "explained", "leaf_control", "lowered", "reading"]
 

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, Need
-from treeaudit.checks import Rule
-from treeaudit.details import Details
-from treeaudit.findings import About, Finding, Skipped, Words
-from treeaudit.numbers import Count
-from treeaudit.report import Report, Show
-from treeaudit.tree import Forest
-from treeaudit.view import Figure, View
+from treeaudit.findings.checks import Rule
+from treeaudit.findings.details import Details
+from treeaudit.findings.findings import About, Finding, Skipped, Words
+from treeaudit.findings.numbers import Count
+from treeaudit.findings.report import Report, Show
+from treeaudit.findings.view import Figure, View
+from treeaudit.model.forest import Forest
 
 __all__ = ["Identifiers", "named_like_identifier"]
 

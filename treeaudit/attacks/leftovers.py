@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from treeaudit.attacks.case import Case, Need
-from treeaudit.checks import Rule, most
-from treeaudit.details import Details
-from treeaudit.findings import About, Finding, Severity, Skipped, Words
-from treeaudit.leftovers import Kind, Leftover
-from treeaudit.numbers import People
-from treeaudit.report import Report, Show
-from treeaudit.tree import Forest
-from treeaudit.view import Figure, View
+from treeaudit.findings.checks import Rule, most
+from treeaudit.findings.details import Details
+from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words
+from treeaudit.findings.numbers import People
+from treeaudit.findings.report import Report, Show
+from treeaudit.findings.view import Figure, View
+from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import Kind, Leftover
 
 __all__ = ["CodeInside", "ExactValues", "ReproducibleDraws", "TrainingData"]
 

@@ -5,7 +5,7 @@ and ends as `Skipped` with the reason. Inside `run` what is needed is there.
 """
 
 from treeaudit.attacks.case import Attack, Case, Need
-from treeaudit.findings import Finding, Skipped
+from treeaudit.findings.findings import Finding, Skipped
 
 __all__ = [
     "CLASS_COUNTS",

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from treeaudit.findings import Finding, Skipped
-from treeaudit.numbers import Phrase, Prose, say
-from treeaudit.report import Report
-from treeaudit.view import Rung
+from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.numbers import Phrase, Prose, say
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Rung
 
 __all__ = ["over_trees", "rung_not_run", "worst_tree"]
 

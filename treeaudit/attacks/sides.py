@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.count_score import Reference
-from treeaudit.records import Records
+from treeaudit.attacks.membership_inference.count_score import Reference
+from treeaudit.people.records import Records
 
 __all__ = ["Sides", "sides"]
 

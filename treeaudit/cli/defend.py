@@ -24,7 +24,7 @@ from treeaudit.cli.options import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from treeaudit.repairs import Attempt, Repair
+    from treeaudit.repair.attempts import Attempt, Repair
 
 __all__ = ["defend"]
 
@@ -128,7 +128,7 @@ def defend(
 
     import treeaudit as ta
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.defending import Wanted, repair
+    from treeaudit.repair.defend import Wanted, repair
     from treeaudit.writers import check_target
 
     parameters = settings(setting, {"min_leaf"}, "t=0.3")
@@ -171,8 +171,8 @@ def defend(
 def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
     """Write the model, read the file again, and audit what it says."""
     import treeaudit as ta
-    from treeaudit.policy import read_policy
-    from treeaudit.repairs import attempt
+    from treeaudit.findings.policy import read_policy
+    from treeaudit.repair.attempts import attempt
 
     ta.save(done.forest, path, force=force)
     return attempt(ta.load(path), done.after.defenses, read_policy(policy))
@@ -196,8 +196,8 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
 
 def _use(done: "Repair", test: Path, target: str | None) -> object:
     """Return how useful the model is to people who were not in its training data."""
-    from treeaudit.defending import utility_on
     from treeaudit.defenses.prune_leaves import PruneLeaves, rejecting
+    from treeaudit.repair.defend import utility_on
     from treeaudit.reports.repair_rows import utility_rows
 
     before = utility_on(done.before.forest, test, target)
@@ -214,8 +214,8 @@ def _use(done: "Repair", test: Path, target: str | None) -> object:
 def _print_end(
     console: "Console", done: "Repair", output: list[Path], *, failed: bool, quiet: bool
 ) -> None:
-    from treeaudit.defending import nearest_miss
     from treeaudit.defenses import IntersectK
+    from treeaudit.repair.defend import nearest_miss
     from treeaudit.writers import suffixes_of
 
     if failed:

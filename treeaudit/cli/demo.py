@@ -31,8 +31,8 @@ def demo(
     from sklearn.tree import DecisionTreeClassifier
 
     import treeaudit as ta
-    from treeaudit.fixes import with_fix
     from treeaudit.output import write_file
+    from treeaudit.repair.fix import with_fix
     from treeaudit.reports.terminal import print_report
 
     data = load_breast_cancer(as_frame=True)

@@ -13,7 +13,7 @@ class Named(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
         """Print the help."""
-        from treeaudit.policy import BUILT_IN
+        from treeaudit.findings.policy import BUILT_IN
 
         for one in self.params:
             if text := getattr(one, "help", None):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from treeaudit.table import Table
-    from treeaudit.tree import Forest
+    from treeaudit.model.forest import Forest
+    from treeaudit.table.table import Table
 
 __all__ = ["reconstruct"]
 
@@ -95,8 +95,8 @@ def reconstruct(
 
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
-    from treeaudit.reconstruction import rule_text
     from treeaudit.reports.plain_text import plain
+    from treeaudit.table.reconstruction import rule_text
 
     text = rule_text(forest, tree, leaf)
     counted = forest.trees[tree].n_records
@@ -137,7 +137,7 @@ def _in_words(
     table: "Table", frame: "pd.DataFrame", order: "npt.NDArray[np.intp]"
 ) -> "pd.DataFrame":
     """Put the conditions into one column, where a column each would not fit."""
-    from treeaudit.reconstruction import rule_text
+    from treeaudit.table.reconstruction import rule_text
 
     features = set(table.forest.schema.names)
     homes = zip(table.tree_of(order).tolist(), table.leaf[order].tolist(), strict=True)

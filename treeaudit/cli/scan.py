@@ -31,7 +31,7 @@ from treeaudit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from treeaudit.report import Report
+    from treeaudit.findings.report import Report
 
 __all__ = ["scan"]
 
@@ -71,11 +71,11 @@ def scan(
 
     treeaudit scan model.joblib --policy strict --format json
     """
-    from treeaudit.audit import audit
+    from treeaudit.audit.scan import audit
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.fixes import with_fix
+    from treeaudit.findings.request import Request
+    from treeaudit.repair.fix import with_fix
     from treeaudit.reports import render, save
-    from treeaudit.request import Request
 
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
     if acro is not None:

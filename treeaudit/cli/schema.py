@@ -40,11 +40,11 @@ def schema(
 
     treeaudit schema people.csv --target ill -o schema.toml
     """
-    from treeaudit.data import read_table
+    from treeaudit.model.schema import Schema
+    from treeaudit.model.schema_file import schema_text
     from treeaudit.output import write_file
+    from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
-    from treeaudit.schema import Schema
-    from treeaudit.schema_file import schema_text
 
     frame = read_table(data).frame
     table = frame.set_axis(frame.columns.astype(str), axis=1)

@@ -8,8 +8,8 @@ from treeaudit.cli.grid import grid
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from treeaudit.defending import Wanted
-    from treeaudit.tree import Forest
+    from treeaudit.model.forest import Forest
+    from treeaudit.repair.defend import Wanted
 
 __all__ = ["sweep_sizes"]
 
@@ -26,9 +26,9 @@ def sweep_sizes(
 ) -> None:
     """Repair once for each k, print what it costs, and write the pages asked for."""
     import treeaudit as ta
-    from treeaudit.defending import sweep, utility_on
     from treeaudit.errors import DataError
     from treeaudit.output import check_free
+    from treeaudit.repair.defend import sweep, utility_on
     from treeaudit.reports import suffix_of
     from treeaudit.reports.repair_rows import curve
 

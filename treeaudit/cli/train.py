@@ -100,8 +100,8 @@ def train(
     import warnings
 
     from treeaudit import trainers
-    from treeaudit.data import read_table
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
+    from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
     from treeaudit.trainers.train import check_place
 

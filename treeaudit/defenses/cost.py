@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
 
 __all__ = ["n_leaves", "training_accuracy"]
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.tree import CategorySets, Tree
+from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["below", "compact", "levels", "recount", "summed"]
 

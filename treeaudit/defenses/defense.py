@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, LazyTrees, Tree
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.tree import Tree
 
 __all__ = [
     "Bounds",

@@ -22,7 +22,8 @@ from treeaudit.defenses.keep_trees import chosen
 from treeaudit.defenses.merge_siblings import MergeSiblings
 from treeaudit.defenses.merging import becoming_leaves
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
 
 __all__ = ["IntersectK"]
 

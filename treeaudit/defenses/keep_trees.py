@@ -6,7 +6,7 @@ from typing import Annotated
 
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, LazyTrees
+from treeaudit.model.forest import Forest, LazyTrees
 
 __all__ = ["KeepTrees", "chosen"]
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from treeaudit.defenses.defense import Defense, DefenseWords, counts_of, tree_by_tree
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
 
 __all__ = ["LabelsOnly"]
 

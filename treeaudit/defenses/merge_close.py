@@ -8,10 +8,11 @@ Li, Li and Venkatasubramanian (2007), t-closeness.
 from dataclasses import dataclass
 from typing import Annotated
 
-from treeaudit import diversity
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
 from treeaudit.defenses.merging import Flag, Merging
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+from treeaudit.table import diversity
 
 __all__ = ["MergeClose"]
 

@@ -19,7 +19,8 @@ import numpy.typing as npt
 from treeaudit.defenses.cutting import compact, levels, recount
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.defenses.merge_siblings import sizes_for
-from treeaudit.tree import CategorySets, Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["MergeClosest"]
 

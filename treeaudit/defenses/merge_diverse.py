@@ -11,12 +11,13 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit import diversity
 from treeaudit.defenses.cutting import levels, summed
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
 from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+from treeaudit.table import diversity
 
 __all__ = ["MergeDiverse"]
 

@@ -9,11 +9,12 @@ Disclosure Control, section 4.2.1, dominance rules.
 from dataclasses import dataclass
 from typing import Annotated
 
-from treeaudit import diversity
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
 from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+from treeaudit.table import diversity
 
 __all__ = ["MergeDominated"]
 

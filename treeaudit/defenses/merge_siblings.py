@@ -14,7 +14,8 @@ import numpy.typing as npt
 from treeaudit.defenses.defense import Bounds, DefenseWords, at_most, sizes
 from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
 
 __all__ = ["MergeSiblings", "sizes_for"]
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from treeaudit.defenses.cutting import below, compact, levels, recount
 from treeaudit.defenses.defense import Defense
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
 
 __all__ = ["Flag", "Merging", "becoming_leaves"]
 

@@ -13,7 +13,8 @@ import numpy as np
 from treeaudit.defenses.cutting import compact, levels, recount, summed
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, at_most, sizes, tree_by_tree
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
 
 __all__ = ["PruneLeaves", "rejecting"]
 

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, telling_less, tree_by_tree
 from treeaudit.errors import DataError
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
 
 __all__ = ["RoundCounts"]
 

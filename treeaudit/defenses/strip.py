@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree
-from treeaudit.leftovers import KINDS, Kind, Leftovers
+from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import KINDS, Kind, Leftovers
+from treeaudit.model.tree import Tree
 from treeaudit.readers.leftovers.single_targets import single_targets
-from treeaudit.tree import Forest, Tree
 
 __all__ = ["Strip", "without_leftovers"]
 

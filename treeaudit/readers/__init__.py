@@ -12,11 +12,13 @@ from pathlib import Path
 from types import ModuleType
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.pickles import pickled
 from treeaudit.readers.pickles.inert import Limits
 from treeaudit.readers.unpack import Content, open_file, unpack
-from treeaudit.tree import Forest, Source, Tree
 
 __all__ = ["READERS", "load"]
 

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.leftovers import Leftover
+from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers import load
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.leftovers.leftover_code import is_foreign
@@ -24,7 +25,6 @@ from treeaudit.readers.pickles.inert import Global, Inert, Limits, clean
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.skops import skops_file
 from treeaudit.readers.unpack import Content, open_file
-from treeaudit.tree import Forest
 
 __all__ = ["Contents", "Name", "StoredArray", "describe"]
 

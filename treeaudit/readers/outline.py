@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeaudit.model.forest import Forest
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert, clean, show
-from treeaudit.tree import Forest
 
 __all__ = ["Part", "of_forest", "outline"]
 

@@ -18,23 +18,16 @@ import numpy.typing as npt
 
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError
-from treeaudit.leftovers import KINDS, Leftovers
+from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
+from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.source import Source
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.leftovers.unexplained import Keys, few, unexplained
 from treeaudit.readers.own_json_old import answers_of_old, noise_of_old
 from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
 from treeaudit.readers.unpack import Content
-from treeaudit.schema import Feature, Label, Schema
-from treeaudit.tree import (
-    Answers,
-    CategorySets,
-    CountsAre,
-    Forest,
-    Noise,
-    RecordsAre,
-    Source,
-    Tree,
-)
 
 __all__ = ["FORMAT", "VERSION", "forest_of", "matches", "read"]
 

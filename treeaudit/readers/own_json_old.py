@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from treeaudit.dp.ledger import Ledger
-from treeaudit.tree import Answers, Noise
+from treeaudit.model.forest import Answers, Noise
 
 __all__ = ["answers_of_old", "noise_of_old"]
 

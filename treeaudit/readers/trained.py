@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import Source
 from treeaudit.readers.own_json import forest_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert, clean
-from treeaudit.tree import Forest, Source
 
 __all__ = ["from_inert", "held_by", "is_trainer"]
 

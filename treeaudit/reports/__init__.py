@@ -5,8 +5,8 @@ from datetime import date
 from pathlib import Path
 
 from treeaudit.errors import DataError
+from treeaudit.findings.report import Report
 from treeaudit.output import write_file
-from treeaudit.report import Report
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps, to_dict
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import DataError
-from treeaudit.findings import Check
+from treeaudit.findings.findings import Check
+from treeaudit.findings.report import Report
 from treeaudit.output import write_file
-from treeaudit.report import Report
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.html import to_html

@@ -2,8 +2,8 @@
 
 import math
 
-from treeaudit.checks import epsilon
-from treeaudit.report import Report, view_of
+from treeaudit.findings.checks import epsilon
+from treeaudit.findings.report import Report, view_of
 
 __all__ = ["next_steps", "verdict_line"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeaudit.findings import Finding, Skipped
-from treeaudit.report import Report, view_of
+from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.report import Report, view_of
 from treeaudit.reports.masking import Numbers
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from treeaudit.findings import Finding, Skipped, Words
-from treeaudit.numbers import Score
-from treeaudit.report import Report, view_of
+from treeaudit.findings.findings import Finding, Skipped, Words
+from treeaudit.findings.numbers import Score
+from treeaudit.findings.report import Report, view_of
+from treeaudit.findings.view import Figure, View
 from treeaudit.reports.controls import control_plots, control_text
 from treeaudit.reports.drawn import Chart, draw_curve, draw_plot
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.whiskers import Drawing
-from treeaudit.view import Figure, View
 
 __all__ = ["Card", "Proof", "cards"]
 

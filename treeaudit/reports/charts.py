@@ -91,7 +91,7 @@ def icicle(
     Examples
     --------
     >>> from treeaudit.reports.icicle import Subtrees, lay_out
-    >>> from treeaudit.tree import Tree
+    >>> from treeaudit.model.tree import Tree
     >>> inf = math.inf
     >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
     ...              high=[inf, 1, inf], n_records=[9, 2, 7])

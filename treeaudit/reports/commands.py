@@ -6,7 +6,7 @@ absolute path it names the file alone.
 
 from pathlib import Path
 
-from treeaudit.report import Report
+from treeaudit.findings.report import Report
 from treeaudit.writers import suffixes_of
 
 __all__ = ["defend_command", "place_to_repeat", "reconstruct_command", "repeat_command"]

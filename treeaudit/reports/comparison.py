@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.comparison import Compared, Comparison
+from treeaudit.comparison.compare import Compared, Comparison
 from treeaudit.output import write_file
 from treeaudit.reports import suffix_of
 from treeaudit.reports.comparison_cells import advice, cells

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from treeaudit.claims import Claims
-from treeaudit.comparison import Compared, Comparison
+from treeaudit.comparison.claims import Claims
+from treeaudit.comparison.compare import Compared, Comparison
 from treeaudit.reports.plain_text import plain
 
 __all__ = ["advice", "cells", "claimed"]

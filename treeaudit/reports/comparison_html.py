@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from markupsafe import Markup
 
-from treeaudit.comparison import Compared, Comparison
+from treeaudit.comparison.compare import Compared, Comparison
 from treeaudit.reports.charts import strip
 from treeaudit.reports.comparison_cells import advice, cells, claimed
 from treeaudit.reports.html import environment

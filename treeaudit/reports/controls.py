@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from treeaudit.attacks.control import reading
-from treeaudit.findings import About, Control, Finding
-from treeaudit.report import Report, view_of
+from treeaudit.findings.findings import About, Control, Finding
+from treeaudit.findings.report import Report, view_of
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.whiskers import Drawing, Row, share_row
 

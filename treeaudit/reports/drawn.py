@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.numbers import People
+from treeaudit.findings.numbers import People
+from treeaudit.findings.view import Curve, Line, Mark, Plot
 from treeaudit.reports.charts import strip
 from treeaudit.reports.lines import Series, lines
 from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.whiskers import Drawing, Point, Row, share_row, whiskers
 from treeaudit.stats import Estimate
-from treeaudit.view import Curve, Line, Mark, Plot
 
 __all__ = ["Chart", "draw_curve", "draw_plot"]
 

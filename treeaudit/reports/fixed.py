@@ -1,6 +1,6 @@
 """The repair that was tried, in a sentence."""
 
-from treeaudit.report import Report
+from treeaudit.findings.report import Report
 from treeaudit.reports.masking import Numbers
 
 __all__ = ["fix_sentence"]

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import jinja2
 from markupsafe import Markup
 
-from treeaudit.findings import Check
-from treeaudit.numbers import Share
-from treeaudit.report import Report
+from treeaudit.findings.findings import Check
+from treeaudit.findings.numbers import Share
+from treeaudit.findings.report import Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.tree import Tree
+from treeaudit.model.tree import Tree
 
 __all__ = ["STARTS", "Cell", "Layout", "Subtrees", "lay_out", "level_of", "measure_subtrees"]
 

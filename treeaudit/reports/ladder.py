@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from treeaudit.numbers import Phrase
-from treeaudit.report import Report, view_of
+from treeaudit.findings.numbers import Phrase
+from treeaudit.findings.report import Report, view_of
+from treeaudit.findings.view import Rung
 from treeaudit.reports.masking import Numbers
-from treeaudit.view import Rung
 
 __all__ = ["Step", "ladder"]
 

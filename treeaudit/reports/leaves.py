@@ -7,17 +7,18 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
-from treeaudit.report import Report
+from treeaudit.findings.report import Report
+from treeaudit.model.forest import Forest
+from treeaudit.model.rules import Rules, rules_of
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.model.words import cells, label_text, sentence
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
-from treeaudit.rules import Rules, rules_of
-from treeaudit.schema import Schema
-from treeaudit.table import Table
-from treeaudit.table_labels import people_per_class
-from treeaudit.tree import CategorySets, Forest, Tree
-from treeaudit.words import cells, label_text, sentence
+from treeaudit.table.labels import people_per_class
+from treeaudit.table.table import Table
 
 __all__ = [
     "MOST_STRIPS",

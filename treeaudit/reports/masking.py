@@ -12,7 +12,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.numbers import Agreeing, Count, Either, People, Phrase, Prose, Score, Share, Strong
+from treeaudit.findings.numbers import (
+    Agreeing,
+    Count,
+    Either,
+    People,
+    Phrase,
+    Prose,
+    Score,
+    Share,
+    Strong,
+)
 from treeaudit.reports.plain_text import plain
 from treeaudit.stats import Estimate
 
@@ -202,7 +212,7 @@ class Numbers:
 
         Examples
         --------
-        >>> from treeaudit.numbers import say
+        >>> from treeaudit.findings.numbers import say
         >>> phrase = say("{} of {}", People.alone(3), People(40))
         >>> Numbers(k=5).say(phrase), Numbers(k=5, safe=True).say(phrase)
         ('3 of 40 people', 'fewer than 5 of 40 people')

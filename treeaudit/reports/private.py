@@ -5,9 +5,9 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from treeaudit.checks import epsilon
+from treeaudit.findings.checks import epsilon
+from treeaudit.model.forest import Forest
 from treeaudit.reports.plain_text import plain
-from treeaudit.tree import Forest
 
 __all__ = ["bounded_by", "claim", "spent"]
 
@@ -25,7 +25,7 @@ def bounded_by(forest: Forest) -> str:
     Examples
     --------
     >>> import treeaudit as ta
-    >>> from treeaudit.tree import Tree
+    >>> from treeaudit.model.tree import Tree
     >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
     >>> private = {"epsilon": 0.5, "neighbours": "add-remove"}
     >>> model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private)
@@ -58,7 +58,7 @@ def spent(forest: Forest) -> list[tuple[str, str]]:
     Examples
     --------
     >>> import treeaudit as ta
-    >>> from treeaudit.tree import Tree
+    >>> from treeaudit.model.tree import Tree
     >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
     >>> question = {"name": "counts", "mechanism": "discrete Laplace", "epsilon": "1/2",
     ...             "composition": "sequential", "asked": 2}

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from treeaudit.findings import Skipped
-from treeaudit.report import Report
+from treeaudit.findings.findings import Skipped
+from treeaudit.findings.report import Report
+from treeaudit.model.forest import Forest
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import claim, spent
-from treeaudit.tree import Forest
 from treeaudit.version import __version__
 
 __all__ = ["facts", "model_name", "not_checked"]

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from treeaudit.predictions import Utility
-from treeaudit.repairs import Attempt
+from treeaudit.people.predictions import Utility
+from treeaudit.repair.attempts import Attempt
 
 __all__ = ["before_and_after", "curve", "utility_rows"]
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.report import Report
+from treeaudit.findings.report import Report
+from treeaudit.model.forest import Forest
+from treeaudit.model.rules import rules_of
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import ANY, cells, label_text
 from treeaudit.reports.icicle import level_of
 from treeaudit.reports.leaves import conditions
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
-from treeaudit.rules import rules_of
-from treeaudit.table_labels import people_per_class
-from treeaudit.tree import Forest, Tree
-from treeaudit.words import ANY, cells, label_text
+from treeaudit.table.labels import people_per_class
 
 __all__ = ["Row", "Rows", "published_rows", "worst_positions"]
 

@@ -2,10 +2,10 @@
 
 from markupsafe import Markup
 
-from treeaudit.findings import Finding
-from treeaudit.report import Report, view_of
+from treeaudit.findings.findings import Finding
+from treeaudit.findings.report import Report, view_of
+from treeaudit.model.forest import Forest
 from treeaudit.reports.masking import Numbers
-from treeaudit.tree import Forest
 
 __all__ = ["headline", "is_accepted", "pill", "reasons", "release", "total_people"]
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError
+from treeaudit.model.rules import Rules, rules_of
+from treeaudit.model.words import label_text
 from treeaudit.output import write_file
-from treeaudit.rules import Rules, rules_of
-from treeaudit.table import Table
-from treeaudit.words import label_text
+from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd

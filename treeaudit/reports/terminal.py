@@ -8,8 +8,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treeaudit.attacks.uniqueness_details import group_sizes
-from treeaudit.report import Report
+from treeaudit.attacks.singling_out.details import group_sizes
+from treeaudit.findings.report import Report
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.attack_lines import attack_lines, has_control
 from treeaudit.reports.commands import defend_command

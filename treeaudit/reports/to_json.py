@@ -5,10 +5,10 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from treeaudit.details import plain_data
-from treeaudit.findings import Check, Finding, Skipped
-from treeaudit.report import Fix, Report
-from treeaudit.tree import Forest
+from treeaudit.findings.details import plain_data
+from treeaudit.findings.findings import Check, Finding, Skipped
+from treeaudit.findings.report import Fix, Report
+from treeaudit.model.forest import Forest
 from treeaudit.version import __version__
 
 __all__ = ["SCHEMA_VERSION", "dumps", "json_schema", "to_dict"]

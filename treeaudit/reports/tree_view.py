@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from treeaudit.model.rules import Rules
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.model.words import cells, label_text
 from treeaudit.reports.plain_text import plain
-from treeaudit.rules import Rules
-from treeaudit.schema import Schema
-from treeaudit.tree import CategorySets, Tree
-from treeaudit.words import cells, label_text
 
 if TYPE_CHECKING:
     from rich.tree import Tree as Drawing

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from treeaudit.attacks import Attack
-from treeaudit.details import Details, json_schema_of
+from treeaudit.findings.details import Details, json_schema_of
 
 __all__ = ["as_types_say", "schema_text"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from treeaudit.findings.view import MarkKind
 from treeaudit.reports.masking import Numbers
 from treeaudit.stats import Estimate
-from treeaudit.view import MarkKind
 
 __all__ = ["Drawing", "Point", "Row", "share_row", "whiskers"]
 

@@ -28,8 +28,8 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
   in `treeaudit.dp.scores`. ``epsilon`` is a `Fraction`; divide it, never round it.
 * `Grown`: trees in the project's form (``n_records`` None, ``counts`` noisy or
   ``label`` per node), what the counts are, how the trees answer together
-  (`treeaudit.tree.Answers`), the noise that was drawn for the counts of the leaves
-  (`treeaudit.tree.Noise`), ``flaws`` of the variant as printed
+  (`treeaudit.model.forest.Answers`), the noise that was drawn for the counts of the leaves
+  (`treeaudit.model.forest.Noise`), ``flaws`` of the variant as printed
   (warned about, and the model is marked not private), ``public`` inputs beyond
   schema and parameters.
 * Greedy trainers grow a level of all nodes at a time: `code_rows` and

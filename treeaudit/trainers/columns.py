@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.utils import check_array
 
 from treeaudit.errors import DataError
-from treeaudit.schema import Feature, Schema, category_text
+from treeaudit.model.schema import Feature, Schema, category_text
 
 __all__ = ["Outside", "check_names", "code_columns", "columns_of", "derive_features", "names_of"]
 

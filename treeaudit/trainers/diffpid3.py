@@ -24,7 +24,8 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Neighbours, Variant, factor
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, Score
 from treeaudit.errors import PrivacyError
-from treeaudit.schema import Schema
+from treeaudit.model.forest import Noise
+from treeaudit.model.schema import Schema
 from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.diffpid3_growth import Asked, Levels
 from treeaudit.trainers.parameters import check_choice, check_whole
@@ -33,7 +34,6 @@ from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_cod
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.pruning import calibrated, pessimistically_pruned
 from treeaudit.trainers.training_rows import TrainingRows
-from treeaudit.tree import Noise
 
 __all__ = ["DiffPID3Classifier"]
 
@@ -114,7 +114,7 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
 
     Examples
     --------
-    >>> from treeaudit.schema import Feature, Schema
+    >>> from treeaudit.model.schema import Feature, Schema
     >>> sex = Feature(name="sex", categories=("f", "m"))
     >>> model = DiffPID3Classifier(schema=Schema(features=(sex,), classes=(0, 1)), max_depth=1)
     >>> model.fit([["f"], ["m"]] * 300, [0, 1] * 300).predict([["m"]]).tolist()

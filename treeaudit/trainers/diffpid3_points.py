@@ -19,7 +19,7 @@ import numpy.typing as npt
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.scores import Score
-from treeaudit.schema import Feature
+from treeaudit.model.schema import Feature
 
 __all__ = ["N_POINTS", "choose_point", "place_on_grid", "point_value", "ranges"]
 

@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Neighbours, Variant, factor
-from treeaudit.schema import Schema
+from treeaudit.model.forest import Noise
+from treeaudit.model.schema import Schema
 from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.dpdf_growth import Steps, grow_tree
 from treeaudit.trainers.dpdf_rules import rules_frame
@@ -29,7 +30,6 @@ from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.training_rows import TrainingRows
-from treeaudit.tree import Noise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,7 +129,7 @@ class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ign
 
     Examples
     --------
-    >>> from treeaudit.schema import Feature, Schema
+    >>> from treeaudit.model.schema import Feature, Schema
     >>> sex = Feature(name="sex", categories=("f", "m"))
     >>> schema = Schema(features=(sex,), classes=(0, 1))
     >>> model = DPDFClassifier(epsilon=5, schema=schema, max_depth=2)

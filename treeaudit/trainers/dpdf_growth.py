@@ -9,13 +9,13 @@ import numpy.typing as npt
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.mechanisms import exponential_mechanism
 from treeaudit.dp.scores import GINI, UNIT
+from treeaudit.model.tree import Tree
 from treeaudit.trainers.private_tree_columns import Cells
 from treeaudit.trainers.private_tree_growth import split_front
 from treeaudit.trainers.private_tree_nodes import Nodes
 from treeaudit.trainers.pruning import gini_pruned
 from treeaudit.trainers.splits import UNAVAILABLE, Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
-from treeaudit.tree import Tree
 
 __all__ = ["Steps", "gini_sensitivity", "grow_tree", "published_scores"]
 

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.predictions import node_shares
-from treeaudit.rules import rules_of
-from treeaudit.tree import Forest
-from treeaudit.words import sentence
+from treeaudit.model.forest import Forest
+from treeaudit.model.rules import rules_of
+from treeaudit.model.words import sentence
+from treeaudit.people.predictions import node_shares
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from treeaudit.dp.entropy import Entropy, OperatingSystem, Seeded
 from treeaudit.errors import PrivacyError
-from treeaudit.schema import Schema
+from treeaudit.model.schema import Schema
 
 __all__ = [
     "FROM_DATA",
@@ -65,7 +65,7 @@ def public_schema(schema: object) -> Schema | str:
         raise PrivacyError(
             "a private fit needs a public schema, the bounds, categories and classes that "
             "everybody may know: schema=Schema.from_public(public_table, target=...), or a "
-            "file read with treeaudit.schema_file.read_schema; schema='from-data' takes them "
+            "file read with treeaudit.model.schema_file.read_schema; schema='from-data' takes them "
             "from the data and marks the model as not private"
         )
     raise TypeError(f"schema must be a treeaudit.Schema or {FROM_DATA!r}, not {schema!r}")

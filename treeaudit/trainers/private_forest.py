@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Neighbours, Variant
-from treeaudit.schema import Schema
+from treeaudit.model.schema import Schema
 from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.parameters import check_whole
 from treeaudit.trainers.private_tree_greedy import Greedy
@@ -71,7 +71,7 @@ class PrivateForestClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # 
 
     Examples
     --------
-    >>> from treeaudit.schema import Feature, Schema
+    >>> from treeaudit.model.schema import Feature, Schema
     >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
     >>> model = PrivateForestClassifier(epsilon=5.0, schema=schema, n_estimators=3, max_depth=1)
     >>> model = model.fit([[20], [25], [90], [95]] * 500, ["no", "no", "yes", "yes"] * 500)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.schema import Schema
+from treeaudit.model.schema import Schema
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Cells", "Codes", "code_rows", "public_codes"]
@@ -81,7 +81,7 @@ def public_codes(schema: Schema, n_bins: int) -> tuple[Codes, ...]:
 
     Examples
     --------
-    >>> from treeaudit.schema import Feature
+    >>> from treeaudit.model.schema import Feature
     >>> age = Feature(name="age", low=0, high=100)
     >>> public_codes(Schema(features=(age,)), 4)[0].edges.tolist()
     [25.0, 50.0, 75.0]

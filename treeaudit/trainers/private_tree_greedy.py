@@ -12,6 +12,7 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Variant, factor
 from treeaudit.dp.rational import rational
 from treeaudit.errors import PrivacyError
+from treeaudit.model.forest import Noise
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
@@ -21,7 +22,6 @@ from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
-from treeaudit.tree import Noise
 
 __all__ = ["Greedy"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.tree import CategorySets, Tree
+from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["Edges", "Nodes"]
 

@@ -19,8 +19,11 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger, Neighbours, Variant
 from treeaudit.dp.rational import rational
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
-from treeaudit.predictions import predict_shares
-from treeaudit.schema import Schema
+from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
+from treeaudit.model.schema import Schema
+from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
+from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers.columns import (
     Outside,
     check_names,
@@ -37,7 +40,6 @@ from treeaudit.trainers.parameters import (
 )
 from treeaudit.trainers.state import pack, unpack
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
-from treeaudit.tree import Answers, CountsAre, Forest, Noise, RecordsAre, Source, Tree
 from treeaudit.version import __version__
 
 __all__ = ["Grown", "PrivateTrees"]

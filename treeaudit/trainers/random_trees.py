@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from treeaudit.dp.entropy import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
-from treeaudit.schema import Schema
-from treeaudit.tree import CategorySets, Tree
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["random_trees"]
 
@@ -92,7 +92,7 @@ def random_trees(
     Examples
     --------
     >>> from treeaudit.dp.entropy import OperatingSystem
-    >>> from treeaudit.schema import Feature
+    >>> from treeaudit.model.schema import Feature
     >>> schema = Schema(features=(Feature(name="age", low=0, high=120),))
     >>> [tree.n_nodes for tree in random_trees(schema, 2, 3, None, OperatingSystem())]
     [15, 15]

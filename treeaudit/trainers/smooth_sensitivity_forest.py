@@ -26,14 +26,14 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below, permutation
 from treeaudit.dp.flawed import smooth_label
 from treeaudit.dp.ledger import Neighbours, Variant
-from treeaudit.schema import Schema
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
+from treeaudit.model.walk import Walk, in_chunks, walk_of
 from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.depth import table_depth, theorem_depth
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.random_trees import random_trees
 from treeaudit.trainers.training_rows import TrainingRows
-from treeaudit.tree import Tree
-from treeaudit.walk import Walk, in_chunks, walk_of
 
 __all__ = ["SmoothSensitivityForestClassifier"]
 
@@ -104,7 +104,7 @@ class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstim
 
     Examples
     --------
-    >>> from treeaudit.schema import Feature, Schema
+    >>> from treeaudit.model.schema import Feature, Schema
     >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
     >>> model = SmoothSensitivityForestClassifier(epsilon=1.0, schema=schema, n_estimators=5)
     >>> model.fit([[20], [25], [70], [80]] * 50, ["no", "no", "yes", "yes"] * 50).classes_

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.own_json import forest_of
-from treeaudit.tree import Forest, Source, Tree
 from treeaudit.writers.own_json import to_dict
 
 __all__ = ["pack", "unpack"]
@@ -18,7 +20,7 @@ def pack(forest: Forest) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from treeaudit.schema import Schema
+    >>> from treeaudit.model.schema import Schema
     >>> root = Tree(parent=[-1], feature=[-1], low=[-1.0], high=[1.0], label=[0])
     >>> model = Forest(trees=(root,), schema=Schema.numeric(1, ["no", "yes"]))
     >>> unpack(pack(model)).trees[0].label.tolist()

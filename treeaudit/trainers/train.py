@@ -11,9 +11,9 @@ import pandas as pd
 
 from treeaudit.dp.rational import Epsilon
 from treeaudit.errors import DataError, PrivacyError
+from treeaudit.model.schema import Schema
+from treeaudit.model.schema_file import read_schema
 from treeaudit.output import write_file
-from treeaudit.schema import Schema
-from treeaudit.schema_file import read_schema
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.parameters import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
@@ -86,7 +86,7 @@ def train(
 
     Examples
     --------
-    >>> from treeaudit.schema import Feature
+    >>> from treeaudit.model.schema import Feature
     >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
     >>> people = pd.DataFrame({"name": ["A", "B"], "age": [30, 80], "ill": ["no", "yes"]})
     >>> train(people, epsilon=1.0, schema=schema, target="ill").forest_.schema.names

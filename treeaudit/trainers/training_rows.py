@@ -10,7 +10,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.schema import Label, Schema, in_order
+from treeaudit.model.schema import Label, Schema, in_order
 from treeaudit.trainers.columns import (
     CURATOR,
     Columns,

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
 from treeaudit.output import write_file
-from treeaudit.tree import Forest
 
 __all__ = ["WRITERS", "check_target", "save", "suffixes_of", "to_estimator"]
 

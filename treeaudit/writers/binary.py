@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.tree import Tree
+from treeaudit.model.tree import Tree
 
 __all__ = ["Splits", "splits_of"]
 

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.estimators.tree_ensembles import read_trees
-from treeaudit.tree import Forest, LazyTrees, Source, Tree
 from treeaudit.writers.binary import JSON
 
 __all__ = ["encoded"]

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
 from treeaudit.readers.estimators.ensembles import FORESTS, TREES
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.tree import Forest
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.members import members_like, state_draws
 from treeaudit.writers.node_tables import answers_of, grown, predictor

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from treeaudit.tree import Forest
+from treeaudit.model.forest import Forest
 from treeaudit.writers.node_tables import answers_of, grown
 from treeaudit.writers.templates import with_parameters
 

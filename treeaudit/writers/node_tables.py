@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.predictions import node_shares
-from treeaudit.tree import Forest, Tree
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+from treeaudit.people.predictions import node_shares
 from treeaudit.writers.binary import JSON, splits_of
 
 __all__ = ["Answers", "answers_of", "grown", "predictor"]

@@ -5,9 +5,10 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
 from treeaudit.readers.own_json import FORMAT, VERSION
-from treeaudit.schema import Schema
-from treeaudit.tree import Forest, Tree
 
 __all__ = ["to_dict", "to_json"]
 

@@ -4,8 +4,8 @@ from io import BytesIO
 from typing import Any
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
 from treeaudit.readers.estimators.found import Found
-from treeaudit.tree import Forest
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.encoded import encoded
 from treeaudit.writers.estimators import estimator_of

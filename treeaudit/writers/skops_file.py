@@ -1,7 +1,7 @@
 """A model as a skops file of the scikit-learn estimator."""
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.tree import Forest
+from treeaudit.model.forest import Forest
 from treeaudit.writers.scikit_learn import to_estimator
 
 __all__ = ["to_skops"]

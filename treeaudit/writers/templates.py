@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.schema import Label
+from treeaudit.model.schema import Label
 
 __all__ = ["class_named", "fitted", "labels_of", "with_parameters"]
 

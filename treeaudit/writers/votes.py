@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.source import Source
 from treeaudit.readers.estimators.answers import last_step
 from treeaudit.readers.estimators.ensembles import children
 from treeaudit.readers.estimators.found import Found
@@ -14,7 +16,6 @@ from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.tree import Forest, LazyTrees, Source
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.templates import labels_of, with_parameters
 

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.tree import Tree
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.tree import Forest, LazyTrees, Tree
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.members import members_like
 from treeaudit.writers.templates import fitted, with_parameters

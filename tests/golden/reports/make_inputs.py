@@ -206,8 +206,9 @@ def pmml() -> None:
 
 def categorical() -> None:
     """Make a tree of multiway splits on names, counted by hand from the table."""
-    import treeaudit as ta
     from treeaudit.tree import CategorySets
+
+    import treeaudit as ta
 
     rows = pd.read_csv(INPUTS / "named.csv")
     inf = np.inf

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.source import Source
 from treeaudit.readers import trained
 from treeaudit.readers.boosters import lightgbm_model, xgboost_model
 from treeaudit.readers.estimators.ensembles import SEARCHES, steps_of
@@ -11,7 +13,6 @@ from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.estimators.undo import undo
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert, show
-from treeaudit.tree import Forest, LazyTrees, Source
 
 __all__ = ["find_booster"]
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.model.schema import Feature
 from treeaudit.readers.pickles.inert import clean, show
-from treeaudit.schema import Feature
 
 __all__ = ["ColumnTable"]
 

@@ -26,15 +26,16 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.leftovers import KINDS, Kind, Leftover, Leftovers
+from treeaudit.model.forest import CountsAre, Forest, LazyTrees
+from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
+from treeaudit.model.schema import Label, Schema
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
 from treeaudit.readers.leftovers.booster_parts import CATBOOST
 from treeaudit.readers.leftovers.unexplained import few, unexplained
 from treeaudit.readers.pickles.inert import LIMITS, Limits, clean
 from treeaudit.readers.unpack import Content
-from treeaudit.schema import Label, Schema
-from treeaudit.tree import CountsAre, Forest, LazyTrees, Source
 
 __all__ = ["matches", "read"]
 

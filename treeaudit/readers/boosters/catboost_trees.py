@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
-from treeaudit.tree import CategorySets, Tree
 
 __all__ = ["StoredTree", "stored_trees"]
 

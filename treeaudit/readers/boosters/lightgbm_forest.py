@@ -12,15 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.pickles.inert import clean
-from treeaudit.schema import Feature, Label, Schema
-from treeaudit.tree import Forest, LazyTrees, RecordsAre, Source
 
 __all__ = ["to_forest"]
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.lightgbm_dump import booster_of
 from treeaudit.readers.boosters.lightgbm_forest import to_forest
@@ -13,7 +15,6 @@ from treeaudit.readers.boosters.lightgbm_text import Booster, parse
 from treeaudit.readers.boosters.wrapper_classes import stored_classes
 from treeaudit.readers.pickles.inert import LIMITS, Inert, Limits, show
 from treeaudit.readers.unpack import Content
-from treeaudit.tree import Forest, Source
 
 __all__ = ["from_inert", "matches", "read"]
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.leftovers import Leftover
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide
 from treeaudit.readers.leftovers.booster_parts import in_lightgbm_text

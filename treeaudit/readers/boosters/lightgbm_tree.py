@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.boosters.child_links import Links, link
-from treeaudit.tree import CategorySets, Tree
 
 __all__ = ["Flag", "Float", "RawTree", "StoredTree", "Wide", "add_up", "read_tree"]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from treeaudit.model.schema import Label
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import clean
-from treeaudit.schema import Label
 
 __all__ = ["stored_classes"]
 

@@ -7,14 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
 from treeaudit.readers.leftovers.booster_parts import category_names, in_xgboost, row_seed
 from treeaudit.readers.leftovers.unexplained import few
-from treeaudit.tree import Forest, LazyTrees, RecordsAre, Source
 
 __all__ = ["read_trees", "to_forest"]
 

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters import ubjson
 from treeaudit.readers.boosters.damage import reason
 from treeaudit.readers.boosters.wrapper_classes import stored_classes
 from treeaudit.readers.boosters.xgboost_forest import to_forest
 from treeaudit.readers.pickles.inert import LIMITS, Inert, Limits, show
 from treeaudit.readers.unpack import Content
-from treeaudit.tree import Forest, Source
 
 __all__ = ["from_inert", "matches", "read"]
 

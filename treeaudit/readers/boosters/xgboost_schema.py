@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.readers.boosters.xgboost_cover import Loss
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.pickles.inert import clean, show
-from treeaudit.schema import Feature, Label, Schema
 
 __all__ = ["Booster", "read_booster", "schema_of"]
 

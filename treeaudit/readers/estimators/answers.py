@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from treeaudit.model.forest import Answers
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, TREES, children
 from treeaudit.readers.estimators.found import Found
-from treeaudit.tree import Answers
 
 __all__ = ["answers_of", "last_step"]
 

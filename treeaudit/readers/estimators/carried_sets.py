@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.model.schema import Feature
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.estimators.preprocessing import Plan
 from treeaudit.readers.estimators.steps import Column
 from treeaudit.readers.estimators.undo import undo
-from treeaudit.schema import Feature
-from treeaudit.tree import CategorySets, Tree
 
 __all__ = ["codes_behind", "features_behind", "undo_with_sets"]
 

@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ReadError
-from treeaudit.tree import CountsAre
+from treeaudit.model.forest import CountsAre
 
 __all__ = ["Meaning", "class_weights", "people_per_class"]
 

@@ -6,10 +6,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.model.schema import Label
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.schema import Label
 
 __all__ = ["Draw", "Found", "Names", "Rows", "Seen", "elements", "is_tree", "names_in", "relabel"]
 

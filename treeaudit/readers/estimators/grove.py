@@ -7,11 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError
+from treeaudit.model.forest import CountsAre, RecordsAre
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Names
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.schema import Feature, Schema
-from treeaudit.tree import CountsAre, RecordsAre, Tree
 
 __all__ = ["Budget", "Grove"]
 

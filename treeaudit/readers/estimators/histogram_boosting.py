@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Found, elements, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.histogram_categories import Categories, categories_of, code_sets
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.schema import Feature, Label, Schema
-from treeaudit.tree import Tree
 
 __all__ = ["read_histogram_boosting"]
 

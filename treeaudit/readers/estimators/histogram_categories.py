@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.model.tree import CategorySets
 from treeaudit.readers.estimators.found import Found, elements
 from treeaudit.readers.estimators.labels import text_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.tree import CategorySets
 
 __all__ = ["Categories", "categories_of", "code_sets"]
 

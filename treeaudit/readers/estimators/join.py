@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.model.forest import CountsAre, LazyTrees, RecordsAre
+from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.source import Member
+from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.grove import Grove
-from treeaudit.schema import Feature, Label, Schema
-from treeaudit.tree import CountsAre, LazyTrees, Member, RecordsAre, Tree
 
 __all__ = ["Joined", "Part", "join"]
 

@@ -2,8 +2,8 @@
 
 import math
 
+from treeaudit.model.schema import Label
 from treeaudit.readers.pickles.inert import clean, show
-from treeaudit.schema import Label
 
 __all__ = ["label_of", "text_of"]
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError
+from treeaudit.model.schema import Label
 from treeaudit.readers.estimators.found import Found, Seen, elements
 from treeaudit.readers.pickles.inert import show
-from treeaudit.schema import Label
 
 __all__ = ["Held", "each", "one_vs_one", "one_vs_rest", "output_code", "outputs"]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.model.schema import Feature
 from treeaudit.readers.estimators.labels import text_of
 from treeaudit.readers.estimators.steps import UNDO, CannotUndoError, Column
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.schema import Feature
 
 __all__ = ["Plan", "plan_of"]
 

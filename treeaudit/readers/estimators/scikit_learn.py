@@ -13,6 +13,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Feature, Label
+from treeaudit.model.source import Member, Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.answers import answers_of
 from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
 from treeaudit.readers.estimators.ensembles import steps_of
@@ -28,8 +32,6 @@ from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.readers.estimators.undo import undo
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert, clean, show
-from treeaudit.schema import Feature, Label
-from treeaudit.tree import Forest, Member, Source, Tree
 
 __all__ = ["to_forest"]
 

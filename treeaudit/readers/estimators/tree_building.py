@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.model.schema import Label
+from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.counts import Meaning, class_weights
 from treeaudit.readers.estimators.found import Seen
 from treeaudit.readers.estimators.node_table import NodeTable
-from treeaudit.schema import Label
-from treeaudit.tree import Tree
 
 __all__ = ["Stored", "built"]
 

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.forest import RecordsAre
+from treeaudit.model.schema import Label, Schema
 from treeaudit.readers.estimators.counts import Meaning
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, seen_in_bag, seen_in_forest
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
@@ -20,8 +22,6 @@ from treeaudit.readers.estimators.tree_building import Stored, built
 from treeaudit.readers.estimators.tree_counts import meanings, weakest
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.schema import Label, Schema
-from treeaudit.tree import RecordsAre
 
 __all__ = ["read_trees"]
 

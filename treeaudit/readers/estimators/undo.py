@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.estimators.preprocessing import Plan
-from treeaudit.tree import CategorySets, Tree
 
 __all__ = ["undo"]
 
@@ -31,7 +31,7 @@ def undo(tree: Tree, plan: Plan) -> Tree:
     Examples
     --------
     >>> from treeaudit.readers.estimators.steps import Column
-    >>> from treeaudit.schema import Feature
+    >>> from treeaudit.model.schema import Feature
     >>> inf = np.inf
     >>> seen = Tree(parent=[-1, 0, 0], feature=[-1, 1, 1], low=[-inf, -inf, 0.5],
     ...             high=[inf, 0.5, inf])

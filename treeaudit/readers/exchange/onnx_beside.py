@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from treeaudit.leftovers import Kind, Leftover
+from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, read_node
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS

@@ -10,7 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
-from treeaudit.leftovers import KINDS, Leftovers
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.exchange.onnx_beside import ENSEMBLES, beside
 from treeaudit.readers.exchange.onnx_columns import from_leaf_table, from_node_table, numbers
 from treeaudit.readers.exchange.onnx_graph import (
@@ -23,8 +27,6 @@ from treeaudit.readers.exchange.onnx_graph import (
 from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.pickles.inert import LIMITS, Limits, show
 from treeaudit.readers.unpack import Content
-from treeaudit.schema import Feature, Label, Schema
-from treeaudit.tree import Forest, LazyTrees, Source, Tree
 
 __all__ = ["matches", "read"]
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.onnx_columns import Columns
 from treeaudit.readers.exchange.onnx_graph import LEAF, MODES
-from treeaudit.tree import CategorySets, Tree
 
 __all__ = ["Ensemble"]
 

@@ -14,15 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
-from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.forest import CountsAre, Forest
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.schema import Label, Schema
+from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_document import Document, Model, Node, parse
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
 from treeaudit.readers.unpack import Content
-from treeaudit.schema import Label, Schema
-from treeaudit.tree import CountsAre, Forest, Source, Tree
 
 __all__ = ["matches", "read"]
 

@@ -8,7 +8,7 @@ such; everything else that the file says is named as unseen.
 import re
 from collections.abc import Mapping, Sequence
 
-from treeaudit.leftovers import Kind, Leftover
+from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.pickles.inert import clean, show
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.model.schema import Feature
 from treeaudit.readers.exchange.pmml_document import DataField, Predicate
 from treeaudit.readers.pickles.inert import show
-from treeaudit.schema import Feature
 
 __all__ = ["OTHER", "Condition", "Fields"]
 

@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.model.forest import CountsAre
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.pmml_conditions import Condition, Fields
 from treeaudit.readers.exchange.pmml_document import Node, TreeModel
 from treeaudit.readers.pickles.inert import show
-from treeaudit.tree import CategorySets, CountsAre, Tree
 
 __all__ = ["Rows", "flatten"]
 

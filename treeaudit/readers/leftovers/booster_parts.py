@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mmap import mmap
 from typing import Any
 
-from treeaudit.leftovers import Leftover
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.unexplained import ANY, Keys, unexplained, unseen
 from treeaudit.readers.pickles.inert import clean
 

@@ -17,7 +17,7 @@ for a joblib file does not tell its version.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from treeaudit.leftovers import Leftover
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.pickles.inert import show
 
 __all__ = ["FLAWS", "Flaw", "flaws"]

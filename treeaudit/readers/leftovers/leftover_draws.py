@@ -14,7 +14,7 @@ from typing import TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.leftovers import Leftover
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert

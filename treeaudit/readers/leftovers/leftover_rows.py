@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.leftovers import Leftover
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -45,7 +45,7 @@ _NOT_ROWS = frozenset(
     ).split()
 )
 # Columns of our own models: their reader explains every entry.
-_EXPLAINED_ELSEWHERE = "treeaudit.schema"
+_EXPLAINED_ELSEWHERE = "treeaudit.model.schema"
 # Sizes that are the number of records by right, or by chance.
 _NO_SIZE = ("samples", "records", "rows", "random_state", "seed", "n_jobs", "verbose")
 

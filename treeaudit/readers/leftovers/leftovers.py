@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from treeaudit.leftovers import KINDS, Leftover, Leftovers
-from treeaudit.tree import Tree
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.tree import Tree
 
 __all__ = ["single_targets"]
 

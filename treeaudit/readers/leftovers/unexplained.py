@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from treeaudit.leftovers import Leftover
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.pickles.inert import clean, show
 
 __all__ = ["ANY", "Keys", "few", "unexplained", "unseen"]

@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.leftovers import KINDS, Leftovers
+from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.estimators.models import find_model
 from treeaudit.readers.estimators.scikit_learn import to_forest
@@ -12,7 +14,6 @@ from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.inert import LIMITS, Limits
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.unpack import Content
-from treeaudit.tree import Forest, Source
 
 __all__ = ["matches", "read"]
 

@@ -13,7 +13,9 @@ from treeaudit.errors import (
     UnsafeModelError,
     UnsupportedModelError,
 )
-from treeaudit.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters.boosters import find_booster
 from treeaudit.readers.estimators.models import find_model
 from treeaudit.readers.estimators.scikit_learn import to_forest
@@ -24,7 +26,6 @@ from treeaudit.readers.skops.skops_names import check_names, dictionaries
 from treeaudit.readers.skops.skops_nodes import Graph
 from treeaudit.readers.skops.zip_archive import Archive, begins_archive, member_names
 from treeaudit.readers.unpack import Content
-from treeaudit.tree import Forest, Source
 
 __all__ = ["matches", "parse", "read"]
 

@@ -1,0 +1,148 @@
+"""Certainty from known people and negations: worked examples, and every assignment tried."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeaudit as ta
+from tests.attacks.test_homogeneity import leaves
+from tests.strategies import forests
+from treeaudit.attacks.background.certainty import (
+    certainty_by_known,
+    certainty_by_negations,
+    certainty_by_skyline,
+    fewest_known,
+    share_certain_by_random,
+)
+from treeaudit.attacks.background.vectors import distinct_vectors, vectors_of
+from treeaudit.table.labels import people_per_class
+
+counts_of_a_leaf = st.lists(st.integers(0, 3), min_size=1, max_size=4).filter(any)
+small = counts_of_a_leaf.filter(lambda counts: sum(counts) <= 6)
+
+
+def worlds(counts) -> list[tuple[int, ...]]:
+    """Every way to give the people of a leaf their labels."""
+    people = [label for label, n in enumerate(counts) for _ in range(n)]
+    return sorted(set(itertools.permutations(people)))
+
+
+def certainty(left: list[tuple[int, ...]], person: int) -> float:
+    """How often the most frequent label of a person occurs in the worlds that are left."""
+    labels = np.bincount([world[person] for world in left])
+    return labels.max() / len(left)
+
+
+def test_ninety_and_ten() -> None:
+    found = [certainty_by_known([[90, 10]], r)[0] for r in (0, 1, 5, 9, 10)]
+    assert found == pytest.approx([0.9, 0.9091, 0.9474, 0.9890, 1], abs=5e-5)
+    random = [share_certain_by_random([[90, 10]], r)[0] for r in (10, 50, 90)]
+    assert random[0] == pytest.approx(5.8e-14, rel=0.01)
+    assert random[1:] == pytest.approx([0.0006, 0.330], abs=5e-4)
+    assert fewest_known([[90, 10]])[0] == 10
+
+
+def test_the_leaf_of_the_paper() -> None:
+    """Wakabayashi et al. (2024), Table 4: height ≥ 170 and age ≥ 15, one yes and two no."""
+    leaf = [[1, 2]]
+    assert fewest_known(leaf)[0] == 1
+    assert certainty_by_known(leaf, 0)[0] == 2 / 3
+    assert certainty_by_known(leaf, 1)[0] == 1
+    assert share_certain_by_random(leaf, 1)[0] == pytest.approx(1 / 3)
+
+
+def test_negations() -> None:
+    found = [certainty_by_negations([[2, 2, 1]], n)[0] for n in (0, 1, 2, 3)]
+    assert found == pytest.approx([0.4, 2 / 3, 1, 1])
+
+
+@given(small, st.integers(0, 6))
+def test_known_people_against_every_choice(counts, known) -> None:
+    people = [label for label, n in enumerate(counts) for _ in range(n)]
+    best = 0.0
+    for taken in itertools.combinations(range(len(people)), min(known, len(people) - 1)):
+        left = [label for i, label in enumerate(people) if i not in taken]
+        best = max(best, np.bincount(left).max() / len(left))
+    # Knowing fewer than allowed is allowed too.
+    expected = max(best, max(counts) / sum(counts))
+    assert certainty_by_known([counts], known)[0] >= expected - 1e-12
+    needed = sum(counts) - max(counts)
+    assert (certainty_by_known([counts], known)[0] == 1) == (
+        needed <= known or sum(counts) - known <= 1
+    )
+    if known < min(n for n in np.subtract(sum(counts), counts)[np.array(counts) > 0]):
+        assert certainty_by_known([counts], known)[0] == pytest.approx(expected)
+
+
+@given(small, st.integers(0, 6))
+def test_random_people_against_every_choice(counts, known) -> None:
+    people = [label for label, n in enumerate(counts) for _ in range(n)]
+    certain, tried = 0, 0
+    for target in range(len(people)):
+        others = [i for i in range(len(people)) if i != target]
+        for taken in itertools.combinations(others, min(known, len(others))):
+            left = {people[i] for i in range(len(people)) if i not in taken}
+            certain += len(left) == 1
+            tried += 1
+    assert share_certain_by_random([counts], known)[0] == pytest.approx(certain / tried)
+
+
+@settings(max_examples=60)
+@given(small, st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
+def test_the_skyline_against_every_piece_of_knowledge(counts, negated, known, implied) -> None:
+    """The target is the first person; the others are known or stand in the implications."""
+    n, classes = sum(counts), range(len(counts))
+    everything = worlds(counts)
+    best = 0.0
+    for target in (label for label in classes if counts[label]):
+        others = [label for label in classes if label != target]
+        for out in itertools.combinations(others, min(negated, len(others))):
+            free = n - counts[target] - sum(counts[label] for label in out)
+            for labels in itertools.product(classes, repeat=min(known, free)):
+                use = min(implied, n - 1 - len(labels))
+                left = [
+                    world
+                    for world in everything
+                    if world[0] not in out
+                    and world[1 : 1 + len(labels)] == labels
+                    and all(
+                        world[1 + len(labels) + i] != target or world[0] == target
+                        for i in range(use)
+                    )
+                ]
+                right = sum(world[0] == target for world in left)
+                best = max(best, right / len(left) if left else 0)
+    assert certainty_by_skyline([counts], negated, known, implied)[0] == pytest.approx(best)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=20))
+def test_leaves_with_the_same_counts_are_joined(rows) -> None:
+    found = distinct_vectors(rows)
+    expected: dict[tuple[int, ...], int] = {}
+    for row in rows:
+        key = tuple(sorted(row, reverse=True))
+        expected[key] = expected.get(key, 0) + 1
+    assert dict(zip(map(tuple, found.counts.tolist()), found.leaves, strict=True)) == expected
+
+
+@given(forests())
+def test_vectors_come_from_every_leaf_whose_counts_are_people(forest) -> None:
+    table = ta.reconstruct(forest).groups
+    rows = []
+    for tree in forest.trees:
+        held = tree.leaves[tree.n_records[tree.leaves] > 0]
+        people = people_per_class(tree.counts[held], tree.n_records[held], forest.counts_are)
+        rows += people[~np.isnan(people).any(axis=1)].tolist()
+    found, expected = vectors_of(table), distinct_vectors(rows)
+    width = found.counts.shape[1]
+    assert found.leaves.tolist() == expected.leaves.tolist()
+    assert np.array_equal(found.counts, expected.counts[:, :width])
+    assert not expected.counts[:, width:].any()
+
+
+def test_leaves_whose_counts_are_no_people_stay_out() -> None:
+    forest = leaves([[3, 1], [4, 0]], counts_are="weighted")
+    assert vectors_of(ta.reconstruct(forest).groups).counts.tolist() == [[4, 0]]

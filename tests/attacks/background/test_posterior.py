@@ -1,0 +1,154 @@
+"""Public priors: Umeko, and Bayes' rule over every assignment of labels."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treeaudit.attacks.background.posterior import (
+    among_others,
+    omega_estimate,
+    posterior,
+    posterior_of_two,
+)
+
+
+def test_umeko() -> None:
+    """Heart 2, flu 2; the Japanese prior of heart disease is .05, that of the others .5."""
+    share = np.array([[0.05, 0.95], [0.5, 0.5]])
+    found = posterior([[2, 2]], [[1, 3]], share)
+    assert found.probability[0, 0, 1] == pytest.approx(0.95, abs=1e-12)
+    assert found.exact.all()
+    estimate, _ = omega_estimate(np.array([[2, 2]]), np.array([[1, 3]]), share)
+    assert estimate[0, 0, 1] == pytest.approx(0.923, abs=5e-4)
+    assert among_others([[2, 2]], share[:1], share[1])[0, 0, 1] == pytest.approx(0.95)
+
+
+def brute(counts, priors) -> np.ndarray | None:
+    """Bayes' rule over every assignment of the labels to the people; None where none fits."""
+    people = [label for label, n in enumerate(counts) for _ in range(n)]
+    total = np.zeros((len(priors), len(counts)))
+    for world in set(itertools.permutations(people)):
+        weight = math.prod(priors[i][label] for i, label in enumerate(world))
+        for i, label in enumerate(world):
+            total[i, label] += weight
+    return total / total[0].sum() if total[0].sum() > 0 else None
+
+
+chance = st.sampled_from([0.0, 0.01, 0.2, 0.5, 0.75, 0.999, 1.0])
+
+
+@st.composite
+def leaf_of_two_labels(draw):
+    """People of up to three kinds in a leaf with two of three labels."""
+    kinds = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3).filter(any))
+    ones = draw(st.integers(0, sum(kinds)))
+    shares = [draw(st.tuples(chance, chance)) for _ in kinds]
+    rows = np.array([[a * b, (1 - a) * b, 1 - b] for a, b in shares])
+    return [ones, sum(kinds) - ones, 0], kinds, rows
+
+
+@settings(max_examples=150)
+@given(leaf_of_two_labels())
+def test_two_labels_are_exact(leaf) -> None:
+    counts, kinds, share = leaf
+    found = posterior([counts], [kinds], share)
+    priors = np.repeat(share, kinds, axis=0)
+    expected = brute(counts, priors)
+    assert found.exact.all()
+    assert bool(found.possible[0]) == (expected is not None)
+    if expected is None:
+        assert not found.probability.any()
+        return
+    person = 0
+    for kind, n in enumerate(kinds):
+        if n:
+            assert found.probability[0, kind] == pytest.approx(expected[person], abs=1e-9)
+        else:
+            assert not found.probability[0, kind].any()
+        person += n
+
+
+@given(
+    st.lists(st.integers(0, 2), min_size=3, max_size=3).filter(any),
+    st.tuples(*[st.floats(0.05, 1)] * 3),
+    st.tuples(*[st.floats(0.05, 1)] * 3),
+)
+def test_one_among_others_is_exact_for_any_number_of_labels(counts, one, others) -> None:
+    one, others = np.array(one) / sum(one), np.array(others) / sum(others)
+    expected = brute(counts, [one] + [others] * (sum(counts) - 1))
+    assert among_others([counts], [one], others)[0, 0] == pytest.approx(expected[0])
+
+
+@given(
+    st.lists(st.integers(0, 2), min_size=3, max_size=3).filter(any),
+    st.sampled_from([(0, 0.5, 0.5), (0.3, 0, 0.7), (1, 0, 0)]),
+    st.sampled_from([(0, 0.5, 0.5), (0.2, 0.4, 0.4), (0, 0, 1)]),
+)
+def test_one_among_others_who_cannot_have_a_label(counts, one, others) -> None:
+    expected = brute(counts, [one] + [others] * (sum(counts) - 1))
+    found = among_others([counts], [one], others)[0, 0]
+    assert found == pytest.approx(np.zeros(3) if expected is None else expected[0])
+
+
+@given(st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any))
+def test_the_same_prior_for_everybody_changes_nothing(counts) -> None:
+    share = [[0.2, 0.3, 0.5]]
+    found = posterior([counts], [[sum(counts)]], share)
+    assert found.probability[0, 0] == pytest.approx(np.array(counts) / sum(counts))
+    alike = among_others([counts], share, share[0])[0, 0]
+    assert alike == pytest.approx(np.array(counts) / sum(counts))
+
+
+def test_large_leaves_agree_with_logarithms() -> None:
+    """Three kinds, 3,000 people, far from what the prior expects; log-space convolution."""
+    people, share, having = np.array([1500, 1000, 500]), np.array([0.01, 0.3, 0.6]), 2500
+    logs = [
+        np.array(
+            [
+                math.lgamma(n + 1)
+                - math.lgamma(x + 1)
+                - math.lgamma(n - x + 1)
+                + x * math.log(p)
+                + (n - x) * math.log1p(-p)
+                for x in range(n + 1)
+            ]
+        )
+        for n, p in zip(people.tolist(), share.tolist(), strict=True)
+    ]
+    a, b = np.meshgrid(np.arange(1501), np.arange(1001), indexing="ij")
+    c = having - a - b
+    fits = (c >= 0) & (c <= 500)
+    weight = logs[0][a[fits]] + logs[1][b[fits]] + logs[2][c[fits]]
+    weight = np.exp(weight - weight.max())
+    expected = [
+        (weight * x[fits]).sum() / weight.sum() / n for x, n in zip((a, b, c), people, strict=True)
+    ]
+    found, _ = posterior_of_two([having], [people], share)
+    assert found[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_expected_number_is_the_number() -> None:
+    rng = np.random.default_rng(0)
+    people = rng.integers(0, 400, (200, 6))
+    having = (people.sum(axis=1) * rng.random(200)).astype(int)
+    found, possible = posterior_of_two(having, people, rng.random(6))
+    assert possible.all()
+    assert (found * people).sum(axis=1) == pytest.approx(having)
+
+
+def test_a_zero_prior_discloses() -> None:
+    """Whoever cannot have it leaves it to the others: nobody has to know a count."""
+    found = posterior([[1, 2]], [[1, 2]], [[0.5, 0.5], [0.0, 1.0]])
+    assert found.probability[0].tolist() == [[1, 0], [0, 1]]
+    impossible = posterior([[2, 1]], [[1, 2]], [[0.5, 0.5], [0.0, 1.0]])
+    assert not impossible.possible.any()
+
+
+def test_odds_beyond_all_measure() -> None:
+    found, possible = posterior_of_two([1], [[1, 1]], [1e-300, 0.999999999999])
+    assert possible.all()
+    assert found[0] == pytest.approx([0, 1], abs=1e-12)

@@ -1,0 +1,364 @@
+"""Policies: thresholds, files, verdicts."""
+
+import dataclasses
+import math
+import types
+
+import pytest
+
+import treeaudit as ta
+from treeaudit.attacks import all_checks
+from treeaudit.findings.judging import check_names, verdict_of
+from treeaudit.findings.judging import judge as judge_with
+from treeaudit.findings.policy import BUILT_IN, read_policy
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+
+FOUND = ta.Finding(
+    id="TA101",
+    title="Singling out",
+    severity="high",
+    leaves=2,
+    people=3,
+    summary="x.",
+    looked=("leaves",),
+    details={"min_leaf": 1, "unique_people": 1, "below_k_people": 3},
+)
+CLEAR = ta.Finding(
+    id="TA102",
+    title="Homogeneity",
+    severity="none",
+    leaves=0,
+    people=0,
+    summary="x.",
+    looked=("leaves",),
+    details={"certain_share": 0.0},
+)
+MISSING = ta.Skipped(id="TA102", title="Homogeneity", reason="no classes")
+
+
+CHECKS = all_checks()
+
+
+def dotted(value):
+    """Return nested details whose parts are attributes."""
+    if isinstance(value, list):
+        return [dotted(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    return types.SimpleNamespace(**{name: dotted(part) for name, part in value.items()})
+
+
+def judge(policy, results, forest):
+    """Return the checks and the verdict."""
+    checks = judge_with(check_names(policy, CHECKS), results, forest, CHECKS)
+    return checks, verdict_of(checks)
+
+
+def verdict(values, results, forest) -> str:
+    return judge(ta.Policy(name="mine", values=values), results, forest)[1]
+
+
+@pytest.mark.parametrize(
+    ("values", "results", "verdict"),
+    [
+        ({"min-leaf": 5}, [FOUND], "fail"),
+        ({"min-leaf": 1}, [FOUND], "pass"),
+        ({"max-unique-people": 1}, [FOUND], "pass"),
+        ({"max-unique-people": 0}, [FOUND], "fail"),
+        ({"max-small-leaf-people": 2}, [FOUND], "fail"),
+        ({"max-certain-share": 0.0}, [CLEAR], "pass"),
+        ({"max-certain-share": 0.0}, [MISSING], "review"),
+        ({"max-certain-share": 0.0}, [], "review"),
+        ({"max-certain-share": 0.0, "min-leaf": 5}, [FOUND, MISSING], "fail"),
+        ({"max-epsilon": 1.0}, [], "fail"),
+        ({}, [FOUND], "pass"),
+    ],
+)
+def test_verdicts(figure_3, values, results, verdict) -> None:
+    assert judge(ta.Policy(name="mine", values=values), results, figure_3)[1] == verdict
+
+
+def test_a_model_that_claims_epsilon(figure_3) -> None:
+    import dataclasses
+
+    private = dataclasses.replace(figure_3, privacy={"epsilon": 0.5})
+    assert verdict({"max-epsilon": 1.0}, [], private) == "pass"
+    assert verdict({"max-epsilon": 0.1}, [], private) == "fail"
+
+
+def test_a_skipped_check_says_why(figure_3) -> None:
+    checks, _ = judge(BUILT_IN["default"], [FOUND, MISSING], figure_3)
+    assert [(c.name, c.status) for c in checks] == [
+        ("min-leaf", "fail"),
+        ("max-unique-people", "fail"),
+        ("max-certain-share", "skipped"),
+        ("max-training-rows-inside", "skipped"),
+        ("max-calls", "skipped"),
+    ]
+    assert checks[2].reason == "no classes"
+    assert checks[2].measured is None
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"min_leaf": 5}, "did you mean min-leaf"),
+        ({"colour": 5}, "known: min-leaf"),
+        ({"min-leaf": "5"}, "must be a number"),
+        ({"min-leaf": True}, "must be a number"),
+        ({"min-leaf": -1}, "at least 0"),
+        ({"min-leaf": float("nan")}, "must be a number"),
+        ({"max-certain-share": 5}, "share between 0 and 1"),
+    ],
+)
+def test_policies_that_are_not_well_formed(values, message) -> None:
+    with pytest.raises(ta.PolicyError, match=message):
+        check_names(ta.Policy(name="mine", values=values), CHECKS)
+
+
+def test_built_in_policies() -> None:
+    assert BUILT_IN["default"].k == 5
+    assert BUILT_IN["strict"].k == 10
+    assert BUILT_IN["observe"].values == {}
+
+
+def test_the_hash_is_of_the_thresholds_not_of_the_name_or_the_order() -> None:
+    one = ta.Policy(name="a", values={"min-leaf": 5, "max-unique-people": 0})
+    two = ta.Policy(name="b", values={"max-unique-people": 0.0, "min-leaf": 5.0})
+    three = ta.Policy(name="a", values={"min-leaf": 6, "max-unique-people": 0})
+    assert one.sha256 == two.sha256 != three.sha256
+
+
+def test_policies_from_files(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.treeaudit.policies.release]\nmin-leaf = 7\n")
+    assert read_policy("release").values == {"min-leaf": 7}
+    (tmp_path / "tre.toml").write_text("[policies.tre]\nmin-leaf = 10\nmax-epsilon = 1.0\n")
+    assert read_policy("tre.toml").name == "tre"
+    assert read_policy("tre", tmp_path / "tre.toml").k == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("", "releas", "no policy"),
+        ("[tool.treeaudit.policies.release]\nmin-leaf = 7\n", "relase", "did you mean release"),
+        ("[[[", "release", "cannot be read as TOML"),
+        ("tool = 3\n", "release", "no policy"),
+        ("[tool.treeaudit.policies]\nrelease = 3\n", "release", "not a table"),
+    ],
+)
+def test_files_that_do_not_help(tmp_path, monkeypatch, text, name, message) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(ta.PolicyError, match=message):
+        read_policy(name)
+
+
+def test_a_file_with_two_policies_or_none(tmp_path) -> None:
+    path = tmp_path / "two.toml"
+    path.write_text("[policies.a]\nmin-leaf = 1\n[policies.b]\nmin-leaf = 2\n")
+    with pytest.raises(ta.PolicyError, match=r"defines 2 policies \(a, b\)"):
+        read_policy(str(path))
+    with pytest.raises(ta.PolicyError, match="no file"):
+        read_policy(str(tmp_path / "nowhere.toml"))
+
+
+def finding(attack: str, *controls, severity="high", **details) -> ta.Finding:
+    return ta.Finding(
+        id=attack,
+        title="x",
+        severity=severity,
+        leaves=0,
+        people=0,
+        summary="x.",
+        looked=("leaves",),
+        details=details,
+        controls=controls,
+    )
+
+
+def control(high: float | None) -> ta.Control:
+    estimate = None if high is None else ta.Estimate(value=high / 2, low=0.0, high=high, n=9)
+    return ta.Control(of="x", claim=ta.Estimate(value=1, low=1, high=1, n=9), excess=estimate)
+
+
+@pytest.mark.parametrize(
+    ("values", "found", "status"),
+    [
+        ({"max-small-leaf-share": 0.1}, finding("TA101", below_k_share=0.1), "pass"),
+        ({"max-small-leaf-share": 0.1}, finding("TA101", below_k_share=0.11), "fail"),
+        ({"min-entropy-l": 2}, finding("TA102", entropy_l=2.0), "pass"),
+        ({"min-entropy-l": 2}, finding("TA102", entropy_l=1.9), "fail"),
+        ({"min-distinct-l": 2}, finding("TA102", distinct_l=1), "fail"),
+        ({"max-t-closeness": 0.3}, finding("TA102", t_closeness=0.31), "fail"),
+        ({"max-dominant-share": 0.9}, finding("TA102", largest_share=0.989), "fail"),
+        ({"min-cell": 10}, finding("TA102", smallest_cell=10), "pass"),
+        ({"min-cell": 10}, finding("TA102", smallest_cell=None), "skipped"),
+        ({"max-absent-label-people": 0}, finding("TA102", absent_class_people=1), "fail"),
+        (
+            {"max-disclosed-by-one-known": 5},
+            finding("TA103", people_disclosed_by_known=[3, 6]),
+            "fail",
+        ),
+        ({"max-memorised-excess": 0.1}, finding("TA101", control(0.05)), "pass"),
+        ({"max-memorised-excess": 0.1}, finding("TA101", control(0.05), control(0.3)), "fail"),
+        ({"max-memorised-excess": 0.1}, finding("TA101", control(0.05), control(None)), "skipped"),
+        ({"max-memorised-excess": 0.1}, finding("TA101"), "skipped"),
+        ({"max-memorised-excess": 0.1}, finding("TA101", severity="none"), "pass"),
+        (
+            {"max-attribute-advantage": 0.1},
+            finding(
+                "TA104",
+                not_attacked=[],
+                columns=[
+                    {"excess_high": 0.3, "beyond_imputation_high": 0.05},
+                    {"excess_high": 0.2, "beyond_imputation_high": 0.12},
+                ],
+            ),
+            "fail",
+        ),
+        ({"max-attribute-advantage": 1}, finding("TA104", not_attacked=["age"]), "skipped"),
+        ({"max-membership-auc": 0.55}, finding("TA105", auc_high=0.56), "fail"),
+        ({"max-membership-tpr": 0.02}, finding("TA105", tpr_at_1_percent_fpr_high=None), "skipped"),
+        ({"min-degrees-of-freedom": 10}, finding("TA101", residual_degrees_of_freedom=-1), "fail"),
+        ({"max-training-rows-inside": 0}, finding("TA202", people=9), "fail"),
+        ({"max-training-rows-inside": 0}, finding("TA202", people=0), "skipped"),
+        ({"max-training-rows-inside": 0}, finding("TA202", severity="none", people=0), "pass"),
+        ({"max-calls": 0}, finding("TA205", calls=0, code=1), "fail"),
+        ({"max-seeds": 0}, finding("TA203", seeds=100), "fail"),
+        ({"max-exact-values": 10}, finding("TA204", exact_values=10), "pass"),
+        ({"max-population-uniques": 0}, finding("TA101", population=None), "skipped"),
+        (
+            {"max-population-uniques": 3},
+            finding("TA101", population={"alone_in_data": 5, "alone_in_both": {"pitman": 3.5}}),
+            "fail",
+        ),
+        (
+            {"max-marketer-risk": 0.2},
+            finding("TA101", risks={"prosecutor": {"average": 0.2}}),
+            "pass",
+        ),
+    ],
+)
+def test_every_check_has_its_threshold(figure_3, values, found, status) -> None:
+    if isinstance(found, ta.Finding) and found.id in ("TA101", "TA103", "TA104", "TA105"):
+        found = dataclasses.replace(found, details=dotted(found.details))
+    (check,), verdict = judge(ta.Policy(name="mine", values=values), [found], figure_3)
+    assert check.status == status, check
+    assert verdict == {"pass": "pass", "fail": "fail", "skipped": "review"}[status]
+    assert (check.measured is None) == (status == "skipped")
+    assert bool(check.reason) == (status == "skipped")
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_no_check_passes_when_its_attack_was_skipped_or_not_run(figure_3, name) -> None:
+    policy, rule = ta.Policy(name="mine", values={name: 1}), CHECKS[name]
+    regressor = dataclasses.replace(
+        figure_3, schema=dataclasses.replace(figure_3.schema, classes=None)
+    )
+    skipped = [ta.Skipped(id=i, title="x", reason="not possible") for i in rule.attacks]
+    for results in (skipped, []):
+        (check,), verdict = judge(policy, results, regressor)
+        if rule.attacks:
+            assert (check.status, verdict) == ("skipped", "review")
+
+
+def test_a_sensitive_column_counts_like_the_label(figure_3) -> None:
+    policy = ta.Policy(name="mine", values={"max-certain-share": 0.01})
+    column = finding("TA110", certain_share=0.2)
+    (check,), verdict = judge(policy, [CLEAR, column], figure_3)
+    assert (check.measured, verdict) == (0.2, "fail")
+    assert judge(policy, [MISSING, column], figure_3)[1] == "review"
+
+
+def test_magnitudes_are_only_asked_for_where_there_are_any(figure_3) -> None:
+    policy = ta.Policy(name="mine", values={"max-nk-leaves": 0})
+    none = ta.Skipped(id="TA110", title="x", reason="no column")
+    (check,), verdict = judge(policy, [none], figure_3)
+    assert (verdict, check.reason) == ("pass", "the model publishes no magnitudes")
+    (check,), verdict = judge(policy, [finding("TA110", nk_leaves=2)], figure_3)
+    assert (verdict, check.measured) == ("fail", 2)
+
+
+@pytest.mark.parametrize(
+    ("counts", "to", "measured", "verdict"),
+    [
+        ([[10, 20], [10, 5], [0, 15]], 5, 5, "pass"),
+        ([[10, 20], [10, 5], [0, 15]], 10, 5, "fail"),
+        ([[10, 20], [10, 4], [0, 16]], 5, 2, "fail"),
+        ([[10, 20], [10, 4.5], [0, 15.5]], 5, 1, "fail"),
+        ([[10, 20], [10, 20], [0, 0]], 7, 10, "fail"),
+    ],
+)
+def test_rounding_is_seen_in_every_node(figure_3, counts, to, measured, verdict) -> None:
+    stump = ta.Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-math.inf, -math.inf, 1],
+        high=[math.inf, 1, math.inf],
+        counts=counts,
+    )
+    forest = dataclasses.replace(figure_3, trees=(stump,))
+    (check,), said = judge(ta.Policy(name="mine", values={"round-to": to}), [], forest)
+    assert (check.measured, said) == (measured, verdict)
+
+
+def test_a_file_with_everybodys_label_inside_does_not_pass(figure_3) -> None:
+    """Whatever its leaves: the labels of all training rows are worse than any leaf."""
+    left = Leftover(kind="labels", where="_sample_weight", n=9, says="one number per person")
+    merged = ta.Forest(
+        trees=(
+            ta.Tree(
+                parent=[-1],
+                feature=[-1],
+                low=[-math.inf],
+                high=[math.inf],
+                n_records=[90],
+                counts=[[40, 50]],
+            ),
+        ),
+        schema=figure_3.schema,
+    )
+    assert ta.scan(merged).verdict == "review"
+    read = dataclasses.replace(merged, leftovers=Leftovers(looked_for=KINDS))
+    assert ta.scan(read).verdict == "pass"
+    found = Leftovers(found=(left,), looked_for=KINDS)
+    report = ta.scan(dataclasses.replace(merged, leftovers=found))
+    assert report.verdict == "fail"
+    assert [c.name for c in report.checks if c.status == "fail"] == ["max-training-rows-inside"]
+
+
+@pytest.mark.parametrize("name", ["acro", "opensafely", "strict"])
+def test_the_papers_tree_fails_every_policy(figure_3, name) -> None:
+    report = ta.scan(figure_3, policy=name)
+    assert report.verdict == "fail"
+    assert all(check.status != "skipped" for check in report.checks)
+
+
+def test_every_check_can_be_made_where_everything_is_given() -> None:
+    """A policy that asks for all of them, on a real audit: no name of a detail is wrong."""
+    import numpy as np
+    import pandas as pd
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, 4000), "sex": rng.integers(0, 2, 4000)})
+    frame["money"] = rng.lognormal(8, 1, 4000).round()
+    frame["sick"] = np.where(frame.age + rng.normal(0, 20, 4000) > 60, "yes", "no")
+    train, test = frame[:2000], frame[2000:]
+    tree = DecisionTreeClassifier(max_depth=6, random_state=0)
+    report = ta.scan(
+        tree.fit(train[["age", "sex"]], train.sick),
+        train=train,
+        test=test,
+        target="sick",
+        sensitive=["money"],
+        fraction=0.1,
+        policy=ta.Policy(name="all", values=dict.fromkeys(CHECKS, 1)),
+    )
+    assert [c.name for c in report.checks if c.status == "skipped"] == []
+    assert {c.name for c in report.checks} == set(CHECKS)
+    for check in report.checks:
+        if CHECKS[check.name].rule.share:
+            assert 0 <= check.measured <= 1, check

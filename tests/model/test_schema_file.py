@@ -1,0 +1,133 @@
+"""The schema file: what is written is read back, and nothing is trained on a draft."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treeaudit.errors import DataError, PrivacyError
+from treeaudit.model.schema import Feature, Schema, category_text
+from treeaudit.model.schema_file import read_schema, schema_text
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+number = st.floats(-1e300, 1e300)
+feature = st.one_of(
+    st.builds(
+        lambda name, a, b: Feature(name=name, low=min(a, b), high=max(a, b)), text, number, number
+    ),
+    st.builds(
+        lambda name, c: Feature(name=name, categories=tuple(c)),
+        text,
+        st.lists(text, min_size=1, max_size=4, unique=True),
+    ),
+)
+schemas = st.builds(
+    Schema,
+    features=st.lists(feature, min_size=1, max_size=4, unique_by=lambda f: f.name).map(tuple),
+    classes=st.lists(
+        st.one_of(text, st.integers(-(2**60), 2**60), number), min_size=1, max_size=4, unique=True
+    ).map(tuple),
+    target=text,
+)
+
+
+@given(schemas)
+def test_written_and_read_back(tmp_path_factory, schema) -> None:
+    path = tmp_path_factory.mktemp("schema") / "schema.toml"
+    path.write_bytes(schema_text(schema, confirmed=True).encode())
+    assert read_schema(path) == schema
+
+
+def test_labels_keep_their_kind(tmp_path) -> None:
+    path = tmp_path / "schema.toml"
+    schema = Schema(features=(Feature(name="x", low=0, high=1),), classes=(True, False))
+    path.write_text(schema_text(schema, confirmed=True))
+    assert read_schema(path).classes == (True, False)
+    assert isinstance(read_schema(path).classes[0], bool)
+
+
+def test_a_draft_trains_nothing(tmp_path) -> None:
+    path = tmp_path / "schema.toml"
+    path.write_text(schema_text(Schema.numeric(1, [0, 1])))
+    with pytest.raises(DataError, match="needs low and high"):
+        read_schema(path)
+    schema = Schema(features=(Feature(name="x", low=0, high=1),), classes=(0, 1))
+    path.write_text(schema_text(schema))
+    with pytest.raises(PrivacyError, match="set confirmed = true"):
+        read_schema(path)
+
+
+GOOD = 'confirmed = true\nclasses = [0, 1]\n[[columns]]\nname = "x"\nlow = 0\nhigh = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("low = 0\n", "", "needs low and high"),
+        ("low = 0\n", "low = nan\n", "needs low and high"),
+        ("low = 0\n", "low = 2\n", "low is above high"),
+        ("low = 0\nhigh = 1", 'categories = ["a", "a"]', "different texts"),
+        ("low = 0\nhigh = 1", "categories = []", "different texts"),
+        ("low = 0\nhigh = 1", "categories = [1]", "different texts"),
+        ("classes = [0, 1]", "classes = []", "lists no classes"),
+        ("classes = [0, 1]", "classes = [0, 0]", "a class twice"),
+        ("classes = [0, 1]", "classes = [[0]]", "must be text, numbers"),
+        ("classes = [0, 1]", "classes = [0, 1]\ntarget = 3", "target must be text"),
+        ("classes = [0, 1]", "classes = [0, 1]\nepsilon = 3", "no setting 'epsilon'"),
+        ("high = 1", "high = 1\nmax = 2", "no setting 'max'"),
+        ('name = "x"\n', "", "needs a name"),
+        ('[[columns]]\nname = "x"\nlow = 0\nhigh = 1\n', "", "describes no columns"),
+        ("confirmed", "confirmed = ", "cannot be read as TOML"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, old, new, says) -> None:
+    path = tmp_path / "schema.toml"
+    path.write_text(GOOD)
+    assert read_schema(path).names == ["x"]
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(DataError, match=says):
+        read_schema(path)
+
+
+def test_a_column_twice(tmp_path) -> None:
+    path = tmp_path / "schema.toml"
+    path.write_text(GOOD + '[[columns]]\nname = "x"\ncategories = ["a"]\n')
+    with pytest.raises(DataError, match="describes a column twice"):
+        read_schema(path)
+    with pytest.raises(DataError, match="there is no file"):
+        read_schema(tmp_path / "none.toml")
+
+
+def test_from_public() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "age": [20, 70, None],
+            "zone": [1, 2, 2],
+            "sex": pd.Categorical(["f", "m", None]),
+            "sick": [True, False, True],
+        }
+    )
+    schema = Schema.from_public(frame, target="sick", categorical=["zone"])
+    assert [f.categories for f in schema.features] == [None, ("1", "2"), ("f", "m")]
+    assert (schema.features[0].low, schema.features[0].high) == (20.0, 70.0)
+    assert schema.classes == (False, True)
+    for change, says in [
+        ({"target": "ill"}, "no column 'ill'"),
+        ({"target": "sick", "categorical": ["zip"]}, "no column 'zip'"),
+    ]:
+        with pytest.raises(DataError, match=says):
+            Schema.from_public(frame, **change)
+    with pytest.raises(DataError, match="is empty"):
+        Schema.from_public(frame.assign(age=None), target="sick")
+    with pytest.raises(DataError, match="holds datetime"):
+        Schema.from_public(frame.assign(age=pd.Timestamp("2020-01-01")), target="sick")
+    with pytest.raises(DataError, match="no labels"):
+        Schema.from_public(frame.assign(sick=None), target="sick")
+
+
+def test_a_feature_is_one_or_the_other() -> None:
+    with pytest.raises(DataError, match="both bounds and categories"):
+        Feature(name="x", categories=("a",), low=0)
+    with pytest.raises(DataError, match="no finite number"):
+        Feature(name="x", low=float("inf"))
+    assert category_text(1.5) == "1.5"

@@ -1,0 +1,144 @@
+"""Tree and Forest: frozen arrays, checks, routing, graphs."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from tests.strategies import forests, rows
+from treeaudit.model.forest import LazyTrees
+from treeaudit.model.tree import CategorySets
+
+INF = np.inf
+
+
+def stump(**changes):
+    parts = {
+        "parent": [-1, 0, 0],
+        "feature": [-1, 0, 0],
+        "low": [-INF, -INF, 1.5],
+        "high": [INF, 1.5, INF],
+    }
+    return ta.Tree(**(parts | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"parent": [], "feature": [], "low": [], "high": []}, "at least a root"),
+        ({"parent": [0, 0, 0]}, "node 0 must be the root"),
+        ({"parent": [-1, 0, 2]}, "one parent that comes before"),
+        ({"parent": [-1, 2, 0]}, "one parent that comes before"),
+        ({"parent": [-1, -1, 0]}, "one parent that comes before"),
+        ({"feature": [-1, -1, 0]}, "names no feature"),
+        ({"low": [-INF, np.nan, 1.5]}, "not a number"),
+        ({"n_records": [1, 2]}, "2 rows for 3 nodes"),
+        ({"categories": CategorySets(start=[0, 0], codes=[])}, "not for 3 nodes"),
+    ],
+)
+def test_a_tree_that_is_none_is_refused(changes, message) -> None:
+    with pytest.raises(ta.DataError, match=message):
+        stump(**changes)
+
+
+def test_arrays_are_read_only_and_the_callers_stay_writable() -> None:
+    mine = np.array([5, 2, 3])
+    tree = stump(n_records=mine)
+    with pytest.raises(ValueError, match="read-only"):
+        tree.n_records[0] = 7
+    mine[0] = 7
+    with pytest.raises(AttributeError):
+        tree.parent = None
+
+
+def test_depths_count_edges() -> None:
+    chain = ta.Tree(
+        parent=[-1, 0, 1, 2, 3, 4], feature=[-1, 0, 0, 0, 0, 0], low=[-INF] * 6, high=[INF] * 6
+    )
+    assert chain.depths.tolist() == [0, 1, 2, 3, 4, 5]
+    assert stump().depths.tolist() == [0, 1, 1]
+
+
+@given(forests(1))
+def test_children_and_parents_agree(forest) -> None:
+    tree = forest.trees[0]
+    start, child = tree.children()
+    for node in range(tree.n_nodes):
+        mine = child[start[node] : start[node + 1]]
+        assert mine.tolist() == np.flatnonzero(tree.parent == node).tolist()
+    assert set(tree.leaves.tolist()) == set(range(tree.n_nodes)) - set(tree.parent.tolist())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.booleans())
+def test_routing_agrees_with_scikit_learn(seed, classes, missing) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(300, 4)).round(1)
+    if missing:
+        x[rng.random(x.shape) < 0.1] = np.nan
+    y = rng.integers(0, classes, 300)
+    model = DecisionTreeClassifier(max_depth=6, random_state=0).fit(x, y)
+    forest = ta.load(model)
+    fresh = rng.normal(size=(500, 4)).astype(np.float32)
+    if missing:
+        fresh[rng.random(fresh.shape) < 0.1] = np.nan
+    assert forest.apply(fresh)[:, 0].tolist() == model.apply(fresh).tolist()
+
+
+def test_routing_of_a_forest_agrees_with_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    model = RandomForestClassifier(5, random_state=0).fit(x, y)
+    assert np.array_equal(ta.load(model).apply(x), model.apply(x))
+
+
+@given(forests(1), st.integers(0, 2**32 - 1))
+def test_leaves_partition_the_records(forest, seed) -> None:
+    tree = forest.trees[0]
+    ends = tree.apply(rows(seed))
+    assert set(ends.tolist()) <= set(tree.leaves.tolist())
+
+
+def test_a_record_that_no_edge_lets_through_stays() -> None:
+    tree = stump(high=[INF, 1.0, INF])
+    assert tree.apply([[0.5], [1.2], [2.0], [np.nan]]).tolist() == [1, 0, 2, 0]
+
+
+def test_missing_values_follow_their_edge() -> None:
+    assert stump(missing=[False, False, True]).apply([[np.nan]]).tolist() == [2]
+
+
+def test_data_of_another_width_is_refused(figure_3) -> None:
+    with pytest.raises(ta.DataError, match="2 columns, the model 3"):
+        figure_3.apply([[1, 2]])
+
+
+@given(forests(1))
+def test_the_graph_is_the_tree(forest) -> None:
+    tree = forest.trees[0]
+    graph = tree.to_networkx()
+    assert nx.is_arborescence(graph)
+    assert [node for node in graph if graph.out_degree(node) == 0] == tree.leaves.tolist()
+    assert sum(graph.nodes[leaf]["n_records"] for leaf in tree.leaves.tolist()) == int(
+        tree.n_records[0]
+    )
+
+
+def test_lazy_trees_are_a_sequence() -> None:
+    built = []
+
+    def build(i: int) -> ta.Tree:
+        built.append(i)
+        return stump(n_records=[i, i, 0])
+
+    trees = LazyTrees(build, 4)
+    assert len(trees) == 4
+    assert built == []
+    assert trees[-1].n_records[0] == 3
+    assert [int(tree.n_records[0]) for tree in trees[1:3]] == [1, 2]
+    with pytest.raises(IndexError):
+        trees[4]

@@ -1,0 +1,90 @@
+"""Conditions in words."""
+
+import math
+
+import numpy as np
+import pytest
+
+import treeaudit as ta
+from treeaudit.model.rules import rules_of
+from treeaudit.model.tree import CategorySets
+from treeaudit.model.words import cell, label_text, number, sentence
+
+INF = math.inf
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (-INF, INF, "not missing"),
+        (-INF, 15, "≤ 15"),
+        (2.5, INF, "> 2.5"),
+        (1, 3, "> 1, ≤ 3"),
+        (-INF, math.nextafter(170, 0), "< 170"),
+        (math.nextafter(170, 0), INF, "≥ 170"),
+        (math.nextafter(0.1, -1), math.nextafter(0.3, -1), "≥ 0.1, < 0.3"),
+        (INF, INF, "missing"),
+        (-INF, 0.800000011920929, "≤ 0.8"),
+        (-1e300, 1e300, "> -1e+300, ≤ 1e+300"),
+    ],
+)
+def test_conditions(low, high, text) -> None:
+    assert cell(low, high) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (5095.5, "5,095.5"),
+        (-5095.5, "-5,095.5"),
+        (1e6, "1,000,000"),
+        (0.0, "0"),
+        (-0.25, "-0.25"),
+        (1234567.5, "1,234,568"),
+        (3e12, "3e+12"),
+    ],
+)
+def test_numbers_with_separators(value, text) -> None:
+    assert number(value, ",") == text
+
+
+def test_labels() -> None:
+    assert [label_text(label) for label in (1, 2.0, 2.5, True, "yes")] == [
+        "1",
+        "2",
+        "2.5",
+        "True",
+        "yes",
+    ]
+
+
+def categorical(codes: list[int]) -> str:
+    schema = ta.Schema(
+        features=(ta.Feature(name="job", categories=("Sales", "Tech", "Farm", "Army", "Other")),)
+    )
+    tree = ta.Tree(
+        parent=[-1, 0],
+        feature=[-1, 0],
+        low=[-INF, -INF],
+        high=[INF, INF],
+        categories=CategorySets(start=[0, 0, len(codes)], codes=np.array(codes, dtype=np.int32)),
+    )
+    return sentence(rules_of(tree, [1]), schema)
+
+
+@pytest.mark.parametrize(
+    ("codes", "text"),
+    [
+        ([0], "job = Sales"),
+        ([0, 2], "job = Sales or Farm"),
+        ([0, 1, 2, 3], "job not Other"),
+        ([9], "job = #9"),
+    ],
+)
+def test_categories(codes, text) -> None:
+    assert categorical(codes) == text
+
+
+def test_everybody() -> None:
+    tree = ta.Tree(parent=[-1], feature=[-1], low=[-INF], high=[INF])
+    assert sentence(rules_of(tree, [0]), ta.Schema.numeric(1)) == "everybody"

@@ -1,0 +1,149 @@
+"""Repairs as asked for, and the mildest one that a policy passes."""
+
+import pickle
+import time
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from tests.strategies import smallest_intersection
+from treeaudit.repair.defend import Wanted, nearest_miss, repair, sweep, utility_on
+
+
+def test_a_new_model_and_the_old_one_untouched(cancer_tree) -> None:
+    before = pickle.dumps(cancer_tree)
+    safer = ta.defend(cancer_tree, min_leaf=10)
+    assert pickle.dumps(cancer_tree) == before
+    assert ta.scan(safer)["TA101"].details.min_leaf >= 10
+    assert safer.source.sha256 is None
+    assert "not the file as it is" in safer.warnings[-1]
+
+
+@pytest.mark.parametrize("policy", ["default", "strict"])
+def test_the_mildest_that_passes(cancer_tree, policy) -> None:
+    done = repair(cancer_tree, Wanted(policy=policy))
+    assert done.passed
+    assert done.searched
+    passing = [one for one in done.tried if one.report.verdict == "pass"]
+    assert done.after.accuracy == max(one.accuracy for one in passing)
+    assert ta.scan(ta.defend(cancer_tree, policy=policy), policy=policy).verdict == "pass"
+
+
+def test_what_passes_is_left_alone(cancer) -> None:
+    tree = DecisionTreeClassifier(max_depth=1).fit(*cancer)
+    done = repair(tree, Wanted())
+    assert done.passed
+    assert done.steps == ()
+    assert done.before.leaves == done.after.leaves
+
+
+def test_leftovers_alone_are_taken_out() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
+    forest = RandomForestClassifier(
+        20, oob_score=True, min_samples_leaf=20, max_depth=2, random_state=0
+    ).fit(x, y)
+    assert {one.kind for one in ta.load(forest).leftovers.found} == {"out-of-bag", "seeds"}
+    done = repair(forest, Wanted())
+    assert done.forest.leftovers.found == ()
+    assert done.passed
+    assert done.steps == ()
+
+
+def test_the_nearest_miss_is_named(cancer_tree) -> None:
+    policy = ta.Policy(name="mine", values={"min-leaf": 5, "max-epsilon": 1.0})
+    done = repair(cancer_tree, Wanted(policy=policy))
+    assert not done.passed
+    says = nearest_miss(done)
+    assert "none of 5 repairs passes policy mine; nearest: leaves of fewer than 5 people" in says
+    assert "differential privacy, epsilon: unbounded, asked for at most 1" in says
+    with pytest.raises(ta.DataError, match="none of 5 repairs"):
+        ta.defend(cancer_tree, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"min_leaf": 570}, r"only 569 in the tree; ask for at most 190 \(--min-leaf 190\)"),
+        ({"min_leaf": 500}, "a single leaf would be left"),
+        ({"min_leaf": 500, "method": "prune-leaves"}, "nothing would be left"),
+        ({"min_leaf": 1}, "2 or more"),
+        ({"min_leaf": 5, "round_counts": 1}, "at least 2"),
+        ({"method": "intersect-k"}, "give it with --train"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_done_is_one_sentence(cancer_tree, options, says) -> None:
+    with pytest.raises(ta.DataError, match=says):
+        ta.defend(cancer_tree, **options)
+
+
+def test_a_model_of_everybody_alike() -> None:
+    tree = DecisionTreeClassifier().fit(np.zeros((9, 1)), ["a"] * 9)
+    with pytest.raises(ta.DataError):
+        ta.defend(tree)
+
+
+def test_what_was_stripped_is_for_review(cancer_tree) -> None:
+    done = repair(cancer_tree, Wanted(min_leaf=10, strip=True, round_counts=None))
+    assert done.after.report.verdict == "review"
+    assert not done.passed
+    assert done.steps[-1].startswith("counts")
+    rounded = repair(cancer_tree, Wanted(min_leaf=10, round_counts=5))
+    assert (rounded.forest.trees[0].counts % 5 == 0).all()
+
+
+def test_numbers_are_repaired_as_well(cancer) -> None:
+    x, _ = cancer
+    tree = DecisionTreeRegressor(random_state=0).fit(x.iloc[:, 1:], x.iloc[:, 0])
+    done = repair(tree, Wanted())
+    assert done.after.report["TA101"].details.min_leaf >= 5
+    assert done.after.report.verdict == "review"
+    assert done.forest.trees[0].value is not None
+
+
+def test_groups_under_intersection(cancer) -> None:
+    x, y = cancer
+    forest = RandomForestClassifier(10, bootstrap=False, random_state=0).fit(x, y)
+    people = x.assign(diagnosis=y)
+    safe = ta.defend(forest, min_leaf=5, method="intersect-k", train=people, target="diagnosis")
+    assert smallest_intersection(safe, x.to_numpy()) >= 5
+    alone = ta.defend(forest, min_leaf=5)
+    assert smallest_intersection(alone, x.to_numpy()) < 5
+
+
+def test_what_each_k_costs(cancer_tree) -> None:
+    attempts = sweep(cancer_tree, [2, 5, 20, 10_000], Wanted())
+    assert all(
+        one.report["TA101"].details.min_leaf >= k
+        for one, k in zip(attempts, (2, 5, 20), strict=True)
+    )
+    leaves = [one.leaves for one in attempts]
+    assert len(attempts) == 3
+    assert leaves == sorted(leaves, reverse=True)
+    with pytest.raises(ta.DataError, match="only 569"):
+        sweep(cancer_tree, [10_000], Wanted())
+
+
+def test_a_report_of_a_repaired_model_is_well_formed(cancer_file) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    from treeaudit.reports.to_json import json_schema
+
+    report = ta.scan(ta.defend(cancer_file, min_leaf=10))
+    jsonschema.validate(report.to_dict(), json_schema())
+
+
+def test_a_tree_of_adult_within_ten_seconds(adult, adult_tree) -> None:
+    columns, income = adult
+    began = time.process_time()
+    done = repair(adult_tree, Wanted())
+    assert done.passed
+    assert time.process_time() - began < 10
+    unseen = (columns[32561:].to_numpy(), income[32561:].to_numpy())
+    before = utility_on(done.before.forest, unseen)
+    after = utility_on(done.forest, unseen)
+    assert before.coverage.value == after.coverage.value == 1
+    assert after.accuracy.value > before.accuracy.value - 0.002

@@ -1,0 +1,70 @@
+"""Which columns single people out: by hand, and against brute force over the people."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.strategies import grow, rows
+from treeaudit.model.rules import rules_of
+from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
+
+
+def test_the_papers_tree(figure_3) -> None:
+    """One person is taller than 170 and younger than 15: both columns single them out."""
+    tree = figure_3.trees[0]
+    people = np.array([1])
+    assert people_by_feature(tree, [5], people, 3).tolist() == [1, 0, 1]
+    assert people_by_last_split(tree, [5], people, 3, 4).tolist() == [0, 0, 1]
+    assert people_by_last_split(tree, [5], people, 3, 5).tolist() == [0, 0, 0]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_way_down_is_the_rule(seed) -> None:
+    tree = grow(seed, 3)
+    leaves = tree.leaves[tree.n_records[tree.leaves] < 20]
+    people = tree.n_records[leaves]
+    expected = np.zeros(3, dtype=int)
+    rules = rules_of(tree, leaves)
+    np.add.at(expected, rules.feature, people[rules.row])
+    assert people_by_feature(tree, leaves, people, 3).tolist() == expected.tolist()
+
+
+def fits(rules, condition, x) -> bool:
+    if rules.feature[condition] == 2:
+        return int(x[2]) in rules.categories.of(condition)
+    value = x[rules.feature[condition]]
+    return rules.low[condition] < value <= rules.high[condition]
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_leaving_a_feature_out_for_real(seed, k) -> None:
+    tree, people = grow(seed, 3), rows(seed)
+    leaves = tree.leaves
+    rules = rules_of(tree, leaves)
+    found = hidden_without(rules, len(leaves), people, k)
+    for leaf in range(len(leaves)):
+        mine = np.flatnonzero(rules.row == leaf)
+        asked = set(rules.feature[mine].tolist())
+        for feature in range(3):
+            others = [c for c in mine if rules.feature[c] != feature]
+            inside = sum(all(fits(rules, c, x) for c in others) for x in people)
+            assert found[leaf, feature] == (feature in asked and inside >= k)
+
+
+def test_more_features_than_a_word_holds() -> None:
+    """A chain of 200 splits, each on a feature of its own."""
+    from treeaudit.model.tree import Tree
+
+    n, inf = 200, np.inf
+    parent, feature, low, high = [-1], [-1], [-inf], [inf]
+    at = 0
+    for i in range(n):
+        parent += [at, at]
+        feature += [i, i]
+        low += [-inf, 0.0]
+        high += [0.0, inf]
+        at = len(parent) - 1
+    tree = Tree(parent=parent, feature=feature, low=low, high=high)
+    found = people_by_feature(tree, [at, 1], np.array([2, 5]), n)
+    assert found.tolist() == [7] + [2] * (n - 1)

@@ -1,0 +1,1 @@
+"""TA104: one hidden value of a person, from all others."""

@@ -1,0 +1,175 @@
+"""What a model says about one hidden column, beside what anybody can say without it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.attribute_inference.candidates import Column
+from treeaudit.attacks.attribute_inference.what_if import Paths
+from treeaudit.attacks.case import Case
+from treeaudit.attacks.membership_inference.count_score import leaf_scores
+from treeaudit.attacks.sides import Sides
+from treeaudit.people.imputation import guess
+from treeaudit.people.records import Records
+
+__all__ = ["Asked", "Weighed", "answers", "guesses", "people_asked", "tempering", "weigh"]
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Asked:
+    """The people one of whose values is to be inferred, members first.
+
+    Attributes
+    ----------
+    values, node, labels
+        As in `treeaudit.people.records.Records`.
+    known
+        Shape ``(n,)``: the label or the number to predict, which the attacker
+        knows too.
+    is_member
+        Shape ``(n,)``.
+    """
+
+    values: npt.NDArray[np.floating[Any]]
+    node: Int
+    labels: Int | None
+    known: Float
+    is_member: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Weighed:
+    """What the trees say for each candidate of one column.
+
+    Attributes
+    ----------
+    score
+        Shape ``(n, n_candidates)``: log likelihood ratio of the counts, summed
+        over the trees; minus infinity where somebody with that value is
+        certainly not in the training data.
+    people
+        Shape ``(n, n_candidates)``: people in the leaves, summed over the trees.
+    phi
+        Shape ``(n_candidates,)``: people in all leaves the candidate can reach.
+    """
+
+    score: Float
+    people: Float
+    phi: Float
+
+
+def people_asked(people: Sides) -> Asked:
+    """Return members and control people as one table."""
+    parts = ((people.train, people.members), (people.test, people.control))
+    labelled = people.train.labels is not None and people.test.labels is not None
+    return Asked(
+        values=np.concatenate([records.values[rows] for records, rows in parts]),
+        node=np.concatenate([records.node[rows] for records, rows in parts]),
+        labels=np.concatenate([r.labels[rows] for r, rows in parts if r.labels is not None])
+        if labelled
+        else None,
+        known=np.concatenate([_answer(records)[rows] for records, rows in parts]),
+        is_member=np.repeat([True, False], [len(people.members), len(people.control)]),
+    )
+
+
+def _answer(records: Records) -> Float:
+    """Return the label or the number to predict; nothing where there is neither."""
+    given = records.labels if records.labels is not None else records.targets
+    if given is None:
+        return np.full(len(records), np.nan)
+    return np.asarray(given, dtype=np.float64)
+
+
+def weigh(case: Case, people: Sides, asked: Asked, columns: Sequence[Column]) -> list[Weighed]:
+    """Ask every tree about every candidate of every column.
+
+    Trees come one after another, so that a large forest is read once and
+    never held as a whole.
+    """
+    n = len(asked.values)
+    found = [
+        Weighed(
+            score=np.zeros((n, len(column.says))),
+            people=np.zeros((n, len(column.says))),
+            phi=np.zeros(len(column.says)),
+        )
+        for column in columns
+    ]
+    population = people.population(case)
+    for i, tree in enumerate(case.forest.trees):
+        table = leaf_scores(case.forest, i, tree, population)
+        if table is None or tree.n_records is None:
+            continue
+        label = np.zeros(n, np.int32) if table.shape[1] == 1 else asked.labels
+        paths = Paths(tree)
+        for column, sums in zip(columns, found, strict=True):
+            at = paths.what_if(asked.values, asked.node[:, i], column.features, column.values)
+            sums.score[:] += table[at, label[:, None] if label is not None else 0]
+            sums.people[:] += tree.n_records[at]
+            sums.phi[:] += paths.people_with(column.features, column.values)
+        case.step("attribute inference", i + 1, case.forest.n_trees)
+    return found
+
+
+def guesses(case: Case, people: Sides, asked: Asked, column: Column) -> Float:
+    """Return the probability of each candidate without the model, learnt on unseen people.
+
+    Shape ``(n, n_candidates)``. Everything but the column is known, the label
+    or the number to predict included.
+    """
+    values = people.test.values[people.reference].astype(np.float64)
+    truth = column.truth(values)
+    labels = _answer(people.test)[people.reference]
+    hidden = list(column.features)
+
+    def known(table: Float, answer: Float) -> Float:
+        return np.column_stack([np.delete(table, hidden, axis=1), answer])
+
+    there = np.flatnonzero(truth >= 0)
+    return guess(
+        known(values, labels)[there],
+        truth[there],
+        len(column.says),
+        known(asked.values.astype(np.float64), asked.known),
+        seed=case.seed,
+    )
+
+
+def tempering(n_trees: int) -> float:
+    """Return how much the score of a forest counts beside the guess.
+
+    The trees share their people, so that their scores are not independent and
+    their sum is too sure of itself: it is divided by the root of their number,
+    at most by ten. A single tree counts in full.
+
+    Examples
+    --------
+    >>> [round(tempering(n), 2) for n in (1, 4, 50, 400)]
+    [1.0, 0.5, 0.14, 0.1]
+    """
+    return max(0.1, 1 / math.sqrt(n_trees))
+
+
+def answers(score: Float, probability: Float, alpha: float) -> Int:
+    """Return the most likely candidate of each person.
+
+    ``alpha * score + log(probability)``. Where the counts exclude all
+    candidates they say nothing, and the guess decides.
+
+    Examples
+    --------
+    >>> answers(np.array([[0.0, 2.0], [-np.inf, -np.inf]]), np.array([[0.6, 0.4]] * 2), 1.0)
+    array([1, 0], dtype=int32)
+    """
+    chance = np.log(probability)
+    total = alpha * score + chance
+    nothing = score.max(axis=1, keepdims=True) == -np.inf
+    return np.asarray(np.where(nothing, chance, total).argmax(axis=1), dtype=np.int32)

@@ -1,0 +1,84 @@
+"""What TA104 shows: what is found of members, of unseen people, and without the model."""
+
+from collections.abc import Sequence
+
+from treeaudit.attacks.attribute_inference.details import AttributesDetails
+from treeaudit.attacks.showing import rung_not_run
+from treeaudit.findings.findings import Control, Finding, Skipped
+from treeaudit.findings.numbers import People, Phrase, exactly, say
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+
+__all__ = ["view"]
+
+_MOST_COLUMNS = 12
+_KNOWS = "all of a person but one value"
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return a row per column: found with the model, on unseen people, without the model."""
+    if isinstance(result, Skipped):
+        return View(rungs=(rung_not_run(_KNOWS, result, "not run: {}"),))
+    details: AttributesDetails = result.details
+    given, n = details.given_away, len(details.columns)
+    where = "" if report.forest.n_trees == 1 else ", summed over all trees"
+    return View(
+        brief=say(f"{len(given)} of {n} {'column' if n == 1 else 'columns'} given away"),
+        unseen=_beside(result, given),
+        figure=Figure(
+            number=People(result.people),
+            counts=f"of whom the file gives away a hidden value{where}",
+        ),
+        rungs=(
+            Rung(
+                knows=say(_KNOWS),
+                number=People(result.people),
+                follows=say("given away beyond a guess"),
+                nobody="given away beyond a guess",
+            ),
+        ),
+        plots=_columns(result, given),
+    )
+
+
+def _beside(finding: Finding, given: Sequence[str]) -> Phrase:
+    """Return how often the column that is given away most is found for unseen people."""
+    named = [c for c in finding.controls if c.of in given and c.control is not None]
+    if not named:
+        return say("as well")
+    worst = max(named, key=lambda c: 0.0 if c.excess is None else c.excess.value)
+    unseen = 0.0 if worst.control is None else worst.control.value
+    return say(f"{unseen:.0%}, not {worst.claim.value:.0%}")
+
+
+def _columns(finding: Finding, given: Sequence[str]) -> tuple[Plot, ...]:
+    order = sorted(
+        finding.controls,
+        key=lambda c: (c.of not in given, 0.0 if c.excess is None else -c.excess.value),
+    )
+    if not order:
+        return ()
+    said = "Square: training people, with the model. Dot: unseen people, with the model. Ring: "
+    said += "unseen people, guessed without the model. Lines: 95 % intervals."
+    if len(order) > _MOST_COLUMNS:
+        said += f" {len(order) - _MOST_COLUMNS:,} more in report.json."
+    plot = Plot(
+        title=say("Values found, column by column"),
+        lines=tuple(_line(control, control.of in given) for control in order[:_MOST_COLUMNS]),
+        heads=("members", "unseen", "guess"),
+        told=True,
+        sentences=(say(said),),
+        more=tuple(exactly(control.sentence) for control in order),
+    )
+    return (plot,)
+
+
+def _line(control: Control, given: bool) -> Line:
+    return Line(
+        name=say("{}{}", control.of[:60], " (given away)" if given else ""),
+        marks=(
+            Mark(kind="claim", share=control.claim),
+            Mark(kind="unseen", share=control.control),
+            Mark(kind="guess", share=control.baselines.get("guess without the model")),
+        ),
+    )

@@ -1,0 +1,1 @@
+"""TA103: who falls once something is known. Pure functions on arrays beside the attack."""

@@ -1,0 +1,206 @@
+"""Background knowledge: what falls when others are known (TA103).
+
+An attacker who knows the labels of some people in a leaf takes them out; when
+one label is left, everybody else is disclosed. With counts c the fewest people
+that are enough is n minus the largest count. Other knowledge does it too: what
+the target does not have, what follows from what, what is publicly known.
+
+References
+----------
+Wakabayashi et al. (2024), section 3.1, background knowledge attack: of
+{yes: 1, no: 2}, knowing the one "yes" discloses the two others; and section
+2.2.3, Umeko. Machanavajjhala et al. (2006), l-diversity, section 2. Martin et
+al. (2007), Worst-case background knowledge. Chen et al. (2007), Privacy skyline.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.background.control import one_known
+from treeaudit.attacks.background.curves import knowledge_details
+from treeaudit.attacks.background.details import BackgroundDetails
+from treeaudit.attacks.background.known import Fallen, taken_out
+from treeaudit.attacks.background.prior import Inferred, under_prior
+from treeaudit.attacks.background.vectors import vectors_of
+from treeaudit.attacks.background.view import view
+from treeaudit.attacks.case import Case, Need, evidence, looked_at, severity_of_share, unseen_trees
+from treeaudit.attacks.control import lowered
+from treeaudit.attacks.needs import CLASS_COUNTS
+from treeaudit.findings.checks import Rule
+from treeaudit.findings.details import Details
+from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
+from treeaudit.findings.report import Show
+from treeaudit.model.forest import Forest
+
+__all__ = ["Background"]
+
+Wide = npt.NDArray[np.int64]
+
+
+def _by_one_known(findings: Sequence[Finding], _: Forest) -> float:
+    """Measure the people who fall once the best other person is known."""
+    details: BackgroundDetails = findings[0].details
+    return float(details.people_disclosed_by_known[1])
+
+
+_BY_ONE_KNOWN = Rule(
+    name="max-disclosed-by-one-known",
+    title="People disclosed by knowing one other",
+    bound="at most {:,.0f}",
+    measure=_by_one_known,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """Count people who are disclosed once the attacker knows something already.
+
+    Attributes
+    ----------
+    most_known
+        The largest number of known people, negations and implications.
+    certainty
+        From which probability on a label counts as disclosed by a public prior.
+    """
+
+    id: ClassVar[str] = "TA103"
+    title: ClassVar[str] = "Background knowledge"
+    words: ClassVar[Words] = Words(
+        attacker="The attacker knows the labels of a few people in a leaf and takes them out of "
+        "the count. When one label is left, everybody else in the leaf is disclosed.",
+        assumes="the attacker has the file, knows the features of the target, and knows the "
+        "fewest other people who are enough (the worst case)",
+        remedy="merge leaves until no label dominates them",
+        limit="assumes the best choice of known people for the attacker; people chosen at random "
+        "disclose less. With --known and --train, also that the attacker knows who was in the "
+        "training data",
+        reference="Wakabayashi et al. (2024), section 3.1; Machanavajjhala et al. (2006); "
+        "Martin et al. (2007); Chen et al. (2007)",
+    )
+    about: ClassVar[About] = "table"
+    checks: ClassVar[tuple[Rule, ...]] = (_BY_ONE_KNOWN,)
+    view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
+    details: ClassVar[type[Details]] = BackgroundDetails
+    most_known: int = 10
+    certainty: float = 0.95
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return who falls for each amount of knowledge.
+
+        Leaves whose counts are not people (weights, repeated draws) only count
+        at ``r = 0``; skipped where nothing was found and there are such leaves.
+
+        Raises
+        ------
+        DataError
+            If a known person cannot be among the training people, or the prior
+            has no line for somebody.
+        """
+        table = case.table
+        size, majority = table.size, table.labels.majority
+        countable = ~np.isnan(majority)
+        others = majority[countable].astype(np.int64)
+        needed = size[countable] - others
+        inside = needed <= self.most_known
+        falls = np.bincount(needed[inside], weights=others[inside], minlength=self.most_known + 1)
+        leaves = np.bincount(needed[inside], minlength=self.most_known + 1)
+        curve = np.cumsum(falls).astype(np.int64)
+        fallen = None if case.known is None else taken_out(case, case.known)
+        inferred = None
+        if case.prior is not None:
+            label = None if fallen is None else fallen.label
+            inferred = under_prior(case, case.prior, self.certainty, label)
+        positions = np.flatnonzero(countable)[needed == 1]
+        control = one_known(case, positions)
+        severity = _severity(curve, int(size.sum()), control, fallen, inferred)
+        unknown, unseen = int((~countable).sum()), unseen_trees(case)
+        if unseen and severity == "none":
+            return Skipped(id=self.id, title=self.title, reason=unseen[0])
+        if unknown and severity == "none":
+            reason = _not_people(unknown, case)
+            if fallen is not None:
+                reason += f"; {fallen.summary[0].lower()}{fallen.summary[1:].rstrip('.')}"
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        details = knowledge_details(
+            vectors_of(table),
+            curve,
+            leaves,
+            not_countable=unknown,
+            total=int(size.sum()),
+            known=None if fallen is None else fallen.details,
+            prior=None if inferred is None else inferred.details,
+        )
+        worst = positions[np.argsort(-majority[positions], kind="stable")]
+        rows, controls, said = evidence(case, worst), [control], [_summary(curve.tolist(), unknown)]
+        for more in (fallen, inferred):
+            if more is not None:
+                rows, said = (*more.evidence, *rows), [*said, more.summary]
+                controls += more.controls
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=severity,
+            leaves=int(leaves[1]),
+            people=int(falls[1]),
+            summary=" ".join(said),
+            looked=looked_at("class counts of the leaves", case),
+            unseen=(*unseen, _not_people(unknown, case)) if unknown else unseen,
+            details=details,
+            evidence=rows,
+            controls=tuple(one for one in controls if one is not None),
+        )
+
+
+def _severity(
+    curve: Wide,
+    total: int,
+    control: Control | None,
+    fallen: Fallen | None,
+    inferred: Inferred | None,
+) -> Severity:
+    """Grade what one known person adds at most as medium: somebody has to be known.
+
+    People who fall because of people who are known are graded like any others.
+    """
+    grades: list[Severity] = ["none", "low", "medium", "high"]
+    found = severity_of_share((curve[1] - curve[0]) / max(total, 1))
+    if found == "none" and curve[-1] > curve[0]:
+        found = "low"
+    if found == "high":
+        found = "medium"
+    worst = grades.index(lowered(found, [control] if control is not None else []))
+    if fallen is not None:
+        worst = max(worst, grades.index(severity_of_share(fallen.share)))
+    if inferred is not None:
+        new = severity_of_share(inferred.share)
+        if new == "none" and inferred.details.leaves_because_of_prior:
+            new = "low"
+        worst = max(worst, min(grades.index(new), grades.index("medium")))
+    return grades[worst]
+
+
+def _not_people(unknown: int, case: Case) -> str:
+    leaves = "1 leaf" if unknown == 1 else f"{unknown:,} leaves"
+    return (
+        f"the class counts of {leaves} are not people ({case.forest.counts_reason}), "
+        "so known people cannot be taken out of them"
+    )
+
+
+def _summary(curve: list[int], unknown: int) -> str:
+    more, last = curve[1] - curve[0], len(curve) - 1
+    text = (
+        f"Knowing one other person in the leaf discloses {more:,} more "
+        f"{'person' if more == 1 else 'people'}"
+        if more
+        else "Knowing one other person in the leaf discloses nobody more"
+    )
+    text += f"; knowing {last} discloses {curve[last] - curve[0]:,}."
+    if unknown:
+        text += f" In {unknown:,} further leaves the counts are not people."
+    return text

@@ -1,0 +1,167 @@
+"""Of which kind of a public prior somebody is, and whom a leaf lets in."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import DataError
+from treeaudit.model.rules import Rules, rules_of
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.people.prior import OTHERS, Prior, indicators_of, texts_of
+from treeaudit.people.records import Records
+
+__all__ = ["kinds_in_leaves", "kinds_of"]
+
+Flag = npt.NDArray[np.bool_]
+Wide = npt.NDArray[np.int64]
+
+
+def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:
+    """Return of which kind everybody is, as a position in the prior.
+
+    Raises
+    ------
+    DataError
+        If somebody is of no kind and there is no line ``*``, or the table has
+        no such column.
+    """
+    if prior.column is None:
+        return np.zeros(len(people), np.int64)
+    found = np.full(len(people), -1, np.int64)
+    values = _values_of(prior.column, people, schema)
+    if np.isnan(prior.low).all():
+        place = {value: i for i, value in enumerate(prior.values) if value != OTHERS}
+        found = np.array([place.get(value, -1) for value in values], np.int64)
+    else:
+        import pandas as pd
+
+        numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(float)
+        for i, (low, high) in enumerate(zip(prior.low, prior.high, strict=True)):
+            found[(low < numbers) & (numbers <= high)] = i
+    none = np.flatnonzero(found < 0)
+    if len(none) and prior.others is None:
+        value = values[none[0]]
+        meant = f"{value[:40]!r} of {prior.column!r}" if value else f"nothing in {prior.column!r}"
+        raise DataError(
+            f"{people.origin}, row {none[0] + 1}: {prior.origin} has no line for {meant}; "
+            f"add a line {OTHERS!r} for everybody else"
+        )
+    return np.where(found < 0, -1 if prior.others is None else prior.others, found)
+
+
+def _values_of(column: str, people: Records, schema: Schema) -> list[str]:
+    import pandas as pd
+
+    columns = {str(name): name for name in people.frame.columns}
+    if column in columns:
+        return texts_of(people.frame[columns[column]])
+    if column in schema.names:
+        feature = schema.names.index(column)
+        coded, categories = people.values[:, feature], schema.features[feature].categories
+        if categories is None:
+            return texts_of(pd.Series(coded))
+        names = np.array([*categories, ""], dtype=object)
+        return [str(n) for n in names[np.where(np.isnan(coded), -1, coded).astype(int)]]
+    found = np.full(len(people), "", dtype=object)
+    indicators = indicators_of(column, schema)
+    if not indicators:
+        raise DataError(f"{people.origin} has no column {column!r}, which the prior speaks of")
+    for feature, value in indicators.items():
+        found[people.values[:, feature] > 0.5] = value
+    return [str(value) for value in found]
+
+
+def kinds_in_leaves(
+    prior: Prior, schema: Schema, tree: Tree, leaves: npt.ArrayLike
+) -> tuple[Flag, Wide]:
+    """Return which kinds of people a leaf's rule lets in, and of which kind all of them are.
+
+    Parameters
+    ----------
+    prior
+        The kinds.
+    schema
+        The columns of the model.
+    tree
+        The tree.
+    leaves
+        Node numbers, shape ``(n_leaves,)``.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Shapes ``(n_leaves, n_kinds)`` and ``(n_leaves,)``: the only kind, or -1
+        where the rule does not tell.
+    """
+    nodes = np.asarray(leaves)
+    able = np.ones((len(nodes), len(prior.values)), np.bool_)
+    only = np.full(len(nodes), -1, np.int64)
+    if prior.column is None:
+        return able, np.zeros(len(nodes), np.int64)
+    rules = rules_of(tree, nodes)
+    if prior.column in schema.names:
+        feature = schema.names.index(prior.column)
+        categories = schema.features[feature].categories
+        asked = np.flatnonzero(rules.feature == feature)
+        if categories is not None and rules.categories is not None:
+            _by_category(prior, categories, rules, rules.categories, asked, able, only)
+        elif categories is None:
+            _by_number(prior, rules, asked, able, only)
+        return able, only
+    for feature, value in indicators_of(prior.column, schema).items():
+        _by_indicator(prior, value, rules, np.flatnonzero(rules.feature == feature), able, only)
+    return able, only
+
+
+def _by_category(
+    prior: Prior,
+    categories: Sequence[str],
+    rules: Rules,
+    sets: CategorySets,
+    asked: Wide,
+    able: Flag,
+    only: Wide,
+) -> None:
+    place = {value: i for i, value in enumerate(prior.values)}
+    kind = np.array([place.get(name.strip(), place.get(OTHERS, -1)) for name in categories])
+    for condition in asked.tolist():
+        codes = [code for code in sets.of(condition) if code < len(kind)]
+        kinds = set(kind[codes].tolist())
+        row = rules.row[condition]
+        able[row] = [i in kinds for i in range(len(prior.values))]
+        if len(kinds) == 1 and -1 not in kinds:
+            only[row] = kinds.pop()
+
+
+def _by_number(prior: Prior, rules: Rules, asked: Wide, able: Flag, only: Wide) -> None:
+    row, low, high = rules.row[asked], rules.low[asked], rules.high[asked]
+    for i, value in enumerate(prior.values):
+        if value == OTHERS:
+            continue
+        if np.isnan(prior.low[i]):
+            try:
+                number = float(value)
+            except ValueError:
+                continue
+            able[row, i] = (low < number) & (number <= high)
+        else:
+            able[row, i] = (low < prior.high[i]) & (prior.low[i] < high)
+            only[row[(prior.low[i] <= low) & (high <= prior.high[i])]] = i
+
+
+def _by_indicator(
+    prior: Prior, value: str, rules: Rules, asked: Wide, able: Flag, only: Wide
+) -> None:
+    row, low, high = rules.row[asked], rules.low[asked], rules.high[asked]
+    with_it, without = (low < 1) & (high >= 1), (low < 0) & (high >= 0)
+    listed = value in prior.values
+    kind = prior.values.index(value) if listed else prior.others
+    for i in range(len(prior.values)):
+        if i != kind:
+            able[row[~without], i] = False
+        elif listed:
+            able[row[~with_it], i] = False
+    if kind is not None:
+        only[row[with_it & ~without]] = kind

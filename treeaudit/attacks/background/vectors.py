@@ -1,0 +1,130 @@
+"""The different counts that leaves hold: what a leaf risks depends on nothing else.
+
+A tree of 73,000 leaves has a few hundred different ones. Which label has how
+many people does not matter either, so the counts of a leaf are sorted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.table.table import Table
+
+__all__ = ["Vectors", "distinct_vectors", "vectors_of"]
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Vectors:
+    """Different count vectors, and how often each occurs.
+
+    Attributes
+    ----------
+    counts
+        Shape ``(n_vectors, n_classes)``: people per class, largest first.
+    leaves
+        Shape ``(n_vectors,)``: leaves with these counts.
+    """
+
+    counts: Wide
+    leaves: Wide
+
+    def __len__(self) -> int:
+        """Return how many different vectors there are."""
+        return len(self.leaves)
+
+    @property
+    def size(self) -> Wide:
+        """People in one leaf of each vector."""
+        total: Wide = self.counts.sum(axis=1)
+        return total
+
+    @property
+    def mixed(self) -> "Vectors":
+        """The vectors with people of more than one class."""
+        chosen = self.counts[:, 0] < self.size
+        return Vectors(counts=self.counts[chosen], leaves=self.leaves[chosen])
+
+
+_SMALL = 256
+
+
+def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None) -> Vectors:
+    """Sort the counts of each leaf and join the leaves that have the same.
+
+    Parameters
+    ----------
+    counts
+        Shape ``(n_leaves, n_classes)``: whole numbers, none of them negative.
+    leaves
+        Shape ``(n_leaves,)``: how often each row occurs; once unless told.
+
+    Examples
+    --------
+    >>> found = distinct_vectors([[1, 2], [5, 0], [2, 1]])
+    >>> found.counts.tolist(), found.leaves.tolist()
+    ([[2, 1], [5, 0]], [2, 1])
+    """
+    table = -np.sort(-np.atleast_2d(np.asarray(counts)).astype(np.int64), axis=1)
+    times = np.ones(len(table), np.int64) if leaves is None else np.asarray(leaves, np.int64)
+    if not len(table):
+        return Vectors(counts=table, leaves=times)
+    order = np.lexsort(table.T[::-1])
+    table = table[order]
+    first = np.flatnonzero(np.r_[True, (table[1:] != table[:-1]).any(axis=1)])
+    return Vectors(counts=table[first], leaves=np.add.reduceat(times[order], first))
+
+
+def vectors_of(table: Table) -> Vectors:
+    """Return the count vectors of all leaves whose counts are people.
+
+    The largest class tells the counts of a leaf of at most two labels; the
+    trees are only looked at again where a leaf holds three.
+
+    Parameters
+    ----------
+    table
+        The groups of a model.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> inf = np.inf
+    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...                 high=[inf, 1.5, inf], n_records=[5, 2, 3], counts=[[2, 3], [1, 1], [1, 2]])
+    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
+    >>> vectors_of(ta.reconstruct(forest).groups).counts.tolist()
+    [[1, 1], [2, 1]]
+    """
+    size, labels = table.size, table.labels
+    known = ~np.isnan(labels.majority)
+    few = known & (labels.distinct <= 2)
+    largest = labels.majority[few].astype(np.int64)
+    parts = _of_two(largest, size[few])
+    many = np.flatnonzero(known & (labels.distinct > 2))
+    for _, here in table.by_tree(many):
+        people = table.people(many[here])
+        parts.append(distinct_vectors(people[~np.isnan(people).any(axis=1)]))
+    return _joined(parts)
+
+
+def _of_two(largest: Wide, size: Wide) -> list[Vectors]:
+    """Join leaves of at most two labels: the small ones, nearly all, without sorting them."""
+    small = size < _SMALL
+    seen = np.bincount(size[small] * _SMALL + largest[small])
+    key = np.flatnonzero(seen)
+    people, most = np.divmod(key, _SMALL)
+    rest = ~small
+    return [
+        distinct_vectors(np.column_stack([most, people - most]), seen[key]),
+        distinct_vectors(np.column_stack([largest[rest], size[rest] - largest[rest]])),
+    ]
+
+
+def _joined(parts: list[Vectors]) -> Vectors:
+    width = max(part.counts.shape[1] for part in parts)
+    padded = [np.pad(p.counts, ((0, 0), (0, width - p.counts.shape[1]))) for p in parts]
+    return distinct_vectors(np.concatenate(padded), np.concatenate([p.leaves for p in parts]))

@@ -1,0 +1,182 @@
+"""What TA103 shows: who falls and how certain a label becomes, the more is known."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
+from treeaudit.attacks.showing import over_trees, rung_not_run
+from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.numbers import People, Phrase, Prose, Share, say
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Curve, Figure, Rung, Series, View
+
+__all__ = ["view"]
+
+_NEARLY = 0.95
+"""From this certainty on there is nothing left to draw."""
+_OTHERS = {1: "one other person in the leaf", 10: "ten others in the leaf"}
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return the curves over what is known, and what known people and a prior disclosed.
+
+    A safe copy leaves the certainties out, which are those of single leaves, and
+    the averages, which tell small groups apart.
+    """
+    if isinstance(result, Skipped):
+        # Where the labels were skipped too, their rung has said why.
+        labels = any(finding.id == "TA102" for finding in report.findings)
+        knows = "other people in the leaf"
+        return View(rungs=(rung_not_run(knows, result),) if labels else ())
+    details: BackgroundDetails = result.details
+    curve = details.people_disclosed_by_known
+    many = "" if report.forest.n_trees == 1 else ", summed over all trees"
+    certainty = _certainties(details)
+    flat = bool(certainty) and certainty[0].values[0] >= _NEARLY
+    curves = [_people(details)] + ([] if flat else [_certainty(certainty)])
+    return View(
+        brief=say("{} by knowing one", People(curve[1] - curve[0])),
+        figure=Figure(
+            number=People(result.people, "more person", "more people"),
+            counts=f"disclosed once one other in the leaf is known{many}",
+        ),
+        rungs=(*_rungs(curve, over_trees(report)), *_given(details)),
+        facts=(
+            *_known(details.known),
+            *_prior(details.prior),
+            *(_already(certainty) if flat else ()),
+        ),
+        curves=tuple(one for one in curves if one is not None),
+    )
+
+
+def _rungs(curve: Sequence[int], over: str) -> Iterator[Rung]:
+    last = len(curve) - 1
+    for r in dict.fromkeys((1, last)):
+        if r <= last:
+            yield Rung(
+                knows=say(_OTHERS.get(r, f"{r} others in the leaf")),
+                number=People(curve[r] - curve[0], "more person", "more people"),
+                follows=say("disclosed{}", over),
+                nobody=f"more disclosed{over}",
+            )
+
+
+def _given(details: BackgroundDetails) -> Iterator[Rung]:
+    """Return what the people and the prior that were given disclose."""
+    known, prior = details.known, details.prior
+    if known is not None and known.reason is None:
+        yield Rung(
+            knows=say("the known people ({})", People.alone(known.records)),
+            number=People(known.people_falling, "more person", "more people"),
+            follows=say("disclosed"),
+            nobody="more disclosed",
+        )
+    if prior is not None:
+        yield Rung(
+            knows=say("a public prior"),
+            number=People(prior.people_because_of_prior_at_most, "more person", "more people"),
+            follows=say("nearly certain"),
+            at_most=prior.people_because_of_prior is None,
+        )
+
+
+def _people(details: BackgroundDetails) -> Curve | None:
+    worst, countable = details.people_disclosed_by_known, details.people_countable
+    if worst[-1] == worst[0] == 0:
+        return None
+    random = [People(round(share * countable)) for share in details.share_certain_random_known]
+    drawn = [
+        ("the best others are known", worst, False),
+        ("others at random are known", random, True),
+    ]
+    title = "People whose label is certain when"
+    return Curve(
+        title=title,
+        name=f"{title} others are known",
+        axis="how many others in the leaf the attacker knows",
+        series=tuple(
+            Series(name=name, values=tuple(people), exact=exact)
+            for name, people, exact in drawn
+            if len(people) > 1
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Certainty:
+    """How certain a label becomes by pieces of some knowledge, and by one of them."""
+
+    pieces: str
+    one: str
+    values: tuple[Share, ...]
+
+
+def _certainties(details: BackgroundDetails) -> tuple[_Certainty, ...]:
+    known, ruled_out = details.worst_case_certainty_by_known, details.certainty_by_negations
+    every = (
+        _Certainty("others known", "with one other person known", known),
+        _Certainty("labels ruled out", "with one label ruled out", ruled_out),
+        _Certainty("implications", "with one implication", details.certainty_by_implications),
+    )
+    return tuple(one for one in every if len(one.values) > 1)
+
+
+def _certainty(told: Sequence[_Certainty]) -> Curve | None:
+    if not told:
+        return None
+    title = "Certainty in the worst leaf of several labels, by"
+    return Curve(
+        title=title,
+        name=f"{title} what is known",
+        axis="pieces of knowledge",
+        series=tuple(Series(name=one.pieces, values=one.values) for one in told),
+        most=1.0,
+        exact=True,
+    )
+
+
+def _already(told: Sequence[_Certainty]) -> tuple[tuple[str, Phrase]]:
+    """Return the certainties in a sentence, where a drawing would be a flat line."""
+    parts = [say(f"{{}} {one.one}", one.values[1]) for one in told]
+    places = ", ".join("{}" for _ in parts)
+    said = say(
+        f"in the worst leaf of several labels {{}} by the file alone; {places}",
+        told[0].values[0], *parts, exact=True,
+    )  # fmt: skip
+    return (("Certainty", said),)
+
+
+def _known(known: KnownPeople | None) -> Iterator[tuple[str, Phrase]]:
+    if known is None:
+        return
+    people, origin, falling = known.records, known.origin[:80], known.people_falling
+    if known.reason is not None:
+        yield "Known people", say("{} of {}: {}", people, origin, Prose(known.reason))
+        return
+    text = "{} of {}: {} disclosed"
+    parts: list[object] = [people, origin, falling or "nobody else"]
+    if known.followed == "leaves":
+        text += ", summed over trees"
+    at_once, later = known.people_falling_at_once, known.people_falling_as_a_consequence
+    if falling and at_once is not None and later is not None:
+        text += ", {} at once and {} as a consequence"
+        parts += [People.alone(at_once), People.alone(later)]
+    yield "Known people", say(text, *parts)
+
+
+def _prior(prior: PublicPrior | None) -> Iterator[tuple[str, Phrase]]:
+    if prior is None:
+        return
+    method = say("exact")
+    if prior.leaves_estimated:
+        method = say("the Ω-estimate in {} of three or more labels", prior.leaves_estimated)
+    yield (
+        "Public prior",
+        say(
+            "{}{}: {}{} become at least {}% certain because of it; {}",
+            prior.origin[:80], f" ({prior.column[:60]})" if prior.column else "",
+            "at most " if prior.people_because_of_prior is None else "",
+            prior.people_because_of_prior_at_most, 100 * prior.certainty, method,
+        ),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""TA102: whose label follows from the leaf."""

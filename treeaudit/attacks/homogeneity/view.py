@@ -1,0 +1,90 @@
+"""What TA102 shows: whose label is certain, and what of that is memory."""
+
+from collections.abc import Sequence
+
+from treeaudit.attacks.control import reading
+from treeaudit.attacks.showing import over_trees, rung_not_run, worst_tree
+from treeaudit.findings.findings import Control, Finding, Skipped
+from treeaudit.findings.numbers import Either, People, Phrase, Prose, Share, say
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Figure, Rung, View
+
+__all__ = ["view"]
+
+_KNOWS = "the same, and asks for the label"
+_READINGS = {
+    "memory": "memory for {}",
+    "fact": "mostly a fact of the population for {}",
+    "open": "not decided for {}",
+}
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return what there is to show of the labels in the groups."""
+    if isinstance(result, Skipped):
+        return View(
+            reason=say("Labels: {}.", Prose(result.reason)), rungs=(rung_not_run(_KNOWS, result),)
+        )
+    details, target = result.details, report.forest.schema.target[:60]
+    many = report.forest.n_trees > 1
+    share: Share = details["certain_share"]
+    people = worst_tree(result, details["homogeneous_people"], "homogeneous_people")
+    where = " in the worst tree" if many else ""
+    brief = say("{} certain in one tree", share) if many else say(
+        "{} ({}) certain", People(result.people), share)  # fmt: skip
+    return View(
+        brief=brief,
+        figure=Figure(number=People(people), counts=f"whose label is certain{where}"),
+        headline=_headline(result, report, people) if people else None,
+        too=say(", and in none of them has everybody the same {}", target),
+        reason=_reason(result, report, share, where),
+        rungs=(
+            Rung(
+                knows=say(_KNOWS),
+                number=People(result.people),
+                follows=say("whose label is certain{}", over_trees(report)),
+            ),
+        ),
+        facts=(
+            (
+                "Diversity",
+                say(
+                    f"at least {details['distinct_l']} distinct per group, entropy l "
+                    f"{details['entropy_l']:.2f}, t-closeness {details['t_closeness']:.2f}",
+                    exact=True,
+                ),
+            ),
+        ),
+        held=result.controls,
+        asks_control=result.status == "found",
+    )
+
+
+def _headline(finding: Finding, report: Report, people: int) -> Phrase:
+    # Of a forest nothing is said: the people of its leaves are counted in every tree.
+    known = "test" in report.people and report.forest.n_trees == 1
+    return say(
+        "knows the {} of {} for certain{}",
+        report.forest.schema.target[:60],
+        People(people),
+        _memory(finding.controls) if known else "",
+    )
+
+
+def _memory(controls: Sequence[Control]) -> Phrase | str:
+    """Say how many of the certain labels are memory."""
+    people = dict.fromkeys(_READINGS, 0)
+    for control in controls:
+        people[reading(control)] += control.claim.n
+    told = [say(_READINGS[kind], People.alone(n)) for kind, n in people.items() if n]
+    return say(f" ({', '.join('{}' for _ in told)})", *told) if told else ""
+
+
+def _reason(finding: Finding, report: Report, share: Share, where: str) -> Phrase:
+    if not finding.leaves:
+        return say("Every group holds people with different labels.")
+    every = "all " if finding.leaves == len(report.table.leaf) > 1 else ""
+    return say(
+        "In {}{} everybody has the same label: {} of the people{}.",
+        Either(every), People(finding.leaves, "group", "groups"), share, where,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""TA105: whether somebody was in the training data."""

@@ -1,0 +1,270 @@
+"""Membership inference: was this person in the training data? (TA105).
+
+A person who was, is counted in the leaf that they fit; one who was not, is not.
+The score adds up, over the trees, how much more likely the counts are with one
+more person (`treeaudit.attacks.membership_inference.count_score`). It needs no shadow models. The
+usual tests stand beside it.
+
+References
+----------
+Carlini et al. (2022), Membership inference attacks from first principles:
+true positives at few false alarms, never accuracy alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case, Need
+from treeaudit.attacks.membership_inference.count_score import leaf_scores
+from treeaudit.attacks.membership_inference.details import (
+    MembershipDetails,
+    NotMade,
+    References,
+    Separation,
+    separation,
+)
+from treeaudit.attacks.membership_inference.references import Reason, Scores, lira, loss
+from treeaudit.attacks.membership_inference.roc import area, rate_at, threshold_at
+from treeaudit.attacks.membership_inference.view import view
+from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
+from treeaudit.attacks.sides import Sides, sides
+from treeaudit.findings.checks import Rule, most
+from treeaudit.findings.details import Details
+from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
+from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.report import Show
+from treeaudit.model.forest import Forest
+from treeaudit.people.predictions import averages
+from treeaudit.stats import Estimate, difference, wilson
+
+__all__ = ["Membership", "membership_scores"]
+
+Float = npt.NDArray[np.float64]
+
+_CERTAIN = 1e-9
+
+
+_CHECKS = (
+    Rule(
+        name="max-membership-auc",
+        title="Membership inference, AUC (upper bound)",
+        bound="at most {:g}",
+        measure=most("auc_high"),
+        share=True,
+    ),
+    Rule(
+        name="max-membership-tpr",
+        title="Members recognised at 1 % false alarms (upper bound)",
+        bound="at most {:.1%}",
+        measure=most("tpr_at_1_percent_fpr_high"),
+        missing="needs 1,000 or more unseen people (--test)",
+        share=True,
+    ),
+)
+
+
+def _private(forest: Forest) -> bool:
+    """Tell whether only what the model answers can be attacked."""
+    return forest.counts_are in ("noisy", "label-only") and averages(forest)
+
+
+def _no_score(case: Case) -> str | None:
+    return None if _private(case.forest) else TRUE_COUNTS.missing(case)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """Tell members from unseen people by the counts of their leaves.
+
+    Attributes
+    ----------
+    most_people
+        The most members, and the most control people, that are looked at.
+    most_for_lira
+        The same for LiRA, whose shadow models have to answer for each.
+    """
+
+    id: ClassVar[str] = "TA105"
+    title: ClassVar[str] = "Membership inference"
+    words: ClassVar[Words] = Words(
+        attacker="The attacker asks whether a person was in the training data. In every tree they "
+        "compare how many people of that label are in the leaf with how many to expect.",
+        assumes="the attacker has the file, knows all features and the label of the target, and "
+        "has a sample of the population",
+        remedy="merge leaves until each holds at least k people, use fewer trees, or train with "
+        "differential privacy",
+        limit="a test that finds nothing proves nothing: people alone in a leaf stay exposed "
+        "(TA101); the rates are averages over people, not the risk of one person",
+        reference="likelihood ratio of leaf counts; Carlini et al. (2022) for how to report it",
+    )
+    about: ClassVar[About] = "people"
+    checks: ClassVar[tuple[Rule, ...]] = _CHECKS
+    view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, Need(missing=_no_score))
+    details: ClassVar[type[Details]] = MembershipDetails
+    most_people: int = 20_000
+    most_for_lira: int = 4_000
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return how well members are told from unseen people; graded by the strongest test."""
+        private = _private(case.forest)
+        people = sides(case, self.id, self.most_people)
+        usual = loss(case.forest, people)
+        shadow: Scores | Reason
+        # What is left to attack in a private model is what it answers.
+        if private and not isinstance(usual, str):
+            (members, control), usual = usual, "this is the test that was made"
+            shadow = "shadow models would cost privacy"
+        else:
+            members, control = membership_scores(case, people)
+            shadow = lira(
+                case.forest,
+                sides(case, self.id, self.most_for_lira),
+                case.seed,
+                lambda i, n: case.step("training shadow models", i, n),
+            )
+        tests = [
+            (area(*scores), rate_at(*scores, 0.01))
+            for scores in ((members, control), usual, shadow)
+            if not isinstance(scores, str)
+        ]
+        rate = tests[0][1]
+        blind = _blind(case, usual)
+        alone = int((case.table.size == 1).sum())
+        found, excluded = separation(members, control), int(np.isneginf(control).sum())
+        held = None if rate is None else _control(members, control, rate)
+        excess = 0.0 if rate is None else max(0.0, rate.value - 0.01) * (rate.low > 0.01)
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=_severity(tests, alone),
+            leaves=0,
+            people=round(excess * len(people.train)),
+            summary=_summary(tests, blind, alone, case.forest.n_trees, private=private),
+            looked=(f"scores of {len(members):,} members and {len(control):,} other people",),
+            details=MembershipDetails(
+                auc=found.auc,
+                auc_low=found.auc_low,
+                auc_high=found.auc_high,
+                tpr_at_1_percent_fpr=found.tpr_at_1_percent_fpr,
+                tpr_at_1_percent_fpr_low=found.tpr_at_1_percent_fpr_low,
+                tpr_at_1_percent_fpr_high=found.tpr_at_1_percent_fpr_high,
+                tpr_at_0_1_percent_fpr=found.tpr_at_0_1_percent_fpr,
+                tpr_at_0_1_percent_fpr_low=found.tpr_at_0_1_percent_fpr_low,
+                tpr_at_0_1_percent_fpr_high=found.tpr_at_0_1_percent_fpr_high,
+                refused=found.refused,
+                score="answers" if private else "counts",
+                certain_non_members=People(excluded),
+                certain_non_members_share=Share.of(excluded, len(control)),
+                members=People(len(members)),
+                control=People(len(control)),
+                reference=People(len(people.reference)),
+                blind=blind,
+                people_alone=People(alone),
+                references=References(loss=_reference(usual), lira=_reference(shadow)),
+            ),
+            controls=() if held is None else (held,),
+        )
+
+
+def membership_scores(case: Case, people: Sides) -> Scores:
+    """Return the score of members and of control people, summed over the trees.
+
+    Minus infinity: certainly not in the training data.
+    """
+    population = people.population(case)
+    train, test = people.train, people.test
+    scores = (np.zeros(len(people.members)), np.zeros(len(people.control)))
+    for i, tree in enumerate(case.forest.trees):
+        table = leaf_scores(case.forest, i, tree, population)
+        for score, records, rows in zip(
+            scores, (train, test), (people.members, people.control), strict=True
+        ):
+            if table is None:
+                continue
+            if table.shape[1] == 1 or records.labels is None:
+                score += table[records.node[rows, i], 0]
+            else:
+                score += table[records.node[rows, i], records.labels[rows]]
+        case.step("membership inference", i + 1, case.forest.n_trees)
+    return scores
+
+
+def _reference(scores: Scores | Reason) -> Separation | NotMade:
+    return NotMade(reason=scores) if isinstance(scores, str) else separation(*scores)
+
+
+def _blind(case: Case, usual: Scores | Reason) -> bool:
+    """Tell whether the loss sees little but right and wrong: nine answers of ten are certain."""
+    if isinstance(usual, str) or case.forest.schema.classes is None:
+        return False
+    return all(float(((c < _CERTAIN) | (c > 1 - _CERTAIN)).mean()) >= 0.9 for c in usual)
+
+
+def _control(members: Float, control: Float, rate: Estimate) -> Control:
+    threshold = threshold_at(control, 0.01)
+    alarms = wilson(int((control > threshold).sum()), len(control))
+    excess = difference(rate, alarms)
+    return Control(
+        of="people taken for members at 1 % false alarms",
+        claim=rate,
+        verified=rate,
+        control=alarms,
+        excess=excess,
+        sentence=(
+            f"{rate.value:.1%} ({rate.low:.1%}–{rate.high:.1%}) of {rate.n:,} members are "
+            f"recognised, and {alarms.value:.1%} of {alarms.n:,} unseen people are taken for one."
+        ),
+    )
+
+
+def _severity(tests: Sequence[tuple[Estimate, Estimate | None]], alone: int) -> Severity:
+    """Grade what the strongest test finds above chance; never none where somebody is alone."""
+    grade = 1 if alone else 0
+    for found, rate in tests:
+        hits = 0.0 if rate is None or rate.low <= 0.01 else rate.value
+        value = 0.5 if found.low <= 0.5 else found.value
+        if value >= 0.8 or hits >= 0.1:
+            grade = 3
+        elif value >= 0.65 or hits >= 0.03:
+            grade = max(grade, 2)
+        elif value > 0.5 or hits:
+            grade = max(grade, 1)
+    steps: tuple[Severity, ...] = ("none", "low", "medium", "high")
+    return steps[grade]
+
+
+def _summary(
+    tests: Sequence[tuple[Estimate, Estimate | None]],
+    blind: bool,
+    alone: int,
+    n_trees: int,
+    *,
+    private: bool,
+) -> str:
+    found, rate = tests[0]
+    if rate is None:
+        text = "Members are told from unseen people with "
+    else:
+        text = f"{rate.value:.1%} of the members are recognised at 1 % false alarms, "
+    text += f"AUC {found.value:.2f} ({found.low:.2f}–{found.high:.2f})"
+    text += ", by what the model answers." if private else "."
+    if found.low <= 0.5:
+        text += " That is not above chance."
+    stronger = [usual.value for usual, _ in tests[1:] if usual.low > found.high]
+    if stronger:
+        text += f" A usual test does better here, with AUC {max(stronger):.2f}."
+    if blind:
+        text += (
+            " The usual test, the loss, is blind here: its answers are certain, so that it "
+            "sees little but right and wrong."
+        )
+    if alone:
+        leaves = "1 leaf holds" if alone == 1 else f"{alone:,} leaves hold"
+        where = f" in the {n_trees:,} trees" if n_trees > 1 else ""
+        text += f" {leaves} one person alone{where}, whatever this test finds (TA101)."
+    return text

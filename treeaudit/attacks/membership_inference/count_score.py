@@ -1,0 +1,183 @@
+"""How much more likely the counts of a leaf are if one more person is in it.
+
+Somebody who trained a tree is one of the people who are counted in their leaf;
+somebody who did not is not. How many people a leaf would hold anyway is read
+off a reference sample of other people. No shadow model is trained.
+
+References
+----------
+The likelihood ratio is that of a Poisson count with and without one more
+person. Carlini et al. (2022), Membership inference attacks from first
+principles, for the test that it sharpens.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+
+__all__ = ["Reference", "draws_ratio", "expected_counts", "leaf_scores", "people_ratio"]
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int32]
+
+PSEUDO = 0.5
+"""People added to every leaf of the reference sample: an empty leaf is not impossible."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reference:
+    """People who were not in the training data, as far as the score needs them.
+
+    Attributes
+    ----------
+    node
+        Shape ``(n, n_trees)``: where each of them ends.
+    labels
+        Shape ``(n,)``: positions in ``schema.classes``, or None.
+    n_members
+        People in the training data of the whole model.
+    """
+
+    node: Int
+    labels: Int | None
+    n_members: int
+
+
+def expected_counts(reference: npt.ArrayLike, n_reference: int, total: float) -> Float:
+    """Return how many people a leaf would hold of ``total``, given a reference sample.
+
+    Examples
+    --------
+    >>> expected_counts([0, 3], 10, 100).tolist()
+    [5.0, 35.0]
+    """
+    return (np.asarray(reference, dtype=np.float64) + PSEUDO) * (total / n_reference)
+
+
+def people_ratio(counts: Float, expected: Float, share: float = 1.0) -> Float:
+    """Return the log likelihood ratio of "is in the leaf" where people are counted once.
+
+    Parameters
+    ----------
+    counts
+        People in the leaf.
+    expected
+        How many there would be without this person; above 0.
+    share
+        Probability that a member was shown to this tree, above 0 and at most 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``log(1 - share + share * counts / expected)``: minus infinity where
+        everybody was shown and nobody is in the leaf. Such a person is
+        certainly no member.
+
+    Examples
+    --------
+    >>> people_ratio(np.array([1.0, 0.0]), np.array([0.5, 0.5])).round(4).tolist()
+    [0.6931, -inf]
+    >>> people_ratio(np.array([0.0]), np.array([0.5]), 0.75).round(4).tolist()
+    [-1.3863]
+    """
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(1 - share + share * (counts / expected)))
+
+
+def draws_ratio(counts: Float, expected: Float, each: float = 1.0) -> Float:
+    """Return the log likelihood ratio of "is in the leaf" where draws are counted.
+
+    Parameters
+    ----------
+    counts
+        Draws in the leaf.
+    expected
+        How many there would be without this person; above 0.
+    each
+        How often a member is drawn on average: draws over members.
+
+    Examples
+    --------
+    >>> draws_ratio(np.array([2.0, 0.0]), np.array([1.0, 1.0])).round(4).tolist()
+    [0.3863, -1.0]
+    """
+    return np.asarray(counts * np.log1p(each / expected) - each)
+
+
+def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) -> Float | None:
+    """Return the score of being in each leaf of a tree, per class.
+
+    Class counts are used where they are people or draws; otherwise the people
+    in the leaf whatever their label, and of weights only whether they are zero.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    index, tree
+        Which tree, and the tree itself.
+    reference
+        People who were not in the training data.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        Shape ``(n_nodes, n_classes)``, or ``(n_nodes, 1)`` where the label does
+        not matter; 0 at inner nodes, where only those end whom no edge lets
+        through. None where the tree tells nothing of people.
+    """
+    leaf = tree.is_leaf
+    labels = reference.labels if forest.tree_classes is None else None
+    counts = None if labels is None else tree.counts
+    if labels is not None and counts is not None and forest.counts_are in ("exact", "likely"):
+        scores = _labelled(forest, counts, leaf, reference, reference.node[:, index], labels)
+    elif tree.n_records is not None:
+        scores = _unlabelled(tree.n_records, counts, leaf, reference, index)
+    else:
+        return None
+    scores[~leaf] = 0
+    return scores
+
+
+def _labelled(
+    forest: Forest,
+    counts: Float,
+    leaf: npt.NDArray[np.bool_],
+    reference: Reference,
+    node: Int,
+    labels: Int,
+) -> Float:
+    n, classes = counts.shape
+    key = node.astype(np.int64) * classes + labels
+    seen = np.bincount(key, minlength=n * classes).reshape(n, classes)
+    total = float(counts[leaf].sum())
+    expected = expected_counts(seen, len(key), max(total, 1.0))
+    if forest.records_are == "bootstrap":
+        return draws_ratio(counts, expected, total / reference.n_members)
+    return people_ratio(counts, expected, _share(total, reference))
+
+
+def _unlabelled(
+    people: npt.NDArray[np.int64],
+    weight: Float | None,
+    leaf: npt.NDArray[np.bool_],
+    reference: Reference,
+    index: int,
+) -> Float:
+    seen = np.bincount(reference.node[:, index], minlength=len(people))
+    total = float(people[leaf].sum())
+    expected = expected_counts(seen, len(reference.node), max(total, 1.0))
+    share = _share(total, reference)
+    scores = people_ratio(people.astype(np.float64), expected, share)[:, None]
+    if weight is None:
+        return scores
+    nobody = people_ratio(np.zeros(1), np.ones(1), share)
+    return np.where(weight > 0, scores, nobody)
+
+
+def _share(total: float, reference: Reference) -> float:
+    return min(1.0, total / reference.n_members)

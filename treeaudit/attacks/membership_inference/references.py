@@ -1,0 +1,176 @@
+"""The usual membership tests, beside which the count score is reported.
+
+The loss attack asks how sure the model is of the right answer; offline LiRA
+holds that against models of the same kind that never saw the person.
+
+References
+----------
+Yeom et al. (2018), Privacy risk in machine learning, section 3 (loss).
+Carlini et al. (2022), Membership inference attacks from first principles,
+section IV and algorithm 1, offline and with one variance for all (LiRA).
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.sides import Sides
+from treeaudit.model.forest import Forest
+from treeaudit.people.predictions import averages, class_shares
+from treeaudit.people.records import Records
+
+__all__ = ["Reason", "Scores", "confidence", "lira", "loss"]
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int32]
+Index = npt.NDArray[np.intp]
+Scores = tuple[Float, Float]
+Reason = str
+
+_TRAINED_AGAIN = {
+    "DecisionTreeClassifier": "sklearn.tree",
+    "ExtraTreeClassifier": "sklearn.tree",
+    "RandomForestClassifier": "sklearn.ensemble",
+    "ExtraTreesClassifier": "sklearn.ensemble",
+}
+"""The classes of shadow models, and where scikit-learn has them."""
+_NOT_COPIED = ("random_state", "n_jobs", "verbose", "warm_start", "oob_score", "class_weight")
+_SHADOWS = 16
+_MOST_ROWS, _FEWEST_ROWS = 5_000, 500
+_MOST_WORK = 4_000_000
+"""Shadow trees times rows: about five seconds."""
+_SURE = 1e-3
+"""Probabilities are kept this far from 0 and 1, where the logit has no value."""
+
+
+def confidence(forest: Forest, records: Records, rows: Index) -> Float | Reason:
+    """Return the probability that the model gives to the right label.
+
+    Of a model that predicts a number: minus the distance to the right one. A
+    reason where the leaves alone do not tell what the model answers.
+    """
+    if averages(forest) and records.labels is not None:
+        shares, _ = class_shares(forest, records.node[rows])
+        found: Float = shares[np.arange(len(rows)), records.labels[rows]]
+        return found
+    if forest.answers != "mean":
+        return f"the answer of {forest.source.estimator} is not the mean of its leaves"
+    if records.targets is None:
+        return "the model does not tell how sure it is"
+    total = np.zeros(len(rows))
+    for i, tree in enumerate(forest.trees):
+        if tree.value is None:
+            return "the model does not tell how sure it is"
+        total += tree.value[records.node[rows, i]]
+    return -np.abs(total / forest.n_trees - records.targets[rows])
+
+
+def loss(forest: Forest, people: Sides) -> Scores | Reason:
+    """Return how right the model is about members and about control people."""
+    members = confidence(forest, people.train, people.members)
+    control = confidence(forest, people.test, people.control)
+    if isinstance(members, str):
+        return members
+    return control if isinstance(control, str) else (members, control)
+
+
+def lira(
+    forest: Forest,
+    people: Sides,
+    seed: int,
+    step: Callable[[int, int], None] | None = None,
+    shadows: int = _SHADOWS,
+) -> Scores | Reason:
+    """Return offline LiRA scores: standard deviations above models without the person.
+
+    Shadow models have the class and the parameters of the model and are trained
+    on the reference half, each on a random half of it. They need scikit-learn.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    people
+        Members, control and reference.
+    seed
+        Of the shadow models.
+    step
+        Called with shadow models done and their number.
+    shadows
+        How many models.
+
+    Returns
+    -------
+    tuple of numpy.ndarray, or str
+        Scores of members and of control people, or why there are none.
+    """
+    rows = _shadow_rows(forest, people, shadows)
+    target = loss(forest, people)
+    if isinstance(rows, str) or isinstance(target, str):
+        return rows if isinstance(rows, str) else str(target)
+    asked = np.concatenate(
+        [people.train.values[people.members], people.test.values[people.control]]
+    )
+    train, test = people.train.known_labels, people.test.known_labels
+    labels = np.concatenate([train[people.members], test[people.control]])
+    rng = np.random.default_rng([seed, 0x71A])
+    without = np.empty((shadows, len(labels)))
+    for i in range(shadows):
+        chosen = rng.choice(people.reference, rows, replace=False)
+        known = (people.test.values[chosen], test[chosen])
+        answer = _shadow(forest, known, asked, labels, int(rng.integers(2**31)))
+        if isinstance(answer, str):
+            return answer
+        without[i] = _logit(answer)
+        if step is not None:
+            step(i + 1, shadows)
+    # One variance for everybody: sixteen models do not tell it person by person.
+    spread = float(np.sqrt(without.var(axis=0, ddof=1).mean())) or 1.0
+    score = (_logit(np.concatenate(target)) - without.mean(axis=0)) / spread
+    return score[: len(people.members)], score[len(people.members) :]
+
+
+def _shadow_rows(forest: Forest, people: Sides, shadows: int) -> int | Reason:
+    name = forest.source.estimator
+    if name not in _TRAINED_AGAIN or people.test.labels is None:
+        return f"shadow models are trained for plain trees and forests that classify, not {name}"
+    if any(feature.categories is not None for feature in forest.schema.features):
+        return "the columns are encoded before the model; shadow models would be others"
+    rows = min(_MOST_ROWS, len(people.reference) // 2, _MOST_WORK // (shadows * forest.n_trees))
+    if rows >= min(_FEWEST_ROWS, len(people.reference) // 2) and rows > 1:
+        return rows
+    return f"{shadows} shadow models of {forest.n_trees:,} trees would take too long"
+
+
+def _shadow(
+    forest: Forest,
+    known: tuple[Float, npt.NDArray[np.int32]],
+    asked: Float,
+    labels: Index,
+    seed: int,
+) -> Float | Reason:
+    """Train one model and return its probability of the right labels."""
+    name = forest.source.estimator
+    try:
+        kind = getattr(import_module(_TRAINED_AGAIN[name]), name)
+    except ImportError:
+        return "scikit-learn is not installed, which trains the shadow models"
+    understood = kind().get_params()
+    stated = forest.source.parameters.items()
+    options = {k: v for k, v in stated if k in understood and k not in _NOT_COPIED}
+    try:
+        model = kind(**options, random_state=seed).fit(*known)
+        answer = model.predict_proba(asked)
+    except (ValueError, TypeError) as error:
+        return f"a shadow model could not be trained: {str(error).splitlines()[0][:120]}"
+    column = np.full(int(max(labels.max(), model.classes_.max())) + 1, -1)
+    column[model.classes_] = np.arange(len(model.classes_))
+    at = column[labels]
+    return np.where(at >= 0, answer[np.arange(len(labels)), at], 0.0)
+
+
+def _logit(p: Float) -> Float:
+    p = np.clip(p, _SURE, 1 - _SURE)
+    return np.asarray(np.log(p / (1 - p)))

@@ -1,0 +1,133 @@
+"""What TA105 shows: how well each test tells members, and what chance gives."""
+
+from collections.abc import Callable, Sequence
+
+from treeaudit.attacks.membership_inference.details import MembershipDetails, NotMade, Separation
+from treeaudit.attacks.showing import rung_not_run
+from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.numbers import (
+    Agreeing,
+    Either,
+    People,
+    Phrase,
+    Prose,
+    Score,
+    Share,
+    exactly,
+    say,
+)
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Figure, Line, Mark, MarkKind, Plot, Rung, View
+from treeaudit.stats import Estimate
+
+__all__ = ["view"]
+
+_KNOWS = "everything about a person, and asks whether they were in"
+Read = Callable[[Separation, int], Estimate | Either]
+"""Reads a share and what it rests on, or why there is none."""
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return every test with its interval beside chance."""
+    if isinstance(result, Skipped):
+        return View(rungs=(rung_not_run(_KNOWS, result, "not run: {}"),))
+    details: MembershipDetails = result.details
+    auc, low, high = details.auc, details.auc_low, details.auc_high
+    return View(
+        brief=say(f"AUC {auc:.2f} ({low:.2f}–{high:.2f})"),
+        unseen=say("a coin: AUC 0.50"),
+        figure=Figure(number=Score(auc, low, high), counts="AUC{}; a coin has 0.5"),
+        rungs=(
+            Rung(
+                knows=say(_KNOWS),
+                number=say(f"{auc:.0%}"),
+                follows=say(
+                    "of pairs of a member and somebody else are told apart"
+                    + ("" if low > 0.5 else "; a coin tells 50%")
+                ),
+            ),
+        ),
+        plots=_plots(result),
+    )
+
+
+def _plots(finding: Finding) -> tuple[Plot, ...]:
+    details: MembershipDetails = finding.details
+    told_apart = Plot(
+        title=say("A member told from somebody else (AUC; a coin has 50 %)"),
+        lines=_lines(details, _area, details.members + details.control, 0.5),
+        sentences=_non_members(details),
+    )
+    # The control of this attack is about the first of the rates.
+    said = tuple(exactly(one.sentence) for one in finding.controls)
+    return (
+        told_apart,
+        _rate(details, "1 %", _at_1_percent, 0.01, said),
+        _rate(details, "0.1 %", _at_0_1_percent, 0.001, ()),
+    )
+
+
+def _rate(
+    details: MembershipDetails, alarms: str, read: Read, chance: float, said: tuple[Phrase, ...]
+) -> Plot:
+    """Return a rate of every test, or why none of them has it."""
+    title = say(f"Members recognised at {alarms} false alarms")
+    lines = _lines(details, read, details.members, chance)
+    if not any(line.marks for line in lines):
+        reason = say("Not told: {}.", read(details, details.members))
+        return Plot(title=title, lines=(), sentences=(reason,))
+    return Plot(title=title, lines=lines, sentences=said)
+
+
+def _lines(details: MembershipDetails, read: Read, n: int, chance: float) -> tuple[Line, ...]:
+    """Return a row per test, with its number or why it has none."""
+    tests: tuple[tuple[str, MarkKind, Separation | NotMade], ...] = (
+        ("Counts of leaves", "unseen", details),
+        ("Loss of the model", "guess", details.references.loss),
+        ("LiRA, shadow models", "guess", details.references.lira),
+    )
+    lines = []
+    for name, kind, test in tests:
+        found = Prose(test.reason) if isinstance(test, NotMade) else read(test, n)
+        if isinstance(found, Estimate):
+            mark = Mark(kind=kind, share=found)
+            lines.append(Line(name=say(name), marks=(mark,), chance=chance))
+        else:
+            lines.append(Line(name=say(name), cells=(say("{}", found),)))
+    return tuple(lines)
+
+
+def _area(test: Separation, n: int) -> Estimate:
+    return Estimate(value=test.auc, low=test.auc_low, high=test.auc_high, n=n)
+
+
+def _at_1_percent(test: Separation, n: int) -> Estimate | Either:
+    low, high = test.tpr_at_1_percent_fpr_low, test.tpr_at_1_percent_fpr_high
+    return _share((test.tpr_at_1_percent_fpr, low, high), n, test.refused.tpr_at_1_percent_fpr)
+
+
+def _at_0_1_percent(test: Separation, n: int) -> Estimate | Either:
+    low, high = test.tpr_at_0_1_percent_fpr_low, test.tpr_at_0_1_percent_fpr_high
+    return _share((test.tpr_at_0_1_percent_fpr, low, high), n, test.refused.tpr_at_0_1_percent_fpr)
+
+
+def _share(found: Sequence[Share | None], n: int, refused: str | None) -> Estimate | Either:
+    value, low, high = found
+    if value is None or low is None or high is None:
+        few = "too few control people"
+        return Either(refused or few, few)
+    return Estimate(value=value, low=low, high=high, n=n)
+
+
+def _non_members(details: MembershipDetails) -> tuple[Phrase, ...]:
+    n = details.certain_non_members
+    if not n:
+        return ()
+    return (
+        say(
+            "{} of {} unseen {} certainly not in the training data: the file excludes them "
+            "without any doubt.",
+            People.alone(n), People.alone(details.control),
+            Agreeing(n, "person is", "people are"),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""TA110: what else a leaf says of its people."""

@@ -1,0 +1,157 @@
+"""A column of the training data as codes, for TA110."""
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case
+from treeaudit.errors import DataError
+from treeaudit.model.schema import Label, Schema
+from treeaudit.model.words import label_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SensitiveColumn", "check_columns", "codes_of", "columns_to_audit"]
+
+_MOST_KINDS = 20
+"""A column of numbers with more values than this is measured as a magnitude."""
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SensitiveColumn:
+    """One column to audit.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    code
+        Shape ``(n_train,)``: value of each training person, from 0.
+    names
+        The values as text, numbers in ascending order; people without a value
+        have a value of their own, the last.
+    number
+        Shape ``(n_train,)``: the values of a magnitude, or None.
+    ordered
+        Whether the order of the codes means anything.
+    missing
+        How many people have no value.
+    used
+        Whether the model has it as a feature.
+    named
+        Whether somebody named it; otherwise it is the target of the model.
+    """
+
+    name: str
+    code: Wide
+    names: tuple[str, ...]
+    number: Float | None
+    ordered: bool
+    missing: int
+    used: bool
+    named: bool = True
+
+
+def check_columns(case: Case) -> None:
+    """Refuse names that are no column of the training data.
+
+    Raises
+    ------
+    DataError
+        If there is no such column, or there are no training data.
+    """
+    if not case.sensitive:
+        return
+    if case.train is None:
+        raise DataError(
+            f"the sensitive column {case.sensitive[0]!r} can only be audited with the training "
+            "data (--train)"
+        )
+    known = [str(column) for column in case.train.frame.columns]
+    for name in case.sensitive:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(known[:8])}"
+            raise DataError(f"{case.train.origin} has no column {name!r}{hint}")
+
+
+def columns_to_audit(case: Case) -> list[SensitiveColumn]:
+    """Return the columns that were named, and the target of a model that predicts a number."""
+    check_columns(case)
+    train, schema = case.people("train"), case.forest.schema
+    found = [
+        _column(name, _series(train.frame, name), schema) for name in dict.fromkeys(case.sensitive)
+    ]
+    if train.targets is not None and schema.target not in case.sensitive:
+        found.append(replace(_numbers(schema.target, train.targets, used=False), named=False))
+    return found
+
+
+def codes_of(column: SensitiveColumn, frame: "pd.DataFrame") -> Wide | None:
+    """Return the codes of other people, -1 for values that are new; None without the column."""
+    if column.name not in map(str, frame.columns):
+        return None
+    known = {name: code for code, name in enumerate(column.names)}
+    texts = _texts(_series(frame, column.name))
+    values, back = np.unique(texts, return_inverse=True)
+    codes = np.array([known.get(str(value), -1) for value in values], dtype=np.int64)
+    return codes[back.reshape(-1)]
+
+
+def _column(name: str, series: "pd.Series[Any]", schema: Schema) -> SensitiveColumn:
+    used = any(feature == name or feature.startswith(f"{name}_") for feature in schema.names)
+    if series.dtype.kind in "iuf":
+        return _numbers(name, series.to_numpy(dtype=np.float64), used=used)
+    texts = _texts(series)
+    values, code = np.unique(texts, return_inverse=True)
+    return SensitiveColumn(
+        name=name,
+        code=code.reshape(-1),
+        names=tuple(str(value) for value in values),
+        number=None,
+        ordered=False,
+        missing=int(series.isna().sum()),
+        used=used,
+    )
+
+
+def _numbers(name: str, number: Float, *, used: bool) -> SensitiveColumn:
+    missing = np.isnan(number)
+    values = np.unique(number[~missing])
+    code = np.searchsorted(values, number)
+    code[missing] = len(values)
+    names = tuple(label_text(float(value)) for value in values)
+    magnitude = len(values) > _MOST_KINDS and not missing.all()
+    return SensitiveColumn(
+        name=name,
+        code=code.astype(np.int64),
+        names=(*names, "no value") if missing.any() else names,
+        number=np.where(missing, 0.0, number) if magnitude else None,
+        ordered=not missing.any(),
+        missing=int(missing.sum()),
+        used=used,
+    )
+
+
+def _series(frame: "pd.DataFrame", name: str) -> "pd.Series[Any]":
+    """Return the first column of a name that is there."""
+    return frame.iloc[:, [str(column) for column in frame.columns].index(name)]
+
+
+def _texts(series: "pd.Series[Any]") -> npt.NDArray[np.str_]:
+    """Return values as text; people without a value have "no value"."""
+    import pandas as pd
+
+    codes, values = pd.factorize(series, use_na_sentinel=True)
+    plain: list[Label] = [v.item() if isinstance(v, np.generic) else v for v in list(values)]
+    if series.dtype.kind in "iuf":
+        plain = [float(value) for value in plain]
+    names = np.array([label_text(value) for value in plain] + ["no value"], dtype=np.str_)
+    return names[codes]

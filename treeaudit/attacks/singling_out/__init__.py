@@ -1,0 +1,1 @@
+"""TA101: who is alone in a leaf."""

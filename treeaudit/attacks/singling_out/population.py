@@ -1,0 +1,198 @@
+"""Re-identification risk inside and outside the training data, for TA101.
+
+The groups of a tree are drawn after the data was seen, and every group holds
+somebody of it. Estimators of population uniqueness know neither, so that only
+people who are alone in the data are asked about, and with unseen people the
+rest of the population is counted, not guessed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case
+from treeaudit.findings.details import Details
+from treeaudit.findings.numbers import People, Share
+from treeaudit.model.forest import Forest
+from treeaudit.stats import Estimate, wilson
+from treeaudit.table.population import expected_chance, population_uniques
+from treeaudit.table.risks import Risk, risk
+from treeaudit.table.table import Table
+
+__all__ = ["Population", "Risks", "degrees_of_freedom", "population", "risks"]
+
+Wide = npt.NDArray[np.int64]
+
+_ASSUMES = (
+    "estimates: they take the groups for fixed before the data was drawn, and a tree draws them "
+    "afterwards"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risks(Details):
+    """The re-identification risks of the tree that has the most leaves for its people.
+
+    Attributes
+    ----------
+    tree
+        Which one.
+    threshold
+        ``1 / k``.
+    prosecutor
+        Of somebody who is known to be in the data.
+    journalist
+        Of somebody of whom that is not known; None without a sampling fraction.
+    marketer
+        The average of the journalist, or of the prosecutor where there is none.
+    fraction
+        Of the population in this tree, or None.
+    estimated
+        Whether a model of the population was needed.
+    """
+
+    tree: int
+    threshold: Share
+    prosecutor: Risk
+    journalist: Risk | None
+    marketer: Share
+    fraction: float | None
+    estimated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AloneInBoth(Details):
+    """Estimated people who are alone in the data and in the population, by estimator.
+
+    None where the model of the population cannot be fitted.
+
+    Attributes
+    ----------
+    pitman, zayatz, slide_negative_binomial
+        By this estimator.
+    """
+
+    pitman: float | None
+    zayatz: float | None
+    slide_negative_binomial: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Population(Details):
+    """Whether people who are alone in a leaf are so in the population.
+
+    Attributes
+    ----------
+    tree
+        The tree that was looked at.
+    people
+        Of the population.
+    fraction
+        Of it in this tree.
+    alone_in_data
+        People alone in a leaf.
+    alone_in_both
+        Those of them who are estimated to be alone in the population.
+    others_per_unique_leaf
+        Further people of the population for each leaf of one person, counted on
+        unseen people; None without them.
+    assumes
+        What the estimates assume, in a sentence.
+    """
+
+    tree: int
+    people: int
+    fraction: float
+    alone_in_data: People
+    alone_in_both: AloneInBoth
+    others_per_unique_leaf: Estimate | None
+    assumes: str
+
+
+def risks(case: Case) -> Risks:
+    """Return the risks of the worst tree."""
+    tree, size = _worst_tree(case.table)
+    threshold = 1 / case.k
+    known = risk(size, threshold)
+    fraction = _fraction(case, size)
+    unknown = None if fraction is None else risk(size, threshold, expected_chance(size, fraction))
+    return Risks(
+        tree=tree,
+        threshold=Share(threshold),
+        prosecutor=known,
+        journalist=unknown,
+        marketer=Share((unknown or known).average),
+        fraction=fraction,
+        estimated=unknown is not None,
+    )
+
+
+def population(case: Case) -> Population | None:
+    """Return who is alone in the population; None without a sampling fraction."""
+    tree, size = _worst_tree(case.table)
+    fraction = _fraction(case, size)
+    if fraction is None:
+        return None
+    alone = int((size == 1).sum())
+    uniques = population_uniques(size, fraction)
+
+    def of_these(value: float | None) -> float | None:
+        # Of all who are alone in the population, the fraction is in the data.
+        return None if value is None else min(value * fraction, float(alone))
+
+    return Population(
+        tree=tree,
+        people=uniques.population,
+        fraction=fraction,
+        alone_in_data=People(alone),
+        alone_in_both=AloneInBoth(
+            pitman=of_these(uniques.pitman),
+            zayatz=of_these(uniques.zayatz),
+            slide_negative_binomial=of_these(uniques.slide),
+        ),
+        others_per_unique_leaf=_others(case, tree, uniques.population - int(size.sum()), alone),
+        assumes=_ASSUMES,
+    )
+
+
+def degrees_of_freedom(forest: Forest, table: Table) -> int | None:
+    """Return people minus parameters: two per split, one per leaf and class but the last.
+
+    None where the file does not tell how many people there are.
+    """
+    people = forest.n_records
+    if people is None and forest.n_trees == 1 and table.tells_people:
+        people = int(table.size.sum())
+    if people is None:
+        return None
+    per_leaf = max(len(forest.schema.classes or ()) - 1, 1)
+    return people - 2 * (table.n_nodes - table.n_leaves) - per_leaf * table.n_leaves
+
+
+def _worst_tree(table: Table) -> tuple[int, Wide]:
+    """Return the tree with the most leaves for its people, and their sizes."""
+    leaves, people = np.diff(table.start), table.per_tree(table.size)
+    tree = int((leaves / np.maximum(people, 1)).argmax())
+    return tree, table.size[table.rows_of(tree)]
+
+
+def _fraction(case: Case, size: Wide) -> float | None:
+    """Return the share of the population that is in one tree: less, where it saw a draw."""
+    if case.fraction is None:
+        return None
+    whole = case.forest.n_records or int(size.sum())
+    return case.fraction * min(int(size.sum()) / whole, 1.0)
+
+
+def _others(case: Case, tree: int, rest: int, alone: int) -> Estimate | None:
+    """Count unseen people in leaves of one person, and scale to the rest of the population."""
+    if case.test is None or not alone:
+        return None
+    position = case.table.positions(tree, case.test.node[:, tree])
+    inside = (position >= 0) & (case.table.size[position] == 1)
+    share = wilson(int(inside.sum()), len(inside))
+    scale = rest / alone
+    return Estimate(
+        value=share.value * scale, low=share.low * scale, high=share.high * scale, n=share.n
+    )

@@ -1,0 +1,221 @@
+"""Singling out: leaves that hold one person (TA101).
+
+A leaf with one training record describes one person: whoever knows somebody
+who fits the rule knows which record is theirs. Leaves below k are reported
+with them, and the re-identification risks that disclosure control uses.
+
+References
+----------
+Wakabayashi et al. (2024), section 3.1, uniqueness attack.
+Sweeney (2002), k-anonymity.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case, Need, evidence, looked_at, smallest, unseen_trees
+from treeaudit.attacks.control import MEMORY, leaf_control, lowered
+from treeaudit.attacks.needs import PEOPLE
+from treeaudit.attacks.singling_out.contribution import contribution
+from treeaudit.attacks.singling_out.details import UniquenessDetails, group_sizes
+from treeaudit.attacks.singling_out.population import (
+    Population,
+    degrees_of_freedom,
+    population,
+    risks,
+)
+from treeaudit.attacks.singling_out.view import view
+from treeaudit.findings.checks import Rule, holds_at_least, least, most
+from treeaudit.findings.details import Details
+from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words
+from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.report import Show
+from treeaudit.model.forest import Forest
+
+__all__ = ["Uniqueness"]
+
+
+def _marketer_risk(findings: Sequence[Finding], _: Forest) -> float:
+    """Measure the average chance to find a person, in the worst tree."""
+    return float(findings[0].details.risks.prosecutor.average)
+
+
+def _population_uniques(findings: Sequence[Finding], _: Forest) -> float | None:
+    """Measure the estimated people who are alone in the data and in the population."""
+    found: Population | None = findings[0].details.population
+    if found is None:
+        return None
+    return 0.0 if not found.alone_in_data else found.alone_in_both.pitman
+
+
+_STEP = "train again with min_samples_leaf={k} or more, so that nobody stands alone"
+
+_CHECKS = (
+    Rule(
+        name="min-leaf",
+        title="Smallest group",
+        bound="at least {:,.0f} people",
+        measure=least("min_leaf"),
+        holds=holds_at_least,
+        step=_STEP,
+        beside_repair=True,
+    ),
+    Rule(
+        name="max-unique-people",
+        title="People alone in a leaf",
+        bound="at most {:,.0f}",
+        measure=most("unique_people"),
+        among=True,
+        step=_STEP,
+        beside_repair=True,
+    ),
+    Rule(
+        name="max-small-leaf-people",
+        title="People in leaves below k",
+        bound="at most {:,.0f}",
+        measure=most("below_k_people"),
+        among=True,
+        step=_STEP,
+        beside_repair=True,
+    ),
+    Rule(
+        name="max-small-leaf-share",
+        title="Share of people in leaves below k",
+        bound="at most {:.1%}",
+        measure=most("below_k_share"),
+        share=True,
+    ),
+    Rule(
+        name="max-marketer-risk",
+        title="Average chance to find a person",
+        bound="at most {:.1%}",
+        measure=_marketer_risk,
+        share=True,
+    ),
+    Rule(
+        name="max-population-uniques",
+        title="People alone in the population too (estimate)",
+        bound="at most {:,.0f}",
+        measure=_population_uniques,
+        missing="needs a share of the population that can be modelled (--sampling-fraction)",
+    ),
+    Rule(
+        name="min-degrees-of-freedom",
+        title="Residual degrees of freedom",
+        bound="at least {:,.0f}",
+        measure=least("residual_degrees_of_freedom"),
+        missing="the file does not tell how many people there are",
+        holds=holds_at_least,
+    ),
+    MEMORY,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uniqueness:
+    """Count people in leaves of one person and in leaves below ``k``."""
+
+    id: ClassVar[str] = "TA101"
+    title: ClassVar[str] = "Singling out"
+    words: ClassVar[Words] = Words(
+        attacker="A leaf that holds one training record describes one person. Whoever knows "
+        "somebody who fits the description has found their record, and reads the label off it.",
+        assumes="the attacker has the file and knows the features on the path",
+        remedy="merge leaves until each holds at least k people, or publish the tree without "
+        "its counts",
+        limit="counts people in the training data; it does not say whether the same description "
+        "fits others outside it",
+        reference="Wakabayashi et al. (2024), section 3.1; Sweeney (2002), k-anonymity",
+    )
+    about: ClassVar[About] = "table"
+    checks: ClassVar[tuple[Rule, ...]] = _CHECKS
+    view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (PEOPLE,)
+    details: ClassVar[type[Details]] = UniquenessDetails
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return what the leaf sizes alone reveal.
+
+        Skipped where no small leaf was found and not every tree tells.
+        """
+        size = case.table.size
+        k = case.k
+        alone, small = size == 1, size < k
+        unique, below = int(alone.sum()), int(small.sum())
+        below_people, total = int(size[small].sum()), int(size.sum())
+        severity: Severity = "high" if unique else "medium" if below else "none"
+        least = int(size.min())
+        worst = smallest(size, np.flatnonzero(small))
+        details = UniquenessDetails(
+            unique_leaves=People.leaves(unique),
+            unique_people=People(unique),
+            below_k_leaves=People.leaves(below),
+            below_k_people=People(below_people),
+            k=k,
+            min_leaf=People(least),
+            group_sizes=group_sizes(size),
+            prosecutor_risk=Share(1 / least),
+            marketer_risk=Share(len(size) / total),
+            trees_that_do_not_tell=case.table.n_silent,
+            below_k_share=Share(_share(case, small)),
+            residual_degrees_of_freedom=degrees_of_freedom(case.forest, case.table),
+            risks=risks(case),
+            population=population(case),
+            contribution=contribution(case, small),
+        )
+        many = case.forest.n_trees > 1
+        control = leaf_control(case, small, f"leaves of fewer than {k} people")
+        severity, unseen = lowered(severity, [control]), unseen_trees(case)
+        if severity == "none" and unseen:
+            return Skipped(id=self.id, title=self.title, reason=unseen[0])
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=severity,
+            leaves=below,
+            people=below_people,
+            summary=_summary(unique, below_people, below, k, many),
+            looked=looked_at("leaf sizes", case),
+            unseen=unseen,
+            details=details,
+            evidence=evidence(case, worst),
+            per_tree=_per_tree(case, alone, small) if many else None,
+            controls=() if control is None else (control,),
+        )
+
+
+def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:
+    if not leaves:
+        return f"Every leaf holds at least {k} people."
+    if many:
+        return f"{unique:,} leaves hold one record alone; {leaves:,} hold fewer than {k}."
+    alone = {0: "Nobody is", 1: "1 person is"}.get(unique, f"{unique:,} people are")
+    return f"{alone} alone in a leaf; {people:,} are in leaves of fewer than {k}."
+
+
+def _share(case: Case, small: npt.NDArray[np.bool_]) -> float:
+    """Return the share of people in small leaves, in the worst tree."""
+    table = case.table
+    people = table.per_tree(np.where(small, table.size, 0))
+    return float((people / np.maximum(table.per_tree(table.size), 1)).max())
+
+
+def _per_tree(
+    case: Case, alone: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
+) -> tuple[Mapping[str, Any], ...]:
+    table = case.table
+    unique, leaves = table.per_tree(alone), table.per_tree(small)
+    people = table.per_tree(np.where(small, table.size, 0))
+    # A tree that does not tell has no leaves here; reduceat would look into the next tree.
+    told = np.flatnonzero(np.diff(table.start))
+    least = np.minimum.reduceat(table.size, table.start[told])
+    columns = (told, unique[told], leaves[told], people[told], least)
+    names = ("tree", "unique_leaves", "below_k_leaves", "below_k_people", "min_leaf")
+    return tuple(
+        dict(zip(names, row, strict=True))
+        for row in zip(*(column.tolist() for column in columns), strict=True)
+    )

@@ -1,0 +1,183 @@
+"""What TA101 shows: who is alone, what singles them out, the risk outside the data."""
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+from treeaudit.attacks.showing import over_trees, worst_tree
+from treeaudit.attacks.singling_out.contribution import Contribution
+from treeaudit.attacks.singling_out.details import UniquenessDetails
+from treeaudit.attacks.singling_out.population import Population, Risks
+from treeaudit.findings.checks import epsilon
+from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.numbers import Agreeing, People, Phrase, Prose, Share, Strong, say
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+from treeaudit.stats import fact
+
+__all__ = ["view"]
+
+_MOST_FEATURES = 8
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return what there is to show of group sizes."""
+    if isinstance(result, Skipped):
+        return View(harmless=_untold(report), reason=say("Group sizes: {}.", Prose(result.reason)))
+    details: UniquenessDetails = result.details
+    k = report.policy.k
+    many = report.forest.n_trees > 1
+    alone = worst_tree(result, details.unique_people, "unique_leaves")
+    below = worst_tree(result, details.below_k_people, "below_k_people")
+    small = details.below_k_leaves if many else details.below_k_people
+    noun = ("leaves", "leaves") if many else ("", "")
+    plot = _contribution(details.contribution, k)
+    return View(
+        brief=say("{} alone, {} below {}", People(details.unique_people, *noun),
+                  People.alone(small), k),
+        figure=_figure(alone, below, k, " in the worst tree" if many else ""),
+        headline=_headline(alone, below, k),
+        harmless=say(
+            "Nobody stands alone in this file: every group holds at least {}",
+            details.min_leaf,
+        ),
+        reason=_reason(result, report),
+        rungs=(
+            Rung(
+                knows=say("a person's features on the path"),
+                number=People(result.people),
+                follows=say("found in a group of fewer than {}{}", k, over_trees(report)),
+            ),
+        ),
+        facts=(*_risks(details.risks), *_population(details.population)),
+        plots=() if plot is None else (plot,),
+        held=result.controls,
+    )  # fmt: skip
+
+
+def _untold(report: Report) -> Phrase:
+    bound = epsilon([], report.forest)
+    if isfinite(bound):
+        return say(
+            "What this file can give away about any one person is bounded by {}, by its own "
+            "ledger. It does not tell the sizes of its groups",
+            Strong(f"epsilon {bound:g}"),
+        )
+    return say(
+        "This file does not tell how many people are in a group: {}", Strong("nothing was measured")
+    )
+
+
+def _figure(alone: int, below: int, k: int, where: str) -> Figure:
+    if alone:
+        return Figure(number=People(alone), counts=f"alone in a leaf{where}")
+    return Figure(number=People(below), counts=f"in leaves of fewer than {k}{where}")
+
+
+def _headline(alone: int, below: int, k: int) -> Phrase | None:
+    if alone:
+        return say("can single out {}", People(alone))
+    if below:
+        return say("can narrow {} down to groups of fewer than {}", People(below), k)
+    return None
+
+
+def _reason(finding: Finding, report: Report) -> Phrase:
+    leaves, k = len(report.table.leaf), report.policy.k
+    smallest = finding.details.min_leaf
+    if not finding.leaves:
+        groups = "The one group holds" if leaves == 1 else f"All {leaves:,} groups hold"
+        return say(f"{groups} at least {k:,} {'person' if k == 1 else 'people'}.")
+    if leaves == 1:
+        return say("The one group holds {}, fewer than {}.", smallest, k)
+    few = finding.leaves
+    return say(
+        "{} of {} groups {} fewer than {} people; the smallest holds {}.",
+        People.alone(few), leaves, Agreeing(few, "holds", "hold"), k, smallest,
+    )  # fmt: skip
+
+
+def _contribution(entries: Sequence[Contribution], k: int) -> Plot | None:
+    """Return which features single people out, the most important first."""
+    if not entries:
+        return None
+    tried = entries[0].hidden_share is not None
+    total = round(entries[0].people / entries[0].share)
+    n = int(entries[0].hidden_n or total) if tried else total
+    lines = []
+    for entry in entries:
+        share = entry.hidden_share if tried else entry.last_split_share
+        if share:
+            found = fact(share, n)
+            lines.append(
+                Line(
+                    name=say("{}", entry.feature[:60]),
+                    marks=(Mark(kind="part", share=found),),
+                    cells=(say("{}", found),),
+                    tells_of=min(int(entry.people), round(share * n)),
+                )
+            )
+    if not lines:
+        return None
+    if tried:
+        title = "What singles them out: left out of the rule, it would hide"
+        said = say(
+            "Share of the {} below {} who would be among at least {} if this one feature were "
+            "left out of the rule of their leaf.",
+            People(n), k, k,
+        )  # fmt: skip
+    else:
+        title = "What singles them out: the last condition on the way"
+        said = say(
+            "Share of the {} below {} whom this feature alone, as the last condition of their "
+            "rule, puts below {}.",
+            People(n), k, k,
+        )  # fmt: skip
+    return Plot(
+        title=say(title), lines=tuple(lines), most=_MOST_FEATURES, heads=("share",),
+        sentences=(said,),
+    )  # fmt: skip
+
+
+def _risks(found: Risks) -> Iterator[tuple[str, Phrase]]:
+    for title, risk, knows in (
+        ("Prosecutor", found.prosecutor, "knows that the target is in the data"),
+        ("Journalist", found.journalist, "does not know whether the target is in the data"),
+    ):
+        if risk is not None:
+            text = say(
+                "{}: a match is right with {} for the most exposed person, {} on average; {} of "
+                "the people are above {}",
+                knows, Share(risk.highest), Share(risk.average),
+                Share(risk.above_threshold), found.threshold, exact=True,
+            )  # fmt: skip
+            yield title, text
+    guessed = ", an estimate" if found.estimated else ""
+    yield (
+        "Marketer",
+        say("tries everybody: {} of the matches are right{}", found.marketer, guessed, exact=True),
+    )
+
+
+def _population(found: Population | None) -> Iterator[tuple[str, Phrase]]:
+    if found is None:
+        return
+    alone = found.alone_in_both
+    named = (
+        ("Pitman", alone.pitman),
+        ("Zayatz", alone.zayatz),
+        ("SNB", alone.slide_negative_binomial),
+    )
+    both = [f"{value:,.1f} ({name})" for name, value in named if value is not None]
+    if both:
+        text = (
+            f"of {found.alone_in_data:,} alone in the data, {', '.join(both)} are alone among "
+            f"{found.people:,} people as well; {found.assumes}"
+        )
+        yield "Population", say("{}", text, exact=True)
+    others = found.others_per_unique_leaf
+    if others:
+        text = (
+            f"{others.value:,.1f} ({others.low:,.1f}–{others.high:,.1f}) further people "
+            f"of the population for each leaf of one person, by {others.n:,} unseen people"
+        )
+        yield "Lookalikes", say("{}", text, exact=True)

@@ -1,0 +1,1 @@
+"""The whole pipeline: request, preparation, scan."""

@@ -1,0 +1,122 @@
+"""Everything an audit starts from, checked and measured: one `Case`."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks import Case
+from treeaudit.attacks.sensitive.column import check_columns
+from treeaudit.errors import DataError
+from treeaudit.findings.policy import Policy
+from treeaudit.findings.request import Request
+from treeaudit.model.forest import Forest
+from treeaudit.people.prior import read_prior
+from treeaudit.people.records import Records, read_records
+from treeaudit.people.verification import verify
+from treeaudit.table.reconstruction import reconstruct
+
+__all__ = ["Progress", "prepare"]
+
+Progress = Callable[[str, int, int], None]
+
+
+def prepare(
+    forest: Forest, request: Request, policy: Policy, progress: Progress | None = None
+) -> tuple[Case, str]:
+    """Return the case, and why the training people could not be verified, if so.
+
+    Parameters
+    ----------
+    forest
+        The model of the request, read.
+    request
+        What the attackers know, and the people to hold it against.
+    policy
+        The policy of the request, read: it says which groups are small.
+    progress
+        Called with what is being done, steps done and steps in all.
+
+    Raises
+    ------
+    DataError
+        If the people do not fit the model, or the training people are not those
+        it was trained on.
+    """
+    fraction = request.fraction
+    if fraction is not None and not 0 < fraction <= 1:
+        raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
+
+    def people(data: object, origin: str) -> Records | None:
+        if data is None:
+            return None
+        return read_records(data, forest, target=request.target, origin=origin)
+
+    def step(done: int, total: int) -> None:
+        if progress is not None:
+            progress("reading leaves", done, total)
+
+    trained, unseen = people(request.train, "train"), people(request.test, "test")
+    if trained is not None and unseen is not None:
+        _check_apart(trained, unseen)
+    unverified = "" if trained is None else verify(forest, trained)
+    case = Case(
+        forest=forest,
+        table=reconstruct(forest, progress=step).groups,
+        k=policy.k,
+        seed=request.seed,
+        train=trained,
+        test=unseen,
+        known=people(request.known, "known"),
+        prior=None if request.prior is None else read_prior(request.prior, forest, trained),
+        sensitive=request.sensitive,
+        fraction=fraction,
+        guess=_guess(forest, unseen, request.seed),
+        progress=progress,
+    )
+    check_columns(case)
+    return case, unverified
+
+
+def _check_apart(train: Records, test: Records) -> None:
+    """Refuse a control that is the training data: its people would make memory look like a fact."""
+    seen, asked = _keys(train), _keys(test)
+    inside = int(np.isin(asked, seen).sum())
+    _, times = np.unique(seen, return_counts=True)
+    twins = int(times[times > 1].sum())
+    # Where many training rows are alike, unseen rows may well be like them too.
+    if inside > len(asked) / 2 and twins < len(seen) / 4:
+        raise DataError(
+            f"{inside:,} of the {len(asked):,} people of {test.origin} stand in {train.origin} "
+            "too; --test takes people who were not in the training data"
+        )
+
+
+def _keys(people: Records) -> npt.NDArray[np.integer[Any]]:
+    """Return a number per row, the same for rows that are alike."""
+    import pandas as pd
+
+    answer = people.labels if people.labels is not None else people.targets
+    frame = pd.DataFrame(people.values.astype(np.float64))
+    if answer is not None:
+        frame["answer"] = answer
+    return pd.util.hash_pandas_object(frame, index=False).to_numpy()
+
+
+def _guess(
+    forest: Forest, test: Records | None, seed: int
+) -> Callable[[], npt.NDArray[np.float64]] | None:
+    """Return the guess without the model, learnt when it is first asked for."""
+    classes = forest.schema.classes
+    if test is None or test.labels is None or classes is None:
+        return None
+    values, labels, n = test.values.astype(np.float64), test.labels, len(classes)
+
+    def learn() -> npt.NDArray[np.float64]:
+        from treeaudit.people.imputation import cross_guess
+
+        return cross_guess(values, labels, n, seed=seed)[0]
+
+    return cache(learn)

@@ -1,0 +1,184 @@
+"""The whole audit on one page: model → table → attacks → policy → report."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
+from treeaudit.audit.preparation import Progress, prepare
+from treeaudit.errors import PolicyError
+from treeaudit.findings.baseline import accept, read_baseline
+from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.judging import check_names, judge, not_run, verdict_of
+from treeaudit.findings.policy import Policy, read_policy
+from treeaudit.findings.report import Report
+from treeaudit.findings.request import Request
+from treeaudit.readers import load
+
+__all__ = ["Case", "Progress", "audit", "scan"]
+
+
+def scan(
+    model: object,
+    *,
+    train: object = None,
+    test: object = None,
+    target: str | None = None,
+    sensitive: Sequence[str] = (),
+    known: object = None,
+    prior: object = None,
+    fraction: float | None = None,
+    policy: str | os.PathLike[str] | Policy = "default",
+    baseline: str | os.PathLike[str] | None = None,
+    attacks: Sequence[str] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Audit what a model file gives away about its training data.
+
+    Parameters
+    ----------
+    model
+        A path, a fitted scikit-learn estimator, or a `Forest`.
+    train
+        The people the model was trained on: claims are verified on them. A
+        path, a DataFrame, an array, or a pair of features and labels, as
+        `treeaudit.people.records.read_records` takes it.
+    test
+        People who were not in the training data: the control.
+    target
+        Column of the labels in these tables.
+    sensitive
+        Further columns of ``train`` to audit inside the groups.
+    known
+        People whose records and labels the attacker knows.
+    prior
+        What the attacker knows of the population: a path, a DataFrame or a `Prior`,
+        as `treeaudit.people.prior.read_prior` takes it.
+    fraction
+        Share of the population that is in the training data, above 0 and at
+        most 1.
+    policy
+        The thresholds: the name of a built-in policy (`treeaudit.findings.policy.BUILT_IN`)
+        or of one in ``pyproject.toml``, the path of a TOML file, or a `Policy`.
+    baseline
+        An accepted JSON report of the same model: a check that fails no worse
+        than in it does not make the verdict fail.
+    attacks
+        Ids of the attacks to run; all of them unless told. A check whose
+        attack did not run is never passed.
+    seed
+        Of every random choice.
+    progress
+        Called with what is being done, steps done and steps in all.
+
+    Returns
+    -------
+    Report
+        Findings, checks and verdict. Without ``train`` and ``test`` all numbers
+        are claims of the file.
+
+    Raises
+    ------
+    ReadError
+        If the model cannot be read, is unsafe or is no tree model.
+    DataError
+        If the people do not fit the model, or ``train`` is not what it was
+        trained on.
+    PolicyError
+        If the policy or an attack id is unknown, or the baseline is no report
+        of this model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> report = scan(tree.fit(*load_breast_cancer(return_X_y=True)))
+    >>> report.verdict, report.findings[1].people
+    ('fail', 569)
+    """
+    return audit(
+        Request(
+            model=model,
+            train=train,
+            test=test,
+            target=target,
+            sensitive=tuple(sensitive),
+            known=known,
+            prior=prior,
+            fraction=fraction,
+            policy=policy,
+            baseline=baseline,
+            attacks=None if attacks is None else tuple(attacks),
+            seed=seed,
+        ),
+        progress,
+    )
+
+
+def audit(request: Request, progress: Progress | None = None) -> Report:
+    """Answer a request; `scan` says what it takes, gives and raises."""
+    known_checks = all_checks()
+    asked = request.policy
+    policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
+    check_names(policy, known_checks)
+    chosen = _choose(request.attacks)
+    forest = load(request.model, select=request.select, max_bytes=request.max_bytes)
+    accepted = None if request.baseline is None else read_baseline(request.baseline, forest)
+    if request.target is not None:
+        forest = replace(forest, schema=replace(forest.schema, target=request.target))
+
+    case, unverified = prepare(forest, request, policy, progress)
+    results: list[Finding | Skipped] = []
+    for done, attack in enumerate(chosen, start=1):
+        results.append(run_attack(attack(), case))
+        if progress is not None:
+            progress(attack.title.lower(), done, len(chosen))
+    # The hash is of the bytes that were just read, not of what the file is later.
+    _ = forest.source.sha256
+    refused = offered_attacks().refused if request.attacks is None else ()
+    results += refused
+    checks = (*judge(policy, results, forest, known_checks), *not_run(refused))
+    if accepted is not None:
+        checks = accept(checks, accepted, policy.k, known_checks)
+    return Report(
+        forest=forest,
+        table=case.table,
+        results=tuple(results),
+        checks=checks,
+        verdict=verdict_of(checks),
+        policy=policy,
+        request=request.kept(),
+        warnings=(
+            *forest.warnings,
+            *([unverified] if unverified else []),
+            *_warnings(chosen, results),
+        ),
+        pages={attack.id: attack for attack in chosen},
+        people={
+            name: (records.origin, len(records))
+            for name, records in (("train", case.train), ("test", case.test), ("known", case.known))
+            if records is not None
+        },
+        baseline=None if accepted is None else accepted.to_dict(),
+    )
+
+
+def _choose(ids: Sequence[str] | None) -> list[type[Attack]]:
+    known = {attack.id: attack for attack in all_attacks()}
+    wanted = list(known) if ids is None else [i.upper() for i in ids]
+    for attack_id in wanted:
+        if attack_id not in known:
+            raise PolicyError(f"there is no attack {attack_id}; known: {', '.join(known)}")
+    return [attack for attack_id, attack in known.items() if attack_id in wanted]
+
+
+def _warnings(chosen: Sequence[type[Attack]], results: Sequence[Finding | Skipped]) -> list[str]:
+    """Repeat what the person who trained the model most likely did not mean to do."""
+    aloud = {attack.id for attack in chosen if getattr(attack, "warns", False)}
+    return [
+        f"{result.title.lower()}: {result.summary}"
+        for result in results
+        if isinstance(result, Finding) and result.id in aloud and result.status == "found"
+    ]

@@ -1,0 +1,172 @@
+"""What a file claims of its people, and how much of that is true.
+
+A model that was trained with noise claims people who are not there. Counted on
+the real training people, a claim is right or wrong. Without them it has a
+probability under the noise that the model states, for an attacker to whom all
+counts are alike beforehand.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.model.forest import Forest
+from treeaudit.people.records import Records
+from treeaudit.table.reconstruction import claimed
+from treeaudit.table.table import Table
+
+__all__ = ["Claims", "claims_of", "noise_rate", "true_counts"]
+
+Flag = npt.NDArray[np.bool_]
+Wide = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """Claims of the worst tree of a model, each beside what is true of them.
+
+    Attributes
+    ----------
+    told
+        Whether the file tells how many people are in its leaves at all.
+    smallest
+        People in the smallest leaf; None where the file does not tell.
+    alone
+        Leaves that claim to hold one person.
+    alone_true
+        Those in which exactly one training person ends; None without training
+        data.
+    certain
+        People in leaves that claim to hold one label only.
+    certain_true
+        Training people who end in such a leaf and have its label; None without.
+    sizes
+        People per leaf of the tree with most people alone, smallest first.
+    alone_expected, certain_expected
+        How many of ``alone`` and ``certain`` to expect to be true under the
+        noise, as if nothing had been done to the counts after it; None for
+        counts without known noise.
+    """
+
+    told: bool
+    smallest: int | None
+    alone: int
+    alone_true: int | None
+    certain: int
+    certain_true: int | None
+    sizes: tuple[int, ...]
+    alone_expected: float | None = None
+    certain_expected: float | None = None
+
+
+def noise_rate(forest: Forest) -> float | None:
+    """Return the rate of the discrete Laplace noise on the counts of the leaves, or None."""
+    return None if forest.noise is None else forest.noise.rate
+
+
+def true_counts(noisy: npt.NDArray[np.float64], rate: float, n: int) -> npt.NDArray[np.float64]:
+    """Return how likely n people are behind each noisy count, all n from 0 being alike before.
+
+    Examples
+    --------
+    >>> true_counts(np.array([1.0]), 1.0, 1).round(4).tolist()
+    [0.5129]
+    """
+    c = np.rint(noisy)
+    q = np.exp(-rate)
+    # The sum of exp(-rate |c - k|) over all k from 0.
+    upward = np.where(c >= 0, q / (1 - q), np.exp(rate * np.minimum(c, 0)) / (1 - q))
+    downward = np.where(c >= 0, (1 - q ** (np.maximum(c, 0) + 1)) / (1 - q), 0.0)
+    likely: npt.NDArray[np.float64] = np.exp(-rate * np.abs(c - n)) / (upward + downward)
+    return likely
+
+
+def claims_of(table: Table, train: Records | None = None) -> Claims:
+    """Return what a file claims, of the worst tree for each claim.
+
+    Parameters
+    ----------
+    table
+        The leaves of the model. Where they hold noisy counts only, these are
+        taken for people.
+    train
+        The people it was trained on, routed through it.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> inf = np.inf
+    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...                 high=[inf, 1.5, inf], n_records=[9, 1, 8], counts=[[2, 7], [1, 0], [1, 7]])
+    >>> model = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
+    >>> found = claims_of(ta.reconstruct(model))
+    >>> found.smallest, found.alone, found.certain, found.sizes
+    (1, 1, 1, (1, 8))
+    """
+    forest, rate = table.forest, noise_rate(table.forest)
+    groups = (table if table.tells_people else claimed(forest)).groups
+    size = groups.size
+    alone = size == 1
+    pure = groups.labels.distinct == 1 if groups.tells_labels else np.zeros(len(size), np.bool_)
+    one, other = _worst(groups, alone), _worst(groups, np.where(pure, size, 0))
+    lonely, certain = _rows(groups, one, alone), _rows(groups, other, pure)
+    return Claims(
+        told=groups.tells_people,
+        smallest=int(size.min()) if len(size) else None,
+        alone=len(lonely),
+        alone_true=None if train is None else _alone_true(groups, one, lonely, train),
+        certain=int(size[certain].sum()),
+        certain_true=None if train is None else _certain_true(groups, other, certain, train),
+        sizes=tuple(np.sort(size[groups.rows_of(one)]).tolist()),
+        alone_expected=None if rate is None else _alone_expected(groups, lonely, rate),
+        certain_expected=None if rate is None else _certain_expected(groups, certain, rate),
+    )
+
+
+def _worst(groups: Table, values: npt.ArrayLike) -> int:
+    """Return the tree with the largest sum, of those whose leaves hold anybody."""
+    told = np.flatnonzero(np.diff(groups.start))
+    return int(told[groups.per_tree(values)[told].argmax()]) if len(told) else 0
+
+
+def _rows(groups: Table, tree: int, chosen: Flag) -> Wide:
+    mine = groups.rows_of(tree)
+    rows: Wide = np.flatnonzero(chosen[mine]) + mine.start
+    return rows
+
+
+def _alone_true(groups: Table, tree: int, rows: Wide, train: Records) -> int:
+    position = groups.positions(tree, train.node[:, tree])
+    real = np.bincount(position[position >= 0], minlength=len(groups))
+    return int((real[rows] == 1).sum())
+
+
+def _certain_true(groups: Table, tree: int, rows: Wide, train: Records) -> int | None:
+    if not groups.tells_labels:
+        return 0
+    if train.labels is None:
+        return None
+    stated = np.full(len(groups) + 1, -1)
+    stated[rows] = groups.labels.top[rows]
+    # Position -1, of people in no such leaf, is the last entry: it states nothing.
+    return int((stated[groups.positions(tree, train.node[:, tree])] == train.labels).sum())
+
+
+def _alone_expected(groups: Table, rows: Wide, rate: float) -> float:
+    """Return how many leaves to expect to hold one person: one of a class, none of others."""
+    counts = groups.counts(rows)
+    if counts is None:
+        return 0.0
+    one, none = true_counts(counts, rate, 1), true_counts(counts, rate, 0)
+    return float((none.prod(axis=1) * (one / none).sum(axis=1)).sum())
+
+
+def _certain_expected(groups: Table, rows: Wide, rate: float) -> float:
+    """Return how many of the people to expect in leaves whose other classes are empty."""
+    counts = groups.counts(rows)
+    if counts is None:
+        return 0.0
+    none = true_counts(counts, rate, 0)
+    none[np.arange(len(rows)), groups.labels.top[rows]] = 1.0
+    return float((groups.size[rows] * none.prod(axis=1)).sum())

@@ -1,0 +1,224 @@
+"""Models side by side: what each gives away, and what it is good for."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from treeaudit.attacks.membership_inference.details import MembershipDetails
+from treeaudit.audit.scan import audit
+from treeaudit.comparison.claims import Claims, claims_of
+from treeaudit.errors import DataError
+from treeaudit.findings.policy import Policy
+from treeaudit.findings.report import Report
+from treeaudit.findings.request import Request
+from treeaudit.people.predictions import Utility, utility
+from treeaudit.people.records import read_records
+from treeaudit.people.sheet import read_table
+from treeaudit.people.verification import MisfitError
+from treeaudit.readers import load
+from treeaudit.rendered import Rendered
+
+__all__ = ["Compared", "Comparison", "compare"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compared:
+    """One model of a comparison.
+
+    Attributes
+    ----------
+    name
+        What to call it: its file name, or a number.
+    report
+        Its audit.
+    claims
+        What the file claims, and what of that is true where there is training
+        data.
+    utility
+        What it is good for on unseen people, or None.
+    notes
+        What could not be done for it, one sentence each.
+    """
+
+    name: str
+    report: Report
+    claims: Claims
+    utility: Utility | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def epsilon(self) -> float | None:
+        """What the model claims to be differentially private with, or None."""
+        privacy = self.report.forest.privacy or {}
+        epsilon = privacy.get("epsilon")
+        return float(epsilon) if isinstance(epsilon, int | float) else None
+
+    @property
+    def membership_auc(self) -> float | None:
+        """How well members are told from unseen people, or None where that was not attacked."""
+        for found in self.report.findings:
+            if isinstance(found.details, MembershipDetails):
+                return found.details.auc
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Comparison(Rendered):
+    """Models side by side, in the order in which they were given.
+
+    Attributes
+    ----------
+    models
+        One entry per model.
+    policy
+        The policy they are held against.
+    people
+        The tables that were given, by role: what each is called and its rows.
+    """
+
+    models: tuple[Compared, ...]
+    policy: Policy
+    people: dict[str, tuple[str, int]]
+
+    def __getitem__(self, name: str) -> Compared:
+        """Return a model by its name."""
+        for model in self.models:
+            if model.name == name:
+                return model
+        raise KeyError(
+            f"{name} was not compared; compared: {', '.join(m.name for m in self.models)}"
+        )
+
+    @property
+    def best(self) -> Compared | None:
+        """The most accurate of the models that pass; None where none does."""
+        passing = [m for m in self.models if m.report.verdict == "pass"]
+        return max(
+            passing, key=lambda m: -1.0 if m.utility is None else m.utility.right_of_all.value,
+            default=None,
+        )  # fmt: skip
+
+
+def compare(
+    *models: object,
+    names: Sequence[str] | None = None,
+    train: object = None,
+    test: object = None,
+    target: str | None = None,
+    policy: str | Policy = "default",
+    attacks: Sequence[str] | None = None,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Comparison:
+    """Audit several models in the same way and set them side by side.
+
+    Parameters
+    ----------
+    models
+        Paths, fitted estimators or forests, at least one.
+    names
+        What to call them; file names and numbers unless told.
+    train
+        The people they were trained on: claims are counted on them.
+    test
+        People who were not in the training data: accuracy and control.
+    target, policy, attacks, seed
+        As in `treeaudit.scan`.
+    progress
+        Called with what is being done, steps done and steps in all.
+
+    Raises
+    ------
+    ReadError
+        If a model cannot be read.
+    DataError
+        If there are no models, or the people do not fit one of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> x, y = load_iris(return_X_y=True)
+    >>> small = DecisionTreeClassifier(max_depth=2, random_state=0).fit(x, y)
+    >>> large = DecisionTreeClassifier(random_state=0).fit(x, y)
+    >>> found = compare(small, large, names=["small", "large"])
+    >>> [(m.name, m.claims.alone, m.report.verdict) for m in found.models]
+    [('small', 0, 'fail'), ('large', 3, 'fail')]
+    """
+    if not models:
+        raise DataError("there is nothing to compare: name at least one model")
+    if names is not None and len(names) != len(models):
+        raise DataError(f"{len(names)} names for {len(models)} models")
+    called = _names(models) if names is None else list(names)
+    request = Request(
+        model=None,
+        train=train,
+        test=test,
+        target=target,
+        policy=policy,
+        attacks=None if attacks is None else tuple(attacks),
+        seed=seed,
+    )
+    # Tables are read once, for all models.
+    trained = None if train is None else read_table(train, "train")
+    unseen = None if test is None else read_table(test, "test")
+    rows = []
+    for i, (name, model) in enumerate(zip(called, models, strict=True)):
+        if progress is not None:
+            progress(f"auditing {name}", i, len(models))
+        asked = replace(request, model=model)
+        rows.append(_compared(name, asked, replace(asked, train=trained, test=unseen)))
+    return Comparison(
+        models=tuple(rows), policy=rows[0].report.policy, people=_people(rows)
+    )  # fmt: skip
+
+
+def _compared(name: str, asked: Request, request: Request) -> Compared:
+    """Audit one model: ``asked`` is what was given, ``request`` the same with its tables read."""
+    forest = load(asked.model)
+    request = replace(request, model=forest)
+    notes: list[str] = []
+    try:
+        report = audit(request)
+    except MisfitError as error:
+        # A repaired model no longer counts everybody: its claims are still counted below.
+        notes.append(f"not audited on the training people: {error}")
+        asked = replace(asked, train=None)
+        report = audit(replace(request, train=None))
+    seen = useful = None
+    if request.train is not None:
+        seen = read_records(request.train, forest, target=request.target, origin="train")
+    if request.test is not None:
+        unseen = read_records(request.test, forest, target=request.target, origin="test")
+        try:
+            useful = utility(forest, unseen)
+        except DataError as error:
+            notes.append(f"no accuracy: {error}")
+    return Compared(
+        name=name,
+        report=replace(report, request=asked.kept()),
+        claims=claims_of(report.table, seen),
+        utility=useful,
+        notes=tuple(notes),
+    )
+
+
+def _names(models: Sequence[object]) -> list[str]:
+    plain = [
+        Path(model).name if isinstance(model, str | os.PathLike) else f"model {i}"
+        for i, model in enumerate(models, start=1)
+    ]
+    if len(set(plain)) == len(plain):
+        return plain
+    return [
+        str(model) if isinstance(model, str | os.PathLike) else name
+        for name, model in zip(plain, models, strict=True)
+    ]
+
+
+def _people(rows: Sequence[Compared]) -> dict[str, tuple[str, int]]:
+    found: dict[str, tuple[str, int]] = {}
+    for row in rows:
+        found |= row.report.people
+    return found

@@ -1,0 +1,203 @@
+"""What a policy can ask for: how a check is measured, held and worded.
+
+A number that was measured on people counts with the unfavourable end of its
+95 % interval, so that a check which passes has been shown to hold. Every attack
+names the checks that can be made of its finding; those of the model itself are
+here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import gcd, inf, isfinite
+
+import numpy as np
+
+from treeaudit.errors import PolicyError
+from treeaudit.findings.findings import Finding
+from treeaudit.findings.numbers import Share
+from treeaudit.model.forest import Forest
+
+__all__ = [
+    "MODEL_CHECKS",
+    "Measure",
+    "Registered",
+    "Rule",
+    "epsilon",
+    "holds_at_least",
+    "holds_at_most",
+    "holds_multiple_of",
+    "least",
+    "most",
+    "register",
+]
+
+Measure = Callable[[Sequence[Finding], Forest], float | None]
+
+
+def holds_at_most(measured: float, threshold: float) -> bool:
+    """Tell whether a number is no more than its threshold."""
+    return measured <= threshold
+
+
+def holds_at_least(measured: float, threshold: float) -> bool:
+    """Tell whether a number is no less than its threshold."""
+    return measured >= threshold
+
+
+def holds_multiple_of(measured: float, threshold: float) -> bool:
+    """Tell whether a common divisor is a multiple of the threshold; 0 has no counts at all."""
+    return threshold == 0 or measured % threshold == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """How a check is measured and worded.
+
+    Attributes
+    ----------
+    name
+        As in a policy.
+    title, bound
+        What is measured, and its bound with a place for the threshold.
+    measure
+        The number, from the findings of the attacks that name the rule and from
+        the model; None where they do not hold it.
+    missing
+        Why they do not, in a few words with the next step.
+    holds
+        Whether a measured number fits a threshold.
+    share
+        Whether it is a share between 0 and 1.
+    among
+        Whether it is a number of people that is told beside all of them.
+    needless
+        Says why there is nothing to measure in a model, where the attack was
+        skipped for that reason; None where there is.
+    step
+        What to do where it fails, with a place for ``k``; the remedy of the
+        attack without.
+    beside_repair
+        Whether that is also said where a repair of the file has been found.
+    """
+
+    name: str
+    title: str
+    bound: str
+    measure: Measure
+    missing: str = ""
+    holds: Callable[[float, float], bool] = holds_at_most
+    share: bool = False
+    among: bool = False
+    needless: Callable[[Forest], str | None] | None = None
+    step: str = ""
+    beside_repair: bool = False
+
+    def show(self, measured: float) -> str:
+        """Return a measured number in words."""
+        if not isfinite(measured):
+            return "unbounded"
+        if self.share:
+            return f"{measured:.1%}" if measured >= 0.001 or measured == 0 else f"{measured:.2g}"
+        return f"{int(measured):,}" if float(measured).is_integer() else f"{measured:.4g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """A rule and the attacks that name it, by id.
+
+    The first has to have run, the others add to it where they have: the worst
+    counts. There are none where the model itself tells the number.
+    """
+
+    rule: Rule
+    attacks: tuple[str, ...] = ()
+
+
+def register(offered: Iterable[tuple[str, Sequence[Rule]]]) -> Mapping[str, Registered]:
+    """Return every check by its name in a policy.
+
+    Parameters
+    ----------
+    offered
+        Id and rules of each attack.
+
+    Raises
+    ------
+    PolicyError
+        If an attack gives a name that is taken to a rule of its own.
+    """
+    found: dict[str, Registered] = {}
+    for attack, rules in offered:
+        for rule in rules:
+            taken = found.get(rule.name)
+            if taken is not None and taken.rule is not rule:
+                raise PolicyError(f"{attack} has a check {rule.name} of its own: the name is taken")
+            ids = () if taken is None else taken.attacks
+            found[rule.name] = Registered(rule=rule, attacks=(*ids, attack))
+    return found | {rule.name: Registered(rule=rule) for rule in MODEL_CHECKS}
+
+
+def most(name: str) -> Measure:
+    """Measure the largest of a number in the details; None where one of them is not known."""
+    return _worst(name, max)
+
+
+def least(name: str) -> Measure:
+    """Measure the smallest of a number in the details; None where one of them is not known."""
+    return _worst(name, min)
+
+
+def _worst(name: str, pick: Callable[[list[float]], float]) -> Measure:
+    def measure(findings: Sequence[Finding], _: Forest) -> float | None:
+        found = [_number(finding, name) for finding in findings]
+        known = [value for value in found if value is not None]
+        return pick(known) if len(known) == len(found) else None
+
+    return measure
+
+
+def _number(finding: Finding, name: str) -> float | None:
+    details = finding.details
+    value = details.get(name) if isinstance(details, dict) else getattr(details, name)
+    return value if value is None or isinstance(value, Share) else float(value)
+
+
+def epsilon(_: Sequence[Finding], forest: Forest) -> float:
+    """Measure the claimed epsilon; infinite where the model claims none."""
+    privacy = forest.privacy or {}
+    claimed = privacy.get("epsilon")
+    private = isinstance(claimed, int | float) and not privacy.get("not_private", False)
+    return float(claimed) if private and claimed is not None else inf
+
+
+def _common_divisor(_: Sequence[Finding], forest: Forest) -> float:
+    """Measure the largest number that divides every count in the file; 0 without counts."""
+    common = 0
+    for tree in forest.trees:
+        for counts in (tree.n_records, tree.counts):
+            if counts is None:
+                continue
+            whole = np.unique(counts)
+            if (whole != np.floor(whole)).any():
+                return 1.0
+            common = gcd(common, *whole.astype(np.int64).tolist())
+    return float(common)
+
+
+MODEL_CHECKS: tuple[Rule, ...] = (
+    Rule(
+        name="round-to",
+        title="Largest number that divides every count",
+        bound="a multiple of {:,.0f}",
+        measure=_common_divisor,
+        holds=holds_multiple_of,
+    ),
+    Rule(
+        name="max-epsilon",
+        title="Differential privacy, epsilon",
+        bound="at most {:g}",
+        measure=epsilon,
+        step="train with differential privacy, or ask for a policy without max-epsilon",
+    ),
+)
+"""Checks of what the model itself tells."""

@@ -1,0 +1,111 @@
+"""The typed details of findings, as plain data and as JSON Schema."""
+
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from treeaudit.findings.numbers import People
+
+__all__ = ["Details", "called", "json_schema_of", "only_if_given", "plain_data"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """What one attack measured; a frozen dataclass per attack derives from it."""
+
+
+def only_if_given() -> Any:  # noqa: ANN401  # what dataclasses.field returns
+    """Return a field that is None unless given, and is not written where it is None."""
+    return field(default=None, metadata={"only_if_given": True})
+
+
+def called(name: str) -> Any:  # noqa: ANN401  # what dataclasses.field returns
+    """Return a field that is written under another name, such as a word of Python."""
+    return field(metadata={"name": name})
+
+
+def plain_data(value: object) -> Any:  # noqa: ANN401  # JSON
+    """Return dataclasses, mappings and sequences as what JSON has.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Pair(Details):
+    ...     first: int
+    ...     second: int | None = only_if_given()
+    >>> plain_data((Pair(1), Pair(2, 3)))
+    [{'first': 1}, {'first': 2, 'second': 3}]
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        named = ((one, getattr(value, one.name)) for one in fields(value))
+        return {_name(one): plain_data(part) for one, part in named if not _left_out(one, part)}
+    if isinstance(value, Mapping):
+        return {str(name): plain_data(part) for name, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain_data(part) for part in value]
+    return value
+
+
+def _name(one: "Field[Any]") -> str:
+    return str(one.metadata.get("name", one.name))
+
+
+def _left_out(one: "Field[Any]", value: object) -> bool:
+    return value is None and bool(one.metadata.get("only_if_given"))
+
+
+def json_schema_of(form: Any) -> dict[str, Any]:  # noqa: ANN401  # any annotation
+    """Return the JSON Schema of a type: dataclasses, numbers, texts, and what is made of them.
+
+    Raises
+    ------
+    TypeError
+        If JSON has no such type.
+
+    Examples
+    --------
+    >>> json_schema_of(tuple[People, ...])
+    {'type': 'array', 'items': {'type': 'integer', 'minimum': 0}}
+    """
+    if is_dataclass(form):
+        return _object(form)
+    origin, parts = get_origin(form), get_args(form)
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [json_schema_of(part) for part in parts]}
+    if origin is Literal:
+        return {"enum": list(parts)}
+    if form is Any or form is object:
+        return {}
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": json_schema_of(parts[1])}
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        if origin is tuple and parts[-1] is not Ellipsis:
+            items = [json_schema_of(part) for part in parts]
+            return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
+        return {"type": "array", "items": json_schema_of(parts[0])}
+    if isinstance(form, type) and issubclass(form, People):
+        return {"type": "integer", "minimum": 0}
+    for kind, name in _NAMES.items():
+        if isinstance(form, type) and issubclass(form, kind):
+            return {"type": name}
+    raise TypeError(f"JSON has no type for {form!r}")
+
+
+_NAMES: Mapping[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    type(None): "null",
+}
+
+
+def _object(form: Any) -> dict[str, Any]:  # noqa: ANN401  # a dataclass
+    hints = get_type_hints(form)
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [_name(one) for one in fields(form) if not one.metadata.get("only_if_given")],
+        "properties": {_name(one): json_schema_of(hints[one.name]) for one in fields(form)},
+    }

@@ -1,0 +1,140 @@
+"""What a policy says of findings: pass, fail or review."""
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from treeaudit.errors import PolicyError
+from treeaudit.findings.checks import Registered
+from treeaudit.findings.findings import Check, Finding, Skipped
+from treeaudit.findings.policy import Policy
+from treeaudit.model.forest import Forest
+
+__all__ = ["check_names", "judge", "not_run", "verdict_of"]
+
+Results = Sequence[Finding | Skipped]
+
+
+def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
+    """Return a policy that asks only for what can be checked.
+
+    Raises
+    ------
+    PolicyError
+        If a check does not exist, or a share is above 1.
+    """
+    for name, value in policy.values.items():
+        if name not in checks:
+            near = difflib.get_close_matches(name, checks, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(checks)}"
+            raise PolicyError(f"policy {policy.name}: there is no check {name!r}; {hint}")
+        if checks[name].rule.share and value > 1:
+            raise PolicyError(
+                f"policy {policy.name}: {name} is a share between 0 and 1, such as 0.01"
+            )
+    return policy
+
+
+def judge(
+    policy: Policy, results: Results, forest: Forest, known: Mapping[str, Registered]
+) -> tuple[Check, ...]:
+    """Hold findings against a policy.
+
+    Parameters
+    ----------
+    policy
+        The thresholds.
+    results
+        What the attacks found. A check whose attack was skipped is skipped.
+    forest
+        The model.
+    known
+        Every check, by name.
+
+    Returns
+    -------
+    tuple of Check
+        In the policy's order.
+    """
+    found = {result.id: result for result in results}
+    return tuple(
+        _check(known[name], policy, value, found, forest) for name, value in policy.values.items()
+    )
+
+
+def verdict_of(checks: Sequence[Check]) -> Literal["pass", "fail", "review"]:
+    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
+
+    Examples
+    --------
+    >>> verdict_of(())
+    'pass'
+    """
+    if any(check.status == "fail" and not check.accepted for check in checks):
+        return "fail"
+    return "review" if any(check.status == "skipped" for check in checks) else "pass"
+
+
+def not_run(refused: Sequence[Skipped]) -> tuple[Check, ...]:
+    """Return a skipped check per attack that was asked for and could not be made to run."""
+    return tuple(
+        Check(
+            name=f"attack {one.id}",
+            threshold=0.0,
+            measured=None,
+            status="skipped",
+            title=one.title,
+            bound="to be run",
+            reason=one.reason,
+            attack=one.id,
+        )
+        for one in refused
+    )
+
+
+def _check(
+    registered: Registered,
+    policy: Policy,
+    threshold: float,
+    found: Mapping[str, Finding | Skipped],
+    forest: Forest,
+) -> Check:
+    rule, attacks = registered.rule, registered.attacks
+    check = Check(
+        name=rule.name,
+        threshold=threshold,
+        measured=None,
+        status="skipped",
+        title=rule.title,
+        bound=rule.bound.format(threshold),
+        attack=attacks[0] if attacks else None,
+        share=rule.share,
+        among=rule.among,
+        step=rule.step.format(k=policy.k),
+        beside_repair=rule.beside_repair,
+    )
+    ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]
+    findings = [finding for finding in ran if isinstance(finding, Finding)]
+    if attacks and not isinstance(found.get(attacks[0]), Finding):
+        needless = None if rule.needless is None else rule.needless(forest)
+        if needless is not None:
+            return replace(check, measured=0.0, status="pass", shown="0", reason=needless)
+        first = found.get(attacks[0])
+        reason = first.reason if isinstance(first, Skipped) else f"{attacks[0]} was not run"
+        return replace(check, reason=reason)
+    measured = rule.measure(findings, forest)
+    if measured is None:
+        return replace(check, reason=rule.missing or "the finding does not tell")
+    known = math.isfinite(measured)
+    unseen = [part for finding in findings for part in finding.unseen]
+    if unseen and rule.holds(measured, threshold):
+        return replace(check, reason=f"not everything could be looked at: {unseen[0]}")
+    return replace(
+        check,
+        measured=measured if known else None,
+        shown=rule.show(measured),
+        status="pass" if rule.holds(measured, threshold) else "fail",
+        reason=None if known else "the model claims no differential privacy",
+    )

@@ -1,0 +1,155 @@
+"""Policies: named thresholds, built in or from a TOML file."""
+
+import difflib
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from treeaudit.errors import PolicyError
+from treeaudit.findings.policy_file import policies_in
+
+__all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "read_policy"]
+
+DEFAULT_K = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Named thresholds.
+
+    Attributes
+    ----------
+    name
+        How it is called.
+    values
+        Threshold by check name; a check that is absent is not made.
+    """
+
+    name: str
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, value in self.values.items():
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not math.isfinite(value) or value < 0:
+                raise PolicyError(f"policy {self.name}: {name} must be a number of at least 0")
+
+    @property
+    def k(self) -> int:
+        """The smallest acceptable group; 5 where the policy sets none."""
+        return max(1, math.ceil(self.values.get("min-leaf", DEFAULT_K)))
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the thresholds, whatever the policy is called."""
+        values = {name: float(value) for name, value in self.values.items()}
+        canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+BUILT_IN: Mapping[str, Policy] = {
+    "default": Policy(
+        name="default",
+        values={
+            "min-leaf": DEFAULT_K,
+            "max-unique-people": 0,
+            "max-certain-share": 0.01,
+            "max-training-rows-inside": 0,
+            "max-calls": 0,
+        },
+    ),
+    "strict": Policy(
+        name="strict",
+        values={
+            "min-leaf": 10,
+            "max-unique-people": 0,
+            "max-certain-share": 0.0,
+            "max-training-rows-inside": 0,
+            "max-seeds": 0,
+            "max-calls": 0,
+        },
+    ),
+    "acro": Policy(
+        name="acro",
+        values={
+            "min-leaf": 10,
+            "min-cell": 10,
+            "max-absent-label-people": 0,
+            "min-degrees-of-freedom": 10,
+            "max-nk-leaves": 0,
+            "max-p-percent-leaves": 0,
+            "max-training-rows-inside": 0,
+            "max-calls": 0,
+        },
+    ),
+    "opensafely": Policy(
+        name="opensafely",
+        values={
+            "min-leaf": 8,
+            "min-cell": 8,
+            "round-to": 5,
+            "max-training-rows-inside": 0,
+            "max-calls": 0,
+        },
+    ),
+    "private": Policy(
+        name="private",
+        values={"max-epsilon": 1.0, "max-training-rows-inside": 0, "max-calls": 0},
+    ),
+    "observe": Policy(name="observe"),
+}
+"""The policies that need no file.
+
+``acro`` asks of the counts in a model what ACRO 0.4 asks of those in a table:
+10 people, no zeros, 10 degrees of freedom; dominance where there are
+magnitudes. ``opensafely`` suppresses counts up to 7 and rounds to the nearest 5.
+``private`` is for models whose noise bounds what they give away about anybody.
+"""
+
+
+def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy:
+    """Return a policy by name, from a TOML file or the built-in ones.
+
+    Parameters
+    ----------
+    name
+        One of `BUILT_IN`, a name defined in the file, or the path of a TOML
+        file that defines exactly one policy.
+    path
+        A TOML file with ``[tool.treeaudit.policies.NAME]`` or
+        ``[policies.NAME]``; ``pyproject.toml`` in the current folder unless
+        told.
+
+    Raises
+    ------
+    PolicyError
+        If there is no such policy, or it is not well formed.
+
+    Examples
+    --------
+    >>> read_policy("strict").values["min-leaf"]
+    10
+    """
+    if name.endswith(".toml"):
+        found = policies_in(Path(name))
+        if len(found) != 1:
+            raise PolicyError(
+                f"{name} defines {len(found)} policies ({', '.join(found) or 'none'}): "
+                "a file named as policy must define exactly one"
+            )
+        only, values = next(iter(found.items()))
+        return Policy(name=only, values=values)
+    file = Path("pyproject.toml") if path is None else Path(path)
+    known = policies_in(file) if path is not None or file.is_file() else {}
+    if name in known:
+        return Policy(name=name, values=known[name])
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    names = [*BUILT_IN, *known]
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
+    raise PolicyError(f"there is no policy {name!r}; {hint}")

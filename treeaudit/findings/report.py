@@ -1,0 +1,168 @@
+"""The result of an audit, and the page of an attack: data that knows no renderer."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
+from treeaudit.findings.policy import Policy
+from treeaudit.findings.request import Request
+from treeaudit.findings.view import View
+from treeaudit.model.forest import Forest
+from treeaudit.rendered import Rendered, renderer_of
+from treeaudit.stats import Estimate
+from treeaudit.table.table import Table
+
+__all__ = ["Fix", "Page", "Report", "Show", "view_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A repair that was tried after a failed audit, and what it costs.
+
+    Attributes
+    ----------
+    steps
+        What was done, in words.
+    passed, misses
+        Whether the repaired model passes the policy, and what it misses.
+    leaves
+        Of all trees, before and after.
+    right
+        Share of the training people for whom the class counts of the model are
+        right, before and after; None where it holds none.
+    unseen
+        Share of unseen people whose label is predicted rightly, before and
+        after; None where there were none.
+    """
+
+    steps: tuple[str, ...]
+    passed: bool
+    misses: tuple[str, ...]
+    leaves: tuple[int, int]
+    right: tuple[float | None, float | None] = (None, None)
+    unseen: tuple[Estimate, Estimate] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Report(Rendered):
+    """The result of an audit.
+
+    Attributes
+    ----------
+    forest
+        The model, for renderers that show its leaves.
+    table
+        The groups of its reconstructed table: the leaves that hold people.
+    results
+        One `Finding` or `Skipped` per attack, in the order of their ids.
+    checks, verdict, policy
+        What the policy says of them.
+    request
+        What was asked, without the data.
+    warnings
+        What else the reader should know, one sentence each.
+    pages
+        The page of each attack that was chosen, by id: its words and its view.
+    people
+        The tables that were given, by role: what each is called and its rows.
+    baseline
+        The accepted report it was held against: ``name`` and ``sha256`` of the
+        file, ``model_sha256``; None without.
+    fix
+        The repair that was tried, where the audit failed and one was.
+    """
+
+    forest: Forest
+    table: Table
+    results: tuple[Finding | Skipped, ...]
+    checks: tuple[Check, ...]
+    verdict: Verdict
+    policy: Policy
+    request: Request
+    warnings: tuple[str, ...] = ()
+    pages: Mapping[str, "type[Page]"] = field(default_factory=dict)
+    people: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    baseline: Mapping[str, Any] | None = None
+    fix: Fix | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The attacks that ran."""
+        return tuple(result for result in self.results if isinstance(result, Finding))
+
+    def __getitem__(self, attack_id: str) -> Finding:
+        """Return the finding of an attack.
+
+        Raises
+        ------
+        KeyError
+            If the attack was not asked for or was skipped; says why.
+        """
+        for result in self.results:
+            if result.id == attack_id:
+                if isinstance(result, Skipped):
+                    raise KeyError(f"{attack_id} was skipped: {result.reason}")
+                return result
+        raise KeyError(f"{attack_id} was not run")
+
+    @property
+    def exit_code(self) -> int:
+        """0 for pass, 1 for fail, 3 for review."""
+        return {"pass": 0, "fail": 1, "review": 3}[self.verdict]
+
+    def save(
+        self, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
+    ) -> Path:
+        """Write the report; ``.html``, ``.json`` or ``.txt`` by suffix.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+        force
+            Replace a file that exists.
+        release_safe
+            Mask small counts (HTML only), so that the report may leave the room.
+
+        Raises
+        ------
+        DataError
+            If the suffix is unknown or the file exists already.
+        """
+        renderer = renderer_of(type(self))
+        written: Path = renderer.save(self, path, force=force, release_safe=release_safe)
+        return written
+
+
+Show = Callable[[Finding | Skipped, Report], View]
+
+
+class Page(Protocol):
+    """The part of an attack that is shown.
+
+    Attributes
+    ----------
+    id, title
+        Of the attack.
+    words
+        What there is to say about it.
+    about
+        What it is about.
+    view
+        Returns what there is to show of a result.
+    """
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    words: ClassVar[Words]
+    about: ClassVar[About]
+    view: ClassVar[Show]
+
+
+def view_of(report: Report, result: Finding | Skipped) -> View:
+    """Return the view of a result; an empty one where its attack is not known."""
+    page = report.pages.get(result.id)
+    return View() if page is None else page.view(result, report)

@@ -1,0 +1,198 @@
+"""What an audit was asked, as data: built once, kept in the report, printed to be repeated."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from treeaudit.findings.policy import Policy
+
+__all__ = ["OPTIONS", "Given", "Request"]
+
+OPTIONS = {
+    "select": "--select",
+    "max_bytes": "--max-bytes",
+    "train": "--train",
+    "test": "--test",
+    "known": "--known",
+    "target": "--target",
+    "sensitive": "--sensitive",
+    "prior": "--prior",
+    "fraction": "--sampling-fraction",
+    "policy": "--policy",
+    "baseline": "--baseline",
+    "attacks": "--attack",
+    "seed": "--seed",
+}
+"""The option of the command line for each field but the model, in the order of printing."""
+
+_LOADING = ("select", "max_bytes")
+_FILES = frozenset({"model", "train", "test", "known", "prior", "baseline"})
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Stands in a kept request for an object that was given from Python.
+
+    Attributes
+    ----------
+    kind
+        Name of its type, such as ``DataFrame``.
+    """
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Request:
+    """Everything that an audit was asked, as it was given.
+
+    Attributes
+    ----------
+    model
+        A path, a fitted estimator or a `Forest`.
+    select, max_bytes
+        Which model of the file, and the largest file; see `treeaudit.load`.
+    train, test, known, prior
+        Tables of people and of public shares: paths, or objects from Python.
+    target, sensitive, fraction, seed
+        As in `treeaudit.scan`.
+    policy
+        A name, the path of a TOML file, or a `Policy`.
+    baseline
+        The path of an accepted report.
+    attacks
+        Ids of the attacks to run; None for all of them.
+
+    Examples
+    --------
+    >>> Request(model="my model.pkl", train="-t.csv", attacks=("ta101",)).command()
+    "treeaudit scan 'my model.pkl' --train ./-t.csv --policy default --attack TA101"
+    >>> request = Request(model=object(), sensitive=("age",))
+    >>> request.command() is None, request.repeat()
+    (True, "treeaudit.scan(model, sensitive=['age'], policy='default')  # model: object")
+    """
+
+    model: object
+    select: str | None = None
+    max_bytes: int | None = None
+    train: object = None
+    test: object = None
+    target: str | None = None
+    sensitive: tuple[str, ...] = ()
+    known: object = None
+    prior: object = None
+    fraction: float | None = None
+    policy: str | os.PathLike[str] | Policy = "default"
+    baseline: str | os.PathLike[str] | None = None
+    attacks: tuple[str, ...] | None = None
+    seed: int = 0
+
+    def kept(self) -> "Request":
+        """Return the request as a report keeps it: no data, no estimator, only what they were."""
+        kinds = {field.name: self._kind(field.name) for field in fields(self)}
+        objects = {name: Given(kind) for name, kind in kinds.items() if kind and name in _FILES}
+        return replace(self, **objects)  # type: ignore[arg-type]
+
+    def command(
+        self, name: str = "scan", options: Sequence[str] = tuple(OPTIONS), *, folders: bool = True
+    ) -> str | None:
+        """Return the command line that asks the same again; None where there is none.
+
+        Parameters
+        ----------
+        name
+            Of the command.
+        options
+            The fields that it takes.
+        folders
+            Whether absolute paths are told whole. The line can be run in the
+            folder in which the audit was asked for; where an absolute path is cut
+            to the name of the file, in the folder of that file.
+
+        Returns
+        -------
+        str or None
+            None where a value is an object, or cannot be printed on a line.
+        """
+        nothing_to_run = "attacks" in options and self.attacks == ()
+        if nothing_to_run or any(map(self._kind, ("model", *options))):
+            return None
+        words = ["treeaudit", name, _quoted(self._path("model", folders=folders))]
+        for field in filter(self._asks, options):
+            value = getattr(self, field)
+            if self._names_file(field):
+                value = self._path(field, folders=folders)
+            for one in value if isinstance(value, tuple) else (value,):
+                # After a space, a value that begins with a dash could be read as an option.
+                between = "=" if str(one).startswith("-") else " "
+                words.append(f"{OPTIONS[field]}{between}{_quoted(str(one))}")
+        line = " ".join(words)
+        return line if line.isprintable() else None
+
+    def call(
+        self, name: str = "scan", options: Sequence[str] = tuple(OPTIONS), *, folders: bool = True
+    ) -> str:
+        """Return the call from Python that asks the same again, objects by their parameter's name.
+
+        Parameters are those of `command`.
+        """
+        model, *told = (
+            self._value(field, folders=folders)
+            if field == "model"
+            else f"{field}={self._value(field, folders=folders)}"
+            for field in ("model", *options)
+            if self._asks(field)
+        )
+        loading = [one for one in told if one.split("=")[0] in _LOADING]
+        if loading:
+            model = f"treeaudit.load({', '.join([model, *loading])})"
+        asked = [one for one in told if one not in loading]
+        return f"treeaudit.{name}({', '.join([model, *asked])})"
+
+    def repeat(self, *, folders: bool = True) -> str:
+        """Return the command that repeats the audit; else the call, and what its objects were."""
+        objects = [(field, self._kind(field)) for field in ("model", *OPTIONS)]
+        note = ", ".join(f"{field}: {kind}" for field, kind in objects if kind)
+        call = self.call(folders=folders) + (note and f"  # {note}")
+        return self.command(folders=folders) or call
+
+    def _kind(self, field: str) -> str | None:
+        """Return what kind of object was given for a field; None for plain values."""
+        value = getattr(self, field)
+        if isinstance(value, Given):
+            return value.kind
+        plain = value is None or field not in _FILES or isinstance(value, str | os.PathLike)
+        return None if plain and not isinstance(value, Policy) else type(value).__name__
+
+    def _asks(self, field: str) -> bool:
+        value = getattr(self, field)
+        return bool(value) if field in ("sensitive", "seed") else value is not None
+
+    def _names_file(self, field: str) -> bool:
+        return field in _FILES or (field == "policy" and str(self.policy).endswith(".toml"))
+
+    def _path(self, field: str, *, folders: bool) -> str:
+        """Return a path as it was given, such that no dash begins it."""
+        path = str(getattr(self, field))
+        if not folders and Path(path).is_absolute():
+            path = Path(path).name
+        return f"./{path}" if path.startswith("-") else path
+
+    def _value(self, field: str, *, folders: bool) -> str:
+        """Return a value as Python writes it; an object by the name of its parameter."""
+        value = getattr(self, field)
+        if self._kind(field):
+            return field
+        if self._names_file(field):
+            return repr(self._path(field, folders=folders))
+        if isinstance(value, tuple):
+            return repr(list(value))
+        return f"{value}" if isinstance(value, int | float) else repr(str(value))
+
+
+def _quoted(text: str) -> str:
+    """Return a word for a shell; as it is within double quotes where these are enough."""
+    readable = "'" in text and not set(text) & set('"$`\\!')
+    return f'"{text}"' if readable else shlex.quote(text)

@@ -1,0 +1,224 @@
+"""What an attack shows of a finding: data that every renderer reads and none computes.
+
+An attack puts its view together; renderers know its parts, not the attack.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from treeaudit.findings.findings import Control
+from treeaudit.findings.numbers import Count, People, Phrase, Score
+from treeaudit.stats import Estimate
+
+__all__ = ["Curve", "Figure", "Line", "Mark", "MarkKind", "Plot", "Rung", "Series", "View"]
+
+MarkKind = Literal["claim", "seen", "unseen", "guess", "part"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """The number that matters.
+
+    Attributes
+    ----------
+    number
+        The number; its noun comes first in what it counts.
+    counts
+        The rest of what it counts, such as ``alone in a leaf``.
+    """
+
+    number: Count | Score
+    counts: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """What follows from one more thing that an attacker knows.
+
+    Attributes
+    ----------
+    knows
+        What they know.
+    number
+        How much follows; None where the attack did not run.
+    follows
+        What follows, after the noun of the number, or why it did not run.
+    nobody
+        What is said instead where the number is 0; empty where that is said
+        like any other number.
+    at_most
+        Whether the number is a bound.
+    """
+
+    knows: Phrase
+    number: Count | Phrase | None
+    follows: Phrase
+    nobody: str = ""
+    at_most: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One share on a scale from 0 to 1; ``part`` draws it as a bar."""
+
+    kind: MarkKind
+    share: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of a plot.
+
+    Attributes
+    ----------
+    name
+        What it is about.
+    marks
+        Its shares; none where there is nothing to draw.
+    cells
+        The same in words, one per heading; None for the value, its interval
+        and its people where there is one mark, and the values of all marks
+        where there are several. A single one says why there is no number.
+    chance
+        What chance would give, or None.
+    tells_of
+        How many people it tells something about: a safe copy leaves out a line
+        that tells of few; None where it tells of none in particular.
+    """
+
+    name: Phrase
+    marks: tuple[Mark, ...] = ()
+    cells: tuple[Phrase, ...] | None = None
+    chance: float | None = None
+    tells_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """Rows on one scale.
+
+    Attributes
+    ----------
+    title
+        What all of them are about.
+    lines
+        The rows; the first ``most`` of those that may be told are drawn.
+    most
+        How many rows are drawn.
+    heads
+        Headings of the cells.
+    told
+        Whether the headings are shown, or left to those who cannot see.
+    sentences
+        What follows from the rows.
+    more
+        Further sentences, folded away.
+    exact
+        Whether a safe copy leaves it out.
+    """
+
+    title: Phrase
+    lines: tuple[Line, ...]
+    most: int = 1 << 20
+    heads: tuple[str, ...] = ("value", "95 % interval", "people")
+    told: bool = False
+    sentences: tuple[Phrase, ...] = ()
+    more: tuple[Phrase, ...] = ()
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One line of a curve.
+
+    Attributes
+    ----------
+    name
+        What it stands for.
+    values
+        Its heights at 0, 1, 2, …; people or shares.
+    exact
+        Whether a safe copy leaves it out.
+    """
+
+    name: str
+    values: tuple[People | float, ...]
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Growing numbers against a number of pieces of knowledge.
+
+    Attributes
+    ----------
+    title
+        What is drawn.
+    name
+        What it is called for those who cannot see it.
+    axis
+        Against what.
+    series
+        At most four lines.
+    most
+        The top of the scale; the largest number unless told.
+    exact
+        Whether a safe copy leaves it out.
+    """
+
+    title: str
+    name: str
+    axis: str
+    series: tuple[Series, ...]
+    most: float | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What there is to show of one attack.
+
+    Attributes
+    ----------
+    brief
+        What was found in a few words; the sentence of the finding without.
+    unseen
+        What unseen people say of it in a few words; their shares without.
+    figure
+        The number that matters.
+    headline
+        What whoever reads the file can do, after "Anyone who can read this
+        file"; None where nothing was found.
+    harmless, too
+        What can be said where no attack has a headline, and what is added to it.
+    reason
+        One short line on why the verdict is what it is.
+    rungs
+        What follows, the more is known.
+    facts
+        Further measures, name and text.
+    plots, curves
+        Drawings.
+    held
+        Controls that the verdict shows.
+    asks_control
+        Whether the verdict has to say that only unseen people tell memory from
+        fact.
+    step
+        What to do against it, where it was found and no check says it.
+    """
+
+    brief: Phrase | None = None
+    unseen: Phrase | None = None
+    figure: Figure | None = None
+    headline: Phrase | None = None
+    harmless: Phrase | None = None
+    too: Phrase | None = None
+    reason: Phrase | None = None
+    rungs: tuple[Rung, ...] = ()
+    facts: tuple[tuple[str, Phrase], ...] = ()
+    plots: tuple[Plot, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    held: tuple[Control, ...] = ()
+    asks_control: bool = False
+    step: str = ""

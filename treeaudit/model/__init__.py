@@ -1,0 +1,1 @@
+"""What a model is: trees, forest, schema, and the rules that lead to a leaf."""

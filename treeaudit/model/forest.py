@@ -1,0 +1,218 @@
+"""A model: one or more trees, and what their numbers mean."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import DataError
+from treeaudit.model.leftovers import Leftovers
+from treeaudit.model.schema import Label, Schema
+from treeaudit.model.source import Member, Source
+from treeaudit.model.tree import Tree
+
+__all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre"]
+
+Int = npt.NDArray[np.int32]
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Flag = npt.NDArray[np.bool_]
+
+CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
+RecordsAre = Literal["all", "bootstrap", "disjoint", "unknown"]
+
+Answers = Literal["mean", "vote", "confidence", "weighted", "sum", "path", "leaf", "unknown"]
+"""How a model answers a record that ends in the leaf l(t) of tree t.
+
+Let n(c) be the class counts of a leaf times ``Forest.class_weights``, p(c) = n(c) / sum n its
+shares (1 for the label alone where the leaf holds a label), c(t) the first class of the largest
+share, v its value, and T the number of trees in which the record reaches a leaf.
+
+``mean``
+    Class c with probability 1/T sum_t p_t(c); of numbers, 1/T sum_t v_t.
+``vote``
+    Class c with probability 1/T sum_t [c(t) = c].
+``confidence``
+    Class c with probability proportional to sum_t [c(t) = c] p_t(c).
+``weighted``
+    A vote of classes sum_t a_t f(l(t)), or the median of the v_t weighed by a_t; the weights a_t
+    are not in the trees (AdaBoost).
+``sum``
+    g(b + sum_t a v_t); start b, step a and link g are not in the trees (gradient boosting).
+``path``
+    2 ** -(1/T sum_t (d_t + h(n_t)) / h(n)), d the depth of the leaf, n_t the people in it, and h
+    the depth that a tree of so many random people has (isolation forests).
+``leaf``
+    The leaves l(t) themselves (embeddings).
+``unknown``
+    What joins the trees is not known, or they belong to several models.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """The noise that was drawn for the class counts of the leaves.
+
+    Attributes
+    ----------
+    rate
+        Of the discrete Laplace law, above 0: a count is off by the whole number z with
+        probability (1 - q) / (1 + q) * q ** abs(z), where q = exp(-rate).
+    counts
+        ``leaves``: drawn for leaves alone, nodes above add up; ``nodes``: drawn for each node.
+    afterwards
+        What was then done to the counts, in this order: ``clipped`` at 0, ``shrunk`` towards
+        the shares of the node above, ``scaled`` to the people of the node.
+    mechanism
+        The law; there is one.
+    """
+
+    rate: float
+    counts: Literal["leaves", "nodes"]
+    afterwards: tuple[Literal["clipped", "shrunk", "scaled"], ...] = ()
+    mechanism: Literal["discrete Laplace"] = "discrete Laplace"
+
+    def __post_init__(self) -> None:
+        known = self.mechanism == "discrete Laplace" and self.counts in ("leaves", "nodes")
+        known = known and {*self.afterwards} <= {"clipped", "shrunk", "scaled"}
+        if not known or not 0 < self.rate < float("inf"):
+            raise DataError(f"noise of no known kind, or of no rate above 0: {self.rate:g}")
+
+
+class LazyTrees(Sequence[Tree]):
+    """Trees that are built one at a time when they are asked for.
+
+    A forest of millions of leaves is never held as a whole: each pass builds a
+    tree from the mapped file, looks at it and lets it go. Only the last one is
+    kept, so that a model of one tree is built once.
+    """
+
+    def __init__(self, build: Callable[[int], Tree], n_trees: int) -> None:
+        self._build = build
+        self._n_trees = n_trees
+        self._last: tuple[int, Tree] | None = None
+
+    def __len__(self) -> int:
+        return self._n_trees
+
+    @overload
+    def __getitem__(self, index: int) -> Tree: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Tree]: ...
+    def __getitem__(self, index: int | slice) -> Tree | list[Tree]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"tree {index} of {len(self)}")
+        index %= len(self)
+        if self._last is None or self._last[0] != index:
+            self._last = (index, self._build(index))
+        return self._last[1]
+
+    def __iter__(self) -> Iterator[Tree]:
+        return (self[i] for i in range(len(self)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Forest:
+    """A model: one or more trees and what their numbers mean.
+
+    Attributes
+    ----------
+    trees
+        A sequence of `Tree`; may build them on demand.
+    schema
+        The columns and the classes.
+    counts_are
+        What `Tree.counts` hold: ``exact`` or ``likely`` people (draws under
+        bootstrap), ``weighted``, ``noisy``, ``label-only`` or ``absent``.
+    counts_reason
+        Why, in one sentence.
+    answers
+        How the model answers from its leaves, see `Answers`; ``mean``, as a tree alone does,
+        unless told.
+    noise
+        What noise is in the counts of the leaves; None where there is none or its law is not
+        known, and ``counts_reason`` then says what the counts are.
+    records_are
+        ``all`` training rows in every tree, a ``bootstrap`` draw, ``disjoint``
+        parts, or ``unknown``.
+    n_records
+        Training rows of the whole model, where the file tells.
+    single_precision
+        Whether the model compares inputs as 32-bit numbers.
+    privacy
+        The ledger of a differentially private model, or None.
+    source
+        Where the model came from.
+    warnings
+        What the reader noticed, one sentence each.
+    leftovers
+        What else the file holds about people, and which kinds of it were looked
+        for: none in a model that no reader has read.
+    members
+        The models that the trees belong to, in their order; empty where there
+        is only one.
+    tree_classes
+        The labels of the count columns of each tree, where they differ from
+        ``schema.classes`` (one-vs-rest); as many as those.
+    class_weights
+        Per tree, what one person of each class weighs in its answer, where
+        ``counts`` are people and the model weighs its classes; None where all
+        weigh the same.
+    """
+
+    trees: Sequence[Tree]
+    schema: Schema
+    counts_are: CountsAre = "exact"
+    counts_reason: str = ""
+    answers: Answers = "mean"
+    noise: Noise | None = None
+    records_are: RecordsAre = "all"
+    n_records: int | None = None
+    single_precision: bool = False
+    privacy: Mapping[str, Any] | None = None
+    source: Source = field(default_factory=Source)
+    warnings: tuple[str, ...] = ()
+    leftovers: Leftovers = field(default_factory=Leftovers)
+    members: tuple[Member, ...] = ()
+    tree_classes: tuple[tuple[Label, ...], ...] | None = None
+    class_weights: tuple[tuple[float, ...] | None, ...] | None = None
+
+    def classes_of(self, tree: int) -> tuple[Label, ...] | None:
+        """Return the labels of the count columns of one tree."""
+        return self.schema.classes if self.tree_classes is None else self.tree_classes[tree]
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees the model has."""
+        return len(self.trees)
+
+    def apply(self, values: npt.ArrayLike) -> Int:
+        """Return the node in which each row ends, for every tree.
+
+        Parameters
+        ----------
+        values
+            Shape ``(n_rows, n_features)``; categories as codes, missing
+            values as NaN.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape ``(n_rows, n_trees)``.
+
+        Raises
+        ------
+        DataError
+            If the number of columns is not the model's.
+        """
+        dtype = np.float32 if self.single_precision else np.float64
+        table = np.atleast_2d(np.asarray(values, dtype=dtype))
+        if table.shape[1] != len(self.schema.features):
+            raise DataError(
+                f"the data has {table.shape[1]} columns, the model {len(self.schema.features)}"
+            )
+        return np.column_stack([tree.apply(table) for tree in self.trees])

@@ -1,0 +1,175 @@
+"""A public schema as a TOML file that a person reads, corrects and confirms.
+
+::
+
+    confirmed = false
+    target = "income"
+    classes = ["<=50K", ">50K"]
+
+    [[columns]]
+    name = "age"
+    low = 17.0
+    high = 90.0
+
+    [[columns]]
+    name = "sex"
+    categories = ["Female", "Male"]
+"""
+
+import json
+import math
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from treeaudit.errors import DataError, PrivacyError
+from treeaudit.model.schema import Feature, Label, Schema
+
+__all__ = ["read_schema", "schema_text"]
+
+_HEAD = """\
+# What everybody may know about the columns. Bounds, categories and labels become part of
+# every model that is trained with this file, so nothing here may have been learned from the
+# people in the data. This is a draft: it was taken from the data. Replace every bound
+# by what the code book, the law or common sense says, add categories and labels that could
+# occur but do not, and only then set confirmed to true.
+"""
+
+
+def schema_text(schema: Schema, *, confirmed: bool = False) -> str:
+    r"""Return a schema as the text of a TOML file.
+
+    Parameters
+    ----------
+    schema
+        Columns and labels.
+    confirmed
+        Whether a person says that all of it is public knowledge.
+
+    Examples
+    --------
+    >>> draft = schema_text(Schema(features=(Feature(name="age", low=0, high=120),),
+    ...                            classes=("no", "yes"), target="ill"))
+    >>> print(draft.partition("true.\n")[2])
+    confirmed = false
+    target = "ill"
+    classes = ["no", "yes"]
+    <BLANKLINE>
+    [[columns]]
+    name = "age"
+    low = 0.0
+    high = 120.0
+    <BLANKLINE>
+    """
+    lines = [
+        f"confirmed = {'true' if confirmed else 'false'}",
+        f"target = {_text(schema.target)}",
+        f"classes = {_list(schema.classes or ())}",
+    ]
+    for feature in schema.features:
+        lines += ["", "[[columns]]", f"name = {_text(feature.name)}"]
+        if feature.categories is not None:
+            lines.append(f"categories = {_list(feature.categories)}")
+        for side in ("low", "high"):
+            bound = getattr(feature, side)
+            if bound is not None:
+                lines.append(f"{side} = {float(bound)!r}")
+    head = "" if confirmed else _HEAD
+    return head + "\n".join(lines) + "\n"
+
+
+def _text(value: str) -> str:
+    # A JSON string is a TOML basic string, but for the one control character JSON lets through.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _list(values: tuple[Label, ...]) -> str:
+    return "[" + ", ".join(_label(value) for value in values) + "]"
+
+
+def _label(value: Label) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value)
+
+
+def read_schema(path: str | os.PathLike[str]) -> Schema:
+    """Read a schema that a person has confirmed to be public knowledge.
+
+    Parameters
+    ----------
+    path
+        A TOML file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or describes no schema.
+    PrivacyError
+        If nobody has confirmed it.
+    """
+    file = Path(path)
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"there is no file {file}; treeaudit schema DATA drafts one") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DataError(f"{file} cannot be read as TOML: {error}") from None
+    schema = _schema(data, file)
+    if data.get("confirmed") is not True:
+        raise PrivacyError(
+            f"{file} is a draft: read it, replace what was learned from private data by public "
+            "knowledge, and set confirmed = true"
+        )
+    return schema
+
+
+def _schema(data: dict[str, Any], file: Path) -> Schema:
+    columns, classes = data.get("columns"), data.get("classes")
+    unknown = set(data) - {"confirmed", "target", "classes", "columns"}
+    if unknown:
+        raise DataError(f"{file}: there is no setting {sorted(unknown)[0]!r}")
+    if not isinstance(columns, list) or not columns:
+        raise DataError(f"{file} describes no columns: add [[columns]] entries")
+    if not isinstance(classes, list) or not classes:
+        raise DataError(f"{file} lists no classes")
+    if not all(isinstance(c, str | int | float | bool) for c in classes):
+        raise DataError(f"{file}: classes must be text, numbers or true and false")
+    if len(set(classes)) != len(classes):
+        raise DataError(f"{file} lists a class twice")
+    features = tuple(_feature(entry, file) for entry in columns)
+    names = [feature.name for feature in features]
+    if len(set(names)) != len(names):
+        raise DataError(f"{file} describes a column twice")
+    target = data.get("target", "label")
+    if not isinstance(target, str):
+        raise DataError(f"{file}: target must be text")
+    return Schema(features=features, classes=tuple(classes), target=target)
+
+
+def _feature(entry: object, file: Path) -> Feature:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise DataError(f"{file}: every [[columns]] entry needs a name")
+    name = entry["name"]
+    unknown = set(entry) - {"name", "low", "high", "categories"}
+    if unknown:
+        raise DataError(f"{file}, column {name!r}: there is no setting {sorted(unknown)[0]!r}")
+    categories = entry.get("categories")
+    if categories is not None:
+        texts = isinstance(categories, list) and all(isinstance(c, str) for c in categories)
+        if not texts or not categories or len(set(categories)) != len(categories):
+            raise DataError(f"{file}, column {name!r}: categories must be different texts")
+        return Feature(name=name, categories=tuple(categories))
+    bounds = [_number(entry.get(side)) for side in ("low", "high")]
+    if None in bounds:
+        raise DataError(f"{file}, column {name!r} needs low and high, or categories")
+    return Feature(name=name, low=bounds[0], high=bounds[1])
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None

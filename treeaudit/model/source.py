@@ -1,0 +1,76 @@
+"""Where a model came from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Member", "Source"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A model inside a model, such as one estimator of a vote.
+
+    Attributes
+    ----------
+    inside
+        The way to it in the file.
+    estimator
+        Its class name.
+    n_trees
+        How many of the forest's trees are its own, in order.
+    """
+
+    inside: str
+    estimator: str
+    n_trees: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a model came from.
+
+    Attributes
+    ----------
+    path
+        The file, or None for a model in memory.
+    format
+        Such as ``sklearn-pickle``, ``xgboost-json`` or ``memory``; the JSON Schema
+        of the report lists them all.
+    estimator
+        Class name as the file gives it.
+    inside
+        Where in the file the model was found, such as ``best_estimator_``; empty at the top.
+    library, library_version
+        What wrote the model, and its version where the file tells.
+    parameters
+        Hyper-parameters that are plain values.
+    digest
+        Gives the SHA-256 of the file, or None for a model in memory.
+    n_bytes
+        Of the file as stored, compressed or not.
+    stored
+        The inert record that a scikit-learn model was read from: what a writer needs
+        beside the trees.
+    """
+
+    path: str | None = None
+    format: str = "memory"
+    estimator: str = "Tree"
+    inside: str = ""
+    library: str = ""
+    library_version: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    digest: Callable[[], str] | None = field(default=None, repr=False, compare=False)
+    n_bytes: int | None = None
+    stored: object = field(default=None, repr=False, compare=False)
+
+    @property
+    def sha256(self) -> str | None:
+        """Of the bytes that the trees are read from; `treeaudit.scan` fixes it."""
+        return None if self.digest is None else self.digest()
+
+    @property
+    def written_by(self) -> str:
+        """Library and version, as far as the file tells; empty where it does not."""
+        return f"{self.library} {self.library_version}".strip() if self.library_version else ""

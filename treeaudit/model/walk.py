@@ -1,0 +1,215 @@
+"""Send many records down many trees at once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
+
+__all__ = ["Walk", "in_chunks", "walk_of", "walkable"]
+
+Float = npt.NDArray[np.float64]
+Wide = npt.NDArray[np.int64]
+Int = npt.NDArray[np.int32]
+Flag = npt.NDArray[np.bool_]
+
+_CHUNK = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Walk:
+    """The nodes of several trees in a row, as tables to look the next node up in.
+
+    Attributes
+    ----------
+    root
+        Shape ``(n_trees + 1,)``: where each tree starts; the last entry is the
+        number of nodes.
+    feature
+        What each node asks about, -1 in leaves.
+    threshold
+        Numbers above it go to ``right``, others to ``left``; NaN where the
+        node asks for a category.
+    left, right, missing
+        The next node; -1 where there is none.
+    start, next_of
+        A node that asks for a category sends code c to ``next_of[start + c]``.
+    """
+
+    root: Wide
+    feature: Int
+    threshold: Float
+    left: Int
+    right: Int
+    missing: Int
+    start: Wide
+    next_of: Int
+
+    def descend(
+        self,
+        values: npt.NDArray[np.floating[Any]],
+        at: npt.NDArray[np.intp],
+        rows: Wide | None = None,
+    ) -> Int:
+        """Return the node in which each record ends.
+
+        Parameters
+        ----------
+        values
+            Shape ``(n_records, n_features)``.
+        at
+            The node where each walk begins.
+        rows
+            Which record walks; record i in walk i unless told.
+        """
+        node = at.astype(np.int32)
+        moving = np.flatnonzero(self.feature[node] >= 0)
+        while len(moving):
+            here = node[moving]
+            x = values[moving if rows is None else rows[moving], self.feature[here]]
+            into = self._next(here, x)
+            on = into >= 0
+            moving, into = (moving, into) if on.all() else (moving[on], into[on])
+            node[moving] = into
+            more = self.feature[into] >= 0
+            moving = moving if more.all() else moving[more]
+        return node
+
+    def ends(self, values: npt.NDArray[np.floating[Any]]) -> Wide:
+        """Return the node in which each record ends in each tree, as `Forest.apply` does."""
+        first, n = self.root[:-1], len(values)
+        end = self.descend(values, np.tile(first, n), np.repeat(np.arange(n), len(first)))
+        ends: Wide = end.reshape(n, len(first)) - first
+        return ends
+
+    def _next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
+        threshold = self.threshold[here]
+        into = np.where(x > threshold, self.right[here], self.left[here])
+        named = np.isnan(threshold)
+        gone = np.isnan(x)
+        if named.any():
+            asked = named & ~gone
+            into[asked] = self.next_of[self.start[here[asked]] + x[asked].astype(np.int64)]
+        if gone.any():
+            into[gone] = self.missing[here[gone]]
+        return into
+
+
+def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
+    """Return the tables of trees whose nodes split a number in two, or a category by its value.
+
+    Examples
+    --------
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...              high=[inf, 1.5, inf])
+    >>> walk = walk_of([stump, stump], Schema.numeric(1))
+    >>> walk.descend(np.array([[1.0], [2.0]]), np.array([0, 3])).tolist()
+    [1, 5]
+    """
+    width = np.array([len(f.categories or ()) for f in schema.features], dtype=np.int64)
+    root = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in trees])])
+    offset = np.repeat(root[:-1], np.diff(root))
+    parent = np.concatenate([tree.parent for tree in trees])
+    edge = np.concatenate([tree.feature for tree in trees])
+    low = np.concatenate([tree.low for tree in trees])
+    high = np.concatenate([tree.high for tree in trees])
+    below = np.flatnonzero(parent >= 0)
+    above = offset[below] + parent[below]
+    n = int(root[-1])
+    feature = np.full(n, -1, dtype=np.int32)
+    feature[above] = edge[below]
+    named = width[edge[below]] > 0
+    tables = {side: np.full(n, -1, dtype=np.int32) for side in ("left", "right", "missing")}
+    threshold = np.full(n, np.nan)
+    for side, bound in (("left", high), ("right", low)):
+        mine = ~named & np.isfinite(bound[below])
+        tables[side][above[mine]] = below[mine]
+        threshold[above[mine]] = bound[below[mine]]
+    goes = np.concatenate([_missing(tree) for tree in trees])[below]
+    tables["missing"][above[goes]] = below[goes]
+    inner = np.flatnonzero(feature >= 0)
+    start = np.zeros(n + 1, dtype=np.int64)
+    start[inner + 1] = width[feature[inner]]
+    start = np.cumsum(start)
+    next_of = np.full(int(start[-1]), -1, dtype=np.int32)
+    if len(next_of):
+        owner, code = _categories(trees, root)
+        next_of[start[offset[owner] + parent[owner]] + code] = owner
+    return Walk(
+        root=root, feature=feature, threshold=threshold, start=start, next_of=next_of, **tables
+    )
+
+
+def _missing(tree: Tree) -> Flag:
+    return np.zeros(tree.n_nodes, np.bool_) if tree.missing is None else tree.missing
+
+
+def _categories(trees: Sequence[Tree], root: Wide) -> tuple[Wide, Int]:
+    """Return every node that a category leads into, with the category."""
+    owners, codes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+    for tree, first in zip(trees, root[:-1], strict=True):
+        if tree.categories is not None:
+            nodes = np.arange(tree.n_nodes)
+            owners.append(first + np.repeat(nodes, np.diff(tree.categories.start)))
+            codes.append(tree.categories.codes)
+    return np.concatenate(owners), np.concatenate(codes)
+
+
+def in_chunks(
+    task: Callable[[slice], object], n_rows: int, n_jobs: int | None, size: int = _CHUNK
+) -> None:
+    """Carry out a task on slices of rows, in as many threads as told."""
+    parts = [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
+    if n_jobs in (None, 1) or len(parts) < 2:
+        for part in parts:
+            task(part)
+        return
+    from joblib import Parallel, delayed
+
+    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(task)(part) for part in parts)
+
+
+def walkable(tree: Tree, schema: Schema) -> bool:
+    """Tell whether a tree splits numbers in two and categories by their value, as `Walk` wants."""
+    width = np.array([len(f.categories or ()) for f in schema.features], dtype=np.int64)
+    below = np.arange(1, tree.n_nodes)
+    if not len(below):
+        return True
+    feature, above = tree.feature[below], tree.parent[below]
+    asked = np.full(tree.n_nodes, -1)
+    asked[above] = feature
+    if (asked[above] != feature).any():
+        return False
+    named = width[feature] > 0
+    sets = np.zeros(len(below)) if tree.categories is None else np.diff(tree.categories.start)[1:]
+    low, high = tree.low[below], tree.high[below]
+    bounded = np.isfinite(low) | np.isfinite(high)
+    if (named & ((sets == 0) | bounded)).any() or (~named & (sets > 0)).any():
+        return False
+    if tree.categories is not None and len(tree.categories.codes):
+        owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.categories.start))
+        codes = tree.categories.codes
+        if (codes < 0).any() or (codes >= width[tree.feature[owner]]).any():
+            return False
+    return _halves(tree.n_nodes, above[~named], low[~named], high[~named])
+
+
+def _halves(n_nodes: int, above: Int, low: Float, high: Float) -> bool:
+    """Tell whether the numeric children of every node are one below and one above a threshold."""
+    left = np.isneginf(low) & np.isfinite(high)
+    right = np.isfinite(low) & np.isposinf(high)
+    if not (left ^ right).all():
+        return False
+    if (np.bincount(above[left], minlength=n_nodes) > 1).any():
+        return False
+    if (np.bincount(above[right], minlength=n_nodes) > 1).any():
+        return False
+    threshold = np.full(n_nodes, np.nan)
+    threshold[above[left]] = high[left]
+    other = threshold[above[right]]
+    return bool(((other == low[right]) | np.isnan(other)).all())

@@ -1,0 +1,155 @@
+"""Conditions in words: ``age ≤ 15``, ``occupation = Sales``, ``> 2.5, ≤ 4``."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from treeaudit.model.rules import Rules
+from treeaudit.model.schema import Feature, Label, Schema
+
+__all__ = ["cell", "cells", "label_text", "number", "sentence"]
+
+ANY = "*"
+
+
+def label_text(label: Label) -> str:
+    """Return a class label as text.
+
+    Examples
+    --------
+    >>> label_text(2.0), label_text(True), label_text("yes")
+    ('2', 'True', 'yes')
+    """
+    if isinstance(label, float) and label.is_integer() and abs(label) < 1e15:
+        return str(int(label))
+    return str(label)
+
+
+def number(value: float, separator: str = "") -> str:
+    """Return a threshold with as many digits as 32-bit data can carry.
+
+    Examples
+    --------
+    >>> number(0.800000011920929), number(5095.5, ","), number(3e12)
+    ('0.8', '5,095.5', '3e+12')
+    """
+    if value == int(value) if math.isfinite(value) and abs(value) < 1e9 else False:
+        return f"{int(value):{separator}}"
+    text = f"{value:.7g}"
+    if "e" in text or not separator:
+        return text
+    whole, dot, rest = text.partition(".")
+    return f"{int(whole):{separator}}{dot}{rest}" if whole not in ("-0", "0") else text
+
+
+def _bound(value: float, separator: str) -> tuple[str, bool]:
+    """Return the text of a bound, and whether it is the value just below it.
+
+    ``x < 170`` is held as ``x <= nextafter(170, -inf)``; it is shown as it was.
+    """
+    above = math.nextafter(value, math.inf)
+    if len(repr(above)) < len(repr(value)) - 4:
+        return number(above, separator), True
+    return number(value, separator), False
+
+
+def cell(
+    low: float,
+    high: float,
+    separator: str = "",
+) -> str:
+    """Return a numeric condition without the name of its feature.
+
+    Parameters
+    ----------
+    low, high
+        The condition ``low < x <= high``.
+    separator
+        Between thousands.
+
+    Examples
+    --------
+    >>> cell(-math.inf, 15), cell(2.5, math.inf), cell(1, 3)
+    ('≤ 15', '> 2.5', '> 1, ≤ 3')
+    >>> cell(-math.inf, math.nextafter(170, 0)), cell(math.nextafter(170, 0), math.inf)
+    ('< 170', '≥ 170')
+    """
+    parts = []
+    if low == math.inf:
+        return "missing"
+    if low > -math.inf:
+        text, below = _bound(low, separator)
+        parts.append(f"{'≥' if below else '>'} {text}")
+    if high < math.inf:
+        text, below = _bound(high, separator)
+        parts.append(f"{'<' if below else '≤'} {text}")
+    return ", ".join(parts) or ("not missing" if high == math.inf else ANY)
+
+
+def _categories(feature: Feature, codes: Sequence[int], most: int) -> str:
+    known = feature.categories or ()
+    names = [known[code] if 0 <= code < len(known) else f"#{code}" for code in codes]
+    if len(names) > most and len(known) - len(names) <= most and known:
+        others = [name for i, name in enumerate(known) if i not in set(codes)]
+        return f"not {' or '.join(others)}" if others else ANY
+    if len(names) > most:
+        return f"one of {len(names)}: {', '.join(names[:most])}, …"
+    return " or ".join(names) if names else "nothing"
+
+
+def cells(rules: Rules, schema: Schema, separator: str = "", most: int = 20) -> list[str]:
+    """Return every condition as text, without the names of the features."""
+    numeric = np.array([f.categories is None for f in schema.features], dtype=np.bool_)
+    texts: list[str] = []
+    for i, (feature, low, high) in enumerate(
+        zip(rules.feature.tolist(), rules.low.tolist(), rules.high.tolist(), strict=True)
+    ):
+        if numeric[feature] or rules.categories is None:
+            texts.append(cell(low, high, separator))
+        else:
+            texts.append(_categories(schema.features[feature], rules.categories.of(i), most))
+    return texts
+
+
+def sentence(rules: Rules, schema: Schema, row: int = 0) -> str:
+    """Return the rule of one leaf in words.
+
+    Examples
+    --------
+    >>> from treeaudit.model.rules import rules_of
+    >>> from treeaudit.model.tree import Tree
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
+    ...              low=[-math.inf, -math.inf, 15], high=[math.inf, 15, math.inf])
+    >>> sentence(rules_of(stump, [2]), Schema.numeric(["age"]))
+    'age > 15'
+    """
+    first, last = np.searchsorted(rules.row, [row, row + 1])
+    if first == last:
+        return "everybody"
+    chosen = slice(int(first), int(last))
+    picked = _pick(rules, chosen)
+    parts = []
+    for feature, text in zip(picked.feature.tolist(), cells(picked, schema, ",", 3), strict=True):
+        equals = "" if schema.features[feature].categories is None or text[:4] == "not " else "= "
+        parts.append(f"{schema.features[feature].name} {equals}{text}")
+    return " · ".join(parts)
+
+
+def _pick(rules: Rules, chosen: slice) -> Rules:
+    from treeaudit.model.tree import CategorySets
+
+    sets = None
+    if rules.categories is not None:
+        start = rules.categories.start[chosen.start : chosen.stop + 1]
+        sets = CategorySets(
+            start=start - start[0], codes=rules.categories.codes[start[0] : start[-1]]
+        )
+    return Rules(
+        row=rules.row[chosen],
+        feature=rules.feature[chosen],
+        low=rules.low[chosen],
+        high=rules.high[chosen],
+        missing=rules.missing[chosen],
+        categories=sets,
+    )

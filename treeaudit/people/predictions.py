@@ -1,0 +1,203 @@
+"""What a forest answers, and how often that is right.
+
+Only for models whose classes follow from their trees alone
+(`treeaudit.model.forest.Answers`): single trees, random forests, extra trees, bagged trees and
+the private ones of treeaudit. What boosting adds up is not held in the trees alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+from treeaudit.model.walk import in_chunks, walk_of, walkable
+from treeaudit.people.records import Records
+from treeaudit.stats import Estimate, wilson
+
+__all__ = ["Utility", "averages", "class_shares", "node_shares", "predict_shares", "utility"]
+
+Float = npt.NDArray[np.float64]
+Flag = npt.NDArray[np.bool_]
+
+_STEPS = 1 << 20
+"""Records times trees that walk at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utility:
+    """How useful a model is to people who were not in its training data.
+
+    Attributes
+    ----------
+    accuracy
+        Share of the answered records whose label is right.
+    coverage
+        Share of the records that get an answer at all.
+    right_of_all
+        Share of all records that are answered rightly: an unanswered record
+        counts as wrong.
+    auc
+        Area under the ROC curve of the answered records, for two classes.
+    """
+
+    accuracy: Estimate
+    coverage: Estimate
+    right_of_all: Estimate
+    auc: float | None
+
+
+def averages(forest: Forest) -> bool:
+    """Tell whether the trees alone tell which classes a model answers."""
+    return (
+        forest.answers in ("mean", "vote", "confidence")
+        and forest.schema.classes is not None
+        and forest.counts_are != "absent"
+    )
+
+
+def class_shares(
+    forest: Forest, records: Records | npt.NDArray[np.integer[Any]]
+) -> tuple[Float, Flag]:
+    """Return how likely a model calls each class for each record.
+
+    Parameters
+    ----------
+    forest
+        A model that `averages`.
+    records
+        Routed through it; or the node in which each ends in each tree, of
+        shape ``(n_records, n_trees)``.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Shares of shape ``(n_records, n_classes)``, and of shape
+        ``(n_records,)`` whether the record is answered: a record that every
+        tree leaves at an inner node is not.
+
+    Raises
+    ------
+    DataError
+        If the answer of the model is not told by its trees.
+    """
+    if not averages(forest):
+        raise DataError(
+            f"a {forest.source.estimator} does not answer with the mean over its trees: "
+            "treeaudit cannot tell from the file what it predicts"
+        )
+    node = records.node if isinstance(records, Records) else records
+    total = np.zeros((len(node), len(forest.schema.classes or ())))
+    answers = np.zeros(len(node))
+    for i, tree in enumerate(forest.trees):
+        at = node[:, i]
+        answered = tree.is_leaf[at]
+        said = _said(forest, tree, i)[at]
+        total += said if answered.all() else said * answered[:, None]
+        answers += answered
+    sums = total.sum(axis=1, keepdims=True)
+    return total / np.where(sums > 0, sums, 1.0), answers > 0
+
+
+def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
+    """Return the `class_shares` of records that are not routed yet, part by part.
+
+    Parameters
+    ----------
+    forest
+        A model that `averages`.
+    values
+        Shape ``(n_records, n_features)``; categories as codes, missing as NaN.
+    n_jobs
+        Threads, as in scikit-learn.
+    """
+    trees = tuple(forest.trees)
+    quick = all(walkable(tree, forest.schema) for tree in trees)
+    walk = walk_of(trees, forest.schema) if quick else None
+    shares = np.empty((len(values), len(forest.schema.classes or ())))
+
+    def answer(rows: slice) -> None:
+        part = values[rows]
+        node = forest.apply(part) if walk is None else walk.ends(part)
+        shares[rows] = class_shares(forest, node)[0]
+
+    in_chunks(answer, len(values), n_jobs, max(1, _STEPS // len(trees)))
+    return shares
+
+
+def _said(forest: Forest, tree: Tree, i: int) -> Float:
+    """Return what each node of a tree adds to the answer, shape ``(n_nodes, n_classes)``."""
+    weights = None if forest.class_weights is None else forest.class_weights[i]
+    shares = node_shares(tree, len(forest.schema.classes or ()), weights)
+    if forest.answers == "mean" or tree.counts is None:
+        return shares
+    every, best = np.arange(len(shares)), shares.argmax(axis=1)
+    said = np.zeros_like(shares)
+    said[every, best] = 1.0 if forest.answers == "vote" else shares[every, best]
+    return said
+
+
+def node_shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None = None) -> Float:
+    """Return the share of each class in each node, as far as the tree tells.
+
+    Counts below zero are noise and count as zero; ``weights`` is what one person of each class
+    weighs. A node that tells nothing holds all classes alike.
+
+    Examples
+    --------
+    >>> inf = np.inf
+    >>> noisy = Tree(parent=[-1], feature=[-1], low=[-inf], high=[inf], counts=[[3, -2]])
+    >>> node_shares(noisy, 2).tolist()
+    [[1.0, 0.0]]
+    """
+    if tree.counts is not None:
+        counts = np.maximum(tree.counts, 0) * (1.0 if weights is None else np.array(weights))
+        total = counts.sum(axis=1, keepdims=True)
+        return np.where(total > 0, counts / np.where(total > 0, total, 1), 1 / n_classes)
+    if tree.label is not None:
+        alone: Float = np.eye(n_classes)[tree.label]
+        return alone
+    return np.full((tree.n_nodes, n_classes), 1 / n_classes)
+
+
+def utility(forest: Forest, records: Records) -> Utility:
+    """Return how useful a model is to the records, which have labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from treeaudit import load
+    >>> from treeaudit.people.records import read_records
+    >>> x, y = load_iris(return_X_y=True)
+    >>> forest = load(DecisionTreeClassifier(max_depth=1).fit(x, y))
+    >>> found = utility(forest, read_records((x, y), forest))
+    >>> round(found.accuracy.value, 3), found.coverage.value
+    (0.667, 1.0)
+    """
+    if records.labels is None:
+        raise DataError(f"{records.origin} has no labels to compare the answers with")
+    shares, answered = class_shares(forest, records)
+    n = int(answered.sum())
+    right = int((shares.argmax(axis=1) == records.labels)[answered].sum())
+    return Utility(
+        accuracy=wilson(right, n) if n else Estimate(value=0.0, low=0.0, high=1.0, n=0),
+        coverage=wilson(n, len(records)),
+        right_of_all=wilson(right, len(records)),
+        auc=_auc(shares[answered], records.labels[answered]),
+    )
+
+
+def _auc(shares: Float, labels: npt.NDArray[np.int32]) -> float | None:
+    from scipy.stats import rankdata
+
+    if shares.shape[1] != 2:
+        return None
+    first, second = int((labels == 0).sum()), int((labels == 1).sum())
+    if not first or not second:
+        return None
+    ranks = rankdata(shares[:, 1])[labels == 1].sum()
+    return float((ranks - second * (second + 1) / 2) / (first * second))

@@ -1,0 +1,127 @@
+"""Are these the people the model was trained on? Their counts have to fit the file's.
+
+A training set that does not fit is an error, never a guess: every number that
+is verified on it would be about other people.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.model.rules import rules_of
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import label_text, sentence
+from treeaudit.people.records import Records
+
+__all__ = ["MisfitError", "verify"]
+
+Wide = npt.NDArray[np.int64]
+
+
+class MisfitError(DataError):
+    """The table is not what the model was trained on."""
+
+
+def verify(forest: Forest, train: Records) -> str:
+    """Hold the counts of a model against the people it is said to be trained on.
+
+    Where every tree has seen all records, each leaf has to hold exactly as many
+    people, and as many of each class where the counts are people. Where a tree
+    has seen a draw of them, no leaf may hold more people than there are.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    train
+        The people, routed through it.
+
+    Returns
+    -------
+    str
+        Why nothing could be compared, in one sentence; empty where it fits.
+
+    Raises
+    ------
+    MisfitError
+        Names the first leaf that differs, or what the table as a whole has too
+        many or too few of.
+    """
+    if forest.counts_are == "noisy":
+        return f"{train.origin} could not be verified: the counts of the file are noisy"
+    compared = False
+    if forest.n_records is not None and forest.n_records != len(train):
+        raise MisfitError(_size(train, forest.n_records))
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is None:
+            continue
+        compared = True
+        routed = np.bincount(train.node[:, i], minlength=tree.n_nodes)
+        leaves = tree.leaves
+        stated, real = tree.n_records[leaves], routed[leaves]
+        whole = forest.records_are == "all"
+        wrong = np.flatnonzero(stated != real if whole else stated > real)
+        if len(wrong):
+            in_file = int(tree.n_records[leaves].sum())
+            if whole and in_file != len(train):
+                raise MisfitError(_size(train, in_file))
+            leaf = int(leaves[wrong[0]])
+            raise MisfitError(
+                f"{_not_fitting(train, forest, tree, i, leaf)} holds "
+                f"{_people(int(stated[wrong[0]]))} in the file and "
+                f"{int(real[wrong[0]]):,} in the table"
+            )
+        _verify_labels(forest, train, tree, i)
+    if compared:
+        return ""
+    return (
+        f"{train.origin} could not be verified: the file does not tell how many people are in "
+        "its leaves"
+    )
+
+
+def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
+    classes = forest.schema.classes
+    if tree.counts is None or train.labels is None or classes is None or forest.tree_classes:
+        return
+    n = len(classes)
+    key = train.node[:, i].astype(np.int64) * n + train.labels
+    real = np.bincount(key, minlength=tree.n_nodes * n).reshape(tree.n_nodes, n)
+    leaves = tree.leaves
+    stated, real = tree.counts[leaves], real[leaves]
+    whole = forest.records_are == "all"
+    if whole and forest.counts_are in ("exact", "likely"):
+        wrong = stated != real
+    else:
+        # Weights and draws tell only whether a class is there at all.
+        wrong = (stated > 0) & (real == 0)
+        if whole and forest.counts_are == "weighted":
+            wrong |= (stated == 0) & (real > 0)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong.any(axis=1))[0])
+        column = int(np.flatnonzero(wrong[row])[0])
+        raise MisfitError(
+            f"{_not_fitting(train, forest, tree, i, int(leaves[row]))} holds "
+            f"{stated[row, column]:,.6g} × {label_text(classes[column])} in the file and "
+            f"{int(real[row, column]):,} in the table; are these the labels it was trained with?"
+        )
+
+
+def _size(train: Records, in_file: int) -> str:
+    text = f"{train.origin} is not the training data: it has {len(train):,} rows, "
+    text += f"the model was trained on {in_file:,}"
+    if in_file and len(train) % in_file == 0:
+        text += f"; every row seems to be there {len(train) // in_file} times"
+    return text
+
+
+def _not_fitting(train: Records, forest: Forest, tree: Tree, i: int, leaf: int) -> str:
+    where = f"leaf {leaf} of tree {i}" if forest.n_trees > 1 else f"leaf {leaf}"
+    rule = sentence(rules_of(tree, [leaf]), forest.schema)
+    short = rule if len(rule) <= 160 else f"{rule[:160].rsplit(' · ', 1)[0]} · …"
+    return f"{train.origin} is not the training data of the model: {where} ({short})"
+
+
+def _people(n: int) -> str:
+    return "1 person" if n == 1 else f"{n:,} people"

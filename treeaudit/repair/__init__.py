@@ -1,0 +1,1 @@
+"""A model before and after a repair, both audited."""

@@ -1,0 +1,241 @@
+"""Repair a model: as asked, or the mildest way that a policy passes; audited before and after."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from treeaudit.defenses import DEFENSES, Defense, MergeDiverse, MergeSiblings, RoundCounts, Strip
+from treeaudit.defenses.parameters import made, parameters, takes_people
+from treeaudit.errors import DataError
+from treeaudit.findings.policy import Policy, read_policy
+from treeaudit.model.forest import Forest
+from treeaudit.people.predictions import Utility, averages, utility
+from treeaudit.people.records import read_records
+from treeaudit.readers import load
+from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
+
+__all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
+
+Progress = Callable[[str, int, int], None]
+
+_WIDER = (1, 2, 4, 10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """How a model shall be repaired: the parameters of `defend`."""
+
+    method: str | None = None
+    min_leaf: int | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    policy: str | Policy = "default"
+    strip: bool = False
+    round_counts: int | None = None
+    train: object = None
+    target: str | None = None
+
+    def resolved(self) -> Policy:
+        """Return the policy itself."""
+        return self.policy if isinstance(self.policy, Policy) else read_policy(self.policy)
+
+    @property
+    def searched(self) -> bool:
+        """Whether a repair that passes the policy is to be searched for."""
+        return self.method is None and self.min_leaf is None and not self.parameters
+
+    def defenses(self, forest: Forest) -> list[Defense]:
+        """Return what is asked for, in the order in which it is done.
+
+        Raises
+        ------
+        DataError
+            If there is no such method, it does not take what is given, or the
+            people do not fit the model.
+        """
+        rounding = [] if self.round_counts is None else [RoundCounts(base=self.round_counts)]
+        stripping = [Strip()] if self.strip else []
+        return [*([] if self.searched else [self._first(forest)]), *rounding, *stripping]
+
+    def _first(self, forest: Forest) -> Defense:
+        by_id = {one.id: one for one in DEFENSES}
+        kind = by_id.get(self.method or MergeSiblings.id)
+        if kind is None:
+            raise DataError(f"there is no method {self.method!r}; known: {', '.join(by_id)}")
+        given = dict(self.parameters)
+        if self.min_leaf is not None:
+            given["min_leaf"] = self.min_leaf
+        elif "min_leaf" in parameters(kind):
+            given["min_leaf"] = max(2, self.resolved().k)
+        people = None
+        if self.train is not None and takes_people(kind):
+            people = read_records(self.train, forest, target=self.target).values
+        return made(kind, given, people)
+
+
+def defend(
+    model: object,
+    *,
+    method: str | None = None,
+    min_leaf: int | None = None,
+    policy: str | Policy = "default",
+    strip: bool = False,
+    round_counts: int | None = None,
+    train: object = None,
+    target: str | None = None,
+    **parameters: object,
+) -> Forest:
+    """Return a repaired model; the one given is left as it is.
+
+    Parameters
+    ----------
+    model
+        A path, a fitted estimator, or a `Forest`.
+    method
+        The ``id`` of one of `treeaudit.defenses.DEFENSES`; ``merge-siblings``
+        where ``min_leaf`` alone is told. Where neither is, the mildest repair
+        that passes the policy is searched for.
+    min_leaf
+        The k that every leaf shall hold, for methods that see to it; that of
+        the policy unless told.
+    policy
+        What the repaired model is audited by.
+    strip, round_counts
+        What else to do: `treeaudit.defenses.Strip`, `treeaudit.defenses.RoundCounts`.
+    train, target
+        The training data, which ``intersect-k`` needs, and its column of labels.
+    **parameters
+        Of the method: the fields of its class, such as ``unanswered="reject"``.
+
+    Returns
+    -------
+    Forest
+        Write it with `treeaudit.save`, audit it with `treeaudit.scan`, or use
+        it with `treeaudit.writers.to_estimator`.
+
+    Raises
+    ------
+    DataError
+        If it cannot be done, or nothing that was tried passes the policy.
+    ReadError
+        If the model cannot be read.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier(random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> safer = defend(tree, min_leaf=10)
+    >>> [ta.scan(model).findings[0].details.min_leaf for model in (tree, safer)]
+    [1, 17]
+    >>> defend(tree, method="labels-only").counts_are
+    'label-only'
+    """
+    done = repair(
+        model,
+        Wanted(
+            method=method,
+            min_leaf=min_leaf,
+            parameters=parameters,
+            policy=policy,
+            strip=strip,
+            round_counts=round_counts,
+            train=train,
+            target=target,
+        ),
+    )
+    if done.searched and not done.passed and done.after.report.verdict == "fail":
+        raise DataError(nearest_miss(done))
+    return done.forest
+
+
+def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -> Repair:
+    """Repair a model and audit it before and after; see `defend`.
+
+    A search that finds nothing returns its nearest miss and does not raise.
+
+    Raises
+    ------
+    DataError
+        If what was asked for cannot be done.
+    """
+    forest, policy = load(model), wanted.resolved()
+    defenses = wanted.defenses(forest)
+    before = attempt(forest, (), policy)
+    if not wanted.searched or before.report.verdict == "pass":
+        after = asked(forest, defenses, policy)
+        return Repair(before=before, after=after, searched=wanted.searched)
+    tried = _tries(forest, policy, before, progress)
+    best = min(tried, key=lambda one: rank(one, before))
+    if defenses:
+        best = attempt(applied(best.forest, defenses), (*best.defenses, *defenses), policy)
+    return Repair(before=before, after=best, tried=tuple(tried), searched=True)
+
+
+def _tries(
+    forest: Forest, policy: Policy, before: Attempt, progress: Progress | None
+) -> list[Attempt]:
+    """Try ever stronger repairs; one that leaves nothing but roots is none."""
+    tried: list[Attempt] = []
+    reasons: list[str] = []
+    plans = list(_plans(policy))
+    for done, defenses in enumerate(plans, start=1):
+        # What passes already is not merged further.
+        if len(defenses) > 1 and tried and tried[-1].report.verdict == "pass":
+            continue
+        try:
+            tried.append(asked(forest, defenses, policy))
+        except DataError as error:
+            reasons.append(str(error))
+        if progress is not None:
+            progress("trying repairs", done, len(plans))
+    if not tried and before.report.verdict == "fail" and reasons:
+        raise DataError(reasons[0])
+    return tried or [before]
+
+
+def _plans(policy: Policy) -> Iterator[tuple[Defense, ...]]:
+    """Yield combinations, the mildest first: none, which takes out leftovers alone."""
+    yield ()
+    share = policy.values.get("max-certain-share")
+    sized = {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values)
+    if not sized and share is not None:
+        yield (MergeDiverse(allowed=share),)
+    for factor in _WIDER:
+        k = max(2, policy.k * factor)
+        yield (MergeSiblings(min_leaf=k),)
+        if share is not None:
+            yield (MergeSiblings(min_leaf=k), MergeDiverse(allowed=share))
+
+
+def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:
+    """Repair a model once for each k: what privacy costs.
+
+    A size that the model cannot reach ends the sweep.
+
+    Raises
+    ------
+    DataError
+        If not even the first size can be reached, or the method takes no size.
+    """
+    forest, policy = load(model), wanted.resolved()
+    plans = [replace(wanted, min_leaf=k).defenses(forest) for k in sizes]
+    attempts: list[Attempt] = []
+    for defenses in plans:
+        try:
+            attempts.append(asked(forest, defenses, policy))
+        except DataError:
+            if not attempts:
+                raise
+            break
+    return attempts
+
+
+def utility_on(forest: Forest, test: object, target: str | None = None) -> Utility | None:
+    """Return how useful a model is to unseen people, or None where the file does not tell.
+
+    Raises
+    ------
+    DataError
+        If the data does not fit the model, or has no labels.
+    """
+    return utility(forest, read_records(test, forest, target=target)) if averages(forest) else None

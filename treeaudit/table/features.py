@@ -1,0 +1,171 @@
+"""Which columns single people out: what would hide them again if it were left out.
+
+A leaf is small because of the conditions on its way. The file tells the last of
+them; with the people at hand each feature can be left out for real.
+
+References
+----------
+Elliot, Manning and Ford (2002), A computational algorithm for handling the
+special uniques problem (SUDA), for the question; the answer here is for leaves.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.model.rules import Rules
+from treeaudit.model.tree import Tree
+
+__all__ = ["hidden_without", "people_by_feature", "people_by_last_split"]
+
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Flag = npt.NDArray[np.bool_]
+
+_SAMPLE = 500
+
+
+def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_features: int) -> Wide:
+    """Return how many of the people in some leaves have a condition on each feature.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    leaves
+        Node numbers, shape ``(n,)``.
+    people
+        Shape ``(n,)``: people in each of them.
+    n_features
+        Of the model.
+
+    Examples
+    --------
+    >>> inf = np.inf
+    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 1, 1],
+    ...              low=[-inf, -inf, 1, -inf, 3], high=[inf, 1, inf, 3, inf])
+    >>> people_by_feature(chain, [1, 4], np.array([2, 3]), 2).tolist()
+    [5, 3]
+    """
+    inside = _sum_up(tree, leaves, people)
+    found = np.zeros(n_features, dtype=np.int64)
+    used = np.unique(tree.feature[1:])
+    levels = _levels(tree)
+    # 64 features at a time: which of them the way to a node has asked about.
+    for start in range(0, len(used), 64):
+        word = used[start : start + 64]
+        bit = np.zeros(n_features + 1, dtype=np.uint64)
+        bit[word] = np.uint64(1) << np.arange(len(word), dtype=np.uint64)
+        own = bit[tree.feature]
+        asked = np.zeros(tree.n_nodes, dtype=np.uint64)
+        first = np.zeros(tree.n_nodes, dtype=np.bool_)
+        for level in levels:
+            above = asked[tree.parent[level]]
+            first[level] = (own[level] != 0) & (above & own[level] == 0)
+            asked[level] = above | own[level]
+        found += np.bincount(
+            tree.feature[first], weights=inside[first], minlength=n_features
+        ).astype(np.int64)
+    return found
+
+
+def people_by_last_split(
+    tree: Tree, leaves: npt.ArrayLike, people: Wide, n_features: int, k: int
+) -> Wide:
+    """Return how many people the last condition of their leaf alone puts below k.
+
+    Counted for the feature of that condition, where the node above it holds at
+    least k people.
+
+    Parameters
+    ----------
+    tree, leaves, people, n_features
+        As in `people_by_feature`.
+    k
+        The smallest acceptable group.
+    """
+    leaf = np.asarray(leaves, dtype=np.int64)
+    leaf, people = leaf[tree.parent[leaf] >= 0], people[tree.parent[leaf] >= 0]
+    if tree.n_records is None:
+        return np.zeros(n_features, dtype=np.int64)
+    whole = tree.n_records[tree.parent[leaf]] >= k
+    counted = np.bincount(tree.feature[leaf[whole]], weights=people[whole], minlength=n_features)
+    return np.asarray(counted, dtype=np.int64)
+
+
+def hidden_without(rules: Rules, n_leaves: int, values: Float, k: int) -> Flag:
+    """Tell which leaves would hold k people if one feature were left out of their rule.
+
+    Parameters
+    ----------
+    rules
+        The rules of the leaves.
+    n_leaves
+        How many leaves.
+    values
+        Shape ``(n_people, n_features)``: the people, as the model sees them.
+    k
+        The smallest acceptable group.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(n_leaves, n_features)``.
+
+    Examples
+    --------
+    >>> from treeaudit.model.rules import rules_of
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
+    ...              low=[-inf, -inf, 15], high=[inf, 15, inf])
+    >>> people = np.array([[10.0, 1.0], [33.0, 2.0], [54.0, 3.0]])
+    >>> hidden_without(rules_of(stump, [1]), 1, people, 3).tolist()
+    [[True, False]]
+    """
+    hidden = np.zeros((n_leaves, values.shape[1]), dtype=np.bool_)
+    first = np.searchsorted(rules.row, np.arange(n_leaves + 1))
+    columns = np.asfortranarray(values)
+    sample = values[:: max(len(values) // _SAMPLE, 1)]
+    for leaf in range(n_leaves):
+        conditions = np.arange(int(first[leaf]), int(first[leaf + 1]))
+        # The conditions that few people meet come first, so that most are gone early.
+        passing = [_fits(rules, i, sample[:, rules.feature[i]]).mean() for i in conditions.tolist()]
+        left = np.arange(len(values))
+        broken = np.full(len(values), -1, dtype=np.int32)
+        for i in conditions[np.argsort(passing, kind="stable")].tolist():
+            column = columns[:, rules.feature[i]]
+            fits = _fits(rules, i, column if len(left) == len(column) else column[left])
+            # Who breaks a second condition is in no group that one feature less would make.
+            keep = fits | (broken < 0)
+            broken = np.where(fits, broken, rules.feature[i])[keep]
+            left = left[keep]
+        own = int((broken < 0).sum())
+        more = np.bincount(broken[broken >= 0], minlength=values.shape[1])
+        asked = rules.feature[conditions]
+        hidden[leaf, asked] = own + more[asked] >= k
+    return hidden
+
+
+def _fits(rules: Rules, condition: int, value: Float) -> Flag:
+    low, high = rules.low[condition], rules.high[condition]
+    codes = [] if rules.categories is None else rules.categories.of(condition)
+    fits = np.isin(value, codes) if codes else (value > low) & (value <= high)
+    return np.asarray(fits | (np.isnan(value) & bool(rules.missing[condition])))
+
+
+def _levels(tree: Tree) -> list[Wide]:
+    """Return the nodes below the root, level by level."""
+    depth = tree.depths
+    order = np.argsort(depth, kind="stable")
+    cuts = np.searchsorted(depth[order], np.arange(1, int(depth.max()) + 2))
+    return [order[a:b] for a, b in pairwise(cuts.tolist())]
+
+
+def _sum_up(tree: Tree, leaves: npt.ArrayLike, people: Wide) -> Float:
+    """Return how many of the people in some leaves are below each node."""
+    inside = np.zeros(tree.n_nodes)
+    inside[np.asarray(leaves, dtype=np.int64)] = people
+    for level in reversed(_levels(tree)):
+        inside += np.bincount(tree.parent[level], weights=inside[level], minlength=tree.n_nodes)
+    return inside

@@ -1,0 +1,151 @@
+"""From a model to its anonymised table, in one pass over the trees."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.model.rules import rules_of
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import sentence
+from treeaudit.table.labels import Labels, joined, labels_of
+from treeaudit.table.table import Table
+
+__all__ = ["claimed", "reconstruct", "rule_text"]
+
+Int = npt.NDArray[np.int32]
+Wide = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Leaves = tuple[Wide | None, Float | None]
+"""People per leaf and class counts of some leaves of a tree, as far as they are told."""
+
+
+def reconstruct(
+    forest: Forest,
+    trees: Sequence[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Table:
+    """Rebuild the anonymised table that a model gives away.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    trees
+        Which trees; all of them unless told.
+    progress
+        Called with the trees done and their number.
+
+    Returns
+    -------
+    Table
+        One row per leaf, in the order of the trees and of their nodes.
+
+    Raises
+    ------
+    DataError
+        If a tree is asked for that the model does not have.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Schema
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...              high=[inf, 1.5, inf], n_records=[5, 2, 3], counts=[[2, 3], [2, 0], [0, 3]])
+    >>> table = reconstruct(Forest(trees=(stump,), schema=Schema.numeric(1, ["no", "yes"])))
+    >>> table.size.tolist(), table.labels.distinct.tolist()
+    ([2, 3], [1, 1])
+    """
+    return _streamed(forest, trees, progress, _as_stated)
+
+
+def claimed(forest: Forest) -> Table:
+    """Rebuild the table as the file claims it: noisy counts are read as people.
+
+    A noisy count is rounded, and nobody is where it is negative. A tree that
+    tells how many people are in its leaves is taken at its word.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Schema
+    >>> leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], counts=[[2.2, -1]])
+    >>> noisy = Forest(trees=(leaf,), schema=Schema.numeric(1, ["a", "b"]), counts_are="noisy")
+    >>> reconstruct(noisy).tells_people, claimed(noisy).size.tolist()
+    (False, [2])
+    """
+    return _streamed(forest, None, None, _rounded if forest.counts_are == "noisy" else _as_stated)
+
+
+def _as_stated(tree: Tree, leaves: Int) -> Leaves:
+    size = None if tree.n_records is None else tree.n_records[leaves]
+    return size, None if tree.counts is None else tree.counts[leaves]
+
+
+def _rounded(tree: Tree, leaves: Int) -> Leaves:
+    if tree.n_records is not None or tree.counts is None:
+        return _as_stated(tree, leaves)
+    people = np.rint(np.maximum(tree.counts[leaves], 0))
+    return people.sum(axis=1).astype(np.int64), people
+
+
+def _streamed(
+    forest: Forest,
+    trees: Sequence[int] | None,
+    progress: Callable[[int, int], None] | None,
+    read: Callable[[Tree, Int], Leaves],
+) -> Table:
+    """Look at every tree once and keep a few numbers per leaf."""
+    wanted = range(forest.n_trees) if trees is None else sorted(set(trees))
+    for index in wanted:
+        _check_tree(forest, index)
+    n_leaves = np.zeros(forest.n_trees, dtype=np.int64)
+    labels: list[Labels | None] = [None] * forest.n_trees
+    n_nodes = n_silent = 0
+    leaf, sizes = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    for done, index in enumerate(wanted, start=1):
+        tree = forest.trees[index]
+        leaves = tree.leaves
+        size, counts = read(tree, leaves)
+        if size is None:
+            n_silent += 1
+            size = np.full(len(leaves), -1)
+        labels[index] = labels_of(counts, size, forest.counts_are)
+        leaf.append(leaves)
+        sizes.append(size)
+        n_leaves[index], n_nodes = len(leaves), n_nodes + tree.n_nodes
+        if progress is not None:
+            progress(done, len(wanted))
+    return Table(
+        forest=forest,
+        start=np.concatenate([[0], np.cumsum(n_leaves)]),
+        leaf=np.concatenate(leaf),
+        n_nodes=n_nodes,
+        n_leaves=int(n_leaves.sum()),
+        n_silent=n_silent,
+        depth=int(tree.depths.max()) if forest.n_trees == 1 else None,
+        tells_people=not n_silent,
+        _size=np.concatenate(sizes),
+        _labels=joined(labels, n_leaves.tolist()),
+    )
+
+
+def _check_tree(forest: Forest, index: int) -> None:
+    if not 0 <= index < forest.n_trees:
+        raise DataError(f"there is no tree {index}: the model has {forest.n_trees}")
+
+
+def rule_text(forest: Forest, tree: int, leaf: int) -> str:
+    """Return the rule of one leaf in words.
+
+    Raises
+    ------
+    DataError
+        If there is no such tree or node.
+    """
+    _check_tree(forest, tree)
+    model = forest.trees[tree]
+    if not 0 <= leaf < model.n_nodes or not model.is_leaf[leaf]:
+        raise DataError(f"node {leaf} is no leaf of tree {tree}; 'reconstruct' lists the leaves")
+    return sentence(rules_of(model, [leaf]), forest.schema)
