@@ -68,7 +68,7 @@ class Request:
     Examples
     --------
     >>> Request(model="my model.pkl", train="-t.csv", attacks=("ta101",)).command()
-    "treeaudit scan 'my model.pkl' --train ./-t.csv --policy default --attack TA101"
+    "treeaudit scan 'my model.pkl' --train ./-t.csv --policy default --attack ta101"
     >>> request = Request(model=object(), sensitive=("age",))
     >>> request.command() is None, request.repeat()
     (True, "treeaudit.scan(model, sensitive=['age'], policy='default')  # model: object")
