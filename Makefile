@@ -1,6 +1,8 @@
 # With only Python and make on a fresh machine:
 #   make demo    train a tree on bundled data, scan it, write the report
 #   make test    everything that is checked before a change lands
+#   make check-fast  in a minute: no slow test, no other model library, few examples of each law
+#   make deep    a thousand examples of each law
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
@@ -8,7 +10,11 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types check bench paper fuzz golden clean
+.PHONY: demo test lint types check check-fast deep bench paper fuzz golden clean
+
+# Every process would read, rewrite and compile all tests again.
+unexport PYTHONDONTWRITEBYTECODE
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 demo: $(VENV)/demo
 	$(BIN)/treeaudit demo --force
@@ -23,7 +29,13 @@ types: $(VENV)/test
 	$(BIN)/mypy
 
 check: $(VENV)/test
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST)
+
+check-fast: lint
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not slow and not libraries and not browser"
+
+deep: $(VENV)/test
+	HYPOTHESIS_PROFILE=deep $(PYTEST) -m hypothesis
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import poisson
 from sklearn.ensemble import RandomForestClassifier
@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
-from tests.strategies import forests, rows
+from tests.strategies import examples, forests, rows
 from treeaudit.attacks import Attributes, Case, run_attack
 from treeaudit.attacks.attributes import Outcome
 from treeaudit.attacks.candidates import columns_of
@@ -56,7 +56,7 @@ def explicit_score(forest, people, n_members, row, label) -> float:
     return total
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(forests(), st.sampled_from(["all", "bootstrap"]), st.integers(0, 99))
 def test_the_score_against_loops(forest, drawn, seed) -> None:
     forest = ta.Forest(trees=forest.trees, schema=forest.schema, records_are=drawn)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz.model_text import mutate, outcome
+from tests.libraries import library
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.boosters import lightgbm_model
 from treeaudit.readers.pickles.inert import Global, Inert
@@ -16,7 +17,8 @@ from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
 from treeaudit.tree import Forest, Source
 
-lgb = pytest.importorskip("lightgbm")
+pytestmark = pytest.mark.libraries
+lgb = library("lightgbm")
 
 N = 300
 RNG = np.random.default_rng(12)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz.model_text import mutate, outcome
+from tests.libraries import library
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.boosters import xgboost_model
 from treeaudit.readers.pickles.inert import Global, Inert
@@ -15,7 +16,8 @@ from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
 from treeaudit.tree import Forest, Source
 
-xgb = pytest.importorskip("xgboost")
+pytestmark = pytest.mark.libraries
+xgb = library("xgboost")
 
 N = 300
 RNG = np.random.default_rng(11)
