@@ -167,12 +167,12 @@ def test_a_column_among_many_has_to_be_more_certain() -> None:
 
     case = Case(
         forest=forest,
-        groups=measure(forest),
+        table=ta.reconstruct(forest).groups,
         train=people(200, rare, rare, 18),
         test=people(4_000, 300, 90, 360),
     )
-    alone = Attributes(most_columns=1).run(case)
-    among = Attributes().run(case)
+    alone = run_attack(Attributes(most_columns=1), case)
+    among = run_attack(Attributes(), case)
     assert (len(alone.details["columns"]), len(among.details["columns"])) == (1, n_columns)
     assert alone.details["given_away"] == ["x0"]
     assert among.details["given_away"] == []
