@@ -2,6 +2,8 @@
 #   make demo    train a tree on bundled data, scan it, write the report
 #   make test    everything that is checked before a change lands
 #   make test-oldest  the suite on the oldest versions that pyproject.toml declares
+#   make check-fast  in a minute: no slow test, no other model library, few examples of each law
+#   make deep    a thousand examples of each law
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
@@ -9,7 +11,11 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types check test-oldest bench paper fuzz golden clean
+.PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden clean
+
+# Every process would read, rewrite and compile all tests again.
+unexport PYTHONDONTWRITEBYTECODE
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 demo: $(VENV)/demo
 	$(BIN)/treeaudit demo --force
@@ -24,7 +30,13 @@ types: $(VENV)/test
 	$(BIN)/mypy
 
 check: $(VENV)/test
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST)
+
+check-fast: lint
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not slow and not libraries and not browser"
+
+deep: $(VENV)/test
+	HYPOTHESIS_PROFILE=deep $(PYTEST) -m hypothesis
 
 # The views of other libraries, the browser and the golden texts of the newest rich are left to `make test`.
 test-oldest:

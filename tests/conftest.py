@@ -1,4 +1,17 @@
-"""Models and data that several tests share."""
+"""Models and data that several tests share, and how the tests are run.
+
+* ``make check-fast`` leaves out what is marked ``slow``, ``libraries`` or ``browser`` and tries
+  few examples of every law; ``make check`` runs everything.
+* ``@pytest.mark.slow``: more than about a CPU second. ``@pytest.mark.libraries``: needs a model
+  library other than scikit-learn; get it with ``tests.libraries.library("xgboost")``, which
+  imports it when a test first uses it and skips that test where it is missing.
+* ``tests.cli.run.run("scan", path, ...)`` is the command line, called in this process;
+  ``spawn`` is the same in one of its own.
+* Laws (hypothesis) run in a profile, ``--hypothesis-profile NAME`` or ``HYPOTHESIS_PROFILE``:
+  ``fast`` 5 examples, ``ci`` 30 (unless told), ``deep`` 1,000. ``@examples(n)`` of
+  `tests.strategies` tries at most n of them.
+* Nothing is timed by the clock on the wall; a limit is in CPU seconds.
+"""
 
 import difflib
 import os
@@ -6,9 +19,14 @@ import pickle
 from itertools import islice
 from pathlib import Path
 
+# Read once, when numpy and typer are imported: threads that wait for each other on a busy machine
+# cost more than the work itself, and a help text is as wide as its first terminal.
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+os.environ.update(TERMINAL_WIDTH="80", _TYPER_FORCE_DISABLE_TERMINAL="1")
+
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftovers
@@ -18,8 +36,11 @@ from treeaudit.model.tree import Tree
 INF = np.inf
 
 # A law is about what is true, not about how long a busy machine takes.
-settings.register_profile("laws", deadline=None)
-settings.load_profile("laws")
+for name, most in (("fast", 5), ("ci", 30), ("deep", 1_000)):
+    settings.register_profile(
+        name, deadline=None, max_examples=most, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

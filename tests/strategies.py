@@ -1,6 +1,7 @@
 """Random trees, tables and models for the laws that hold for all of them."""
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from treeaudit.model.forest import Forest
@@ -13,6 +14,11 @@ CATEGORIES = ("a", "b", "c", "d")
 def smallest_intersection(forest: Forest, values: np.ndarray) -> int:
     """Return how many records share their leaves in all trees, at the least."""
     return int(np.unique(forest.apply(values), axis=0, return_counts=True)[1].min())
+
+
+def examples(most: int) -> settings:
+    """Try so many examples of a law, or as many as the profile tries if these are fewer."""
+    return settings(max_examples=min(most, settings().max_examples))
 
 
 @st.composite

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent.parent / "notebooks"
 
 
@@ -14,7 +16,7 @@ def test_it_runs(path, tmp_path) -> None:
     nbformat = pytest.importorskip("nbformat")
     notebook = nbformat.read(path, as_version=4)
     client = nbclient.NotebookClient(
-        notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+        notebook, timeout=None, resources={"metadata": {"path": str(tmp_path)}}
     )
     client.execute()
     assert all(cell.get("execution_count") for cell in notebook.cells if cell.cell_type == "code")

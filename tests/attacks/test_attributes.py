@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import poisson
 from sklearn.ensemble import RandomForestClassifier
@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
-from tests.strategies import forests, rows
+from tests.strategies import examples, forests, rows
 from treeaudit.attacks import Attributes, Case, run_attack
 from treeaudit.attacks.attribute_inference.candidates import columns_of
 from treeaudit.attacks.attribute_inference.hidden import answers, people_asked, weigh
@@ -57,7 +57,7 @@ def explicit_score(forest, people, n_members, row, label) -> float:
     return total
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(forests(), st.sampled_from(["all", "bootstrap"]), st.integers(0, 99))
 def test_the_score_against_loops(forest, drawn, seed) -> None:
     forest = ta.Forest(trees=forest.trees, schema=forest.schema, records_are=drawn)
@@ -82,47 +82,104 @@ def test_the_answer_by_hand() -> None:
     assert answers(score, chance, 0.1).tolist() == [0, 1]
 
 
-def test_what_is_given_away_is_beyond_both() -> None:
-    """Members: 80 by the model, 50 of them without it. Unseen people: 50 and 50."""
-    is_member = np.repeat([True, False], 100)
-    model = np.r_[np.arange(100) < 80, np.arange(100) < 50]
-    imputation = np.tile(np.arange(100) < 50, 2)
-    column = columns_of(
-        ta.Forest(
-            trees=(
-                ta.Tree(
-                    parent=[-1, 0, 0],
-                    feature=[-1, 0, 0],
-                    low=[-np.inf, -np.inf, 1],
-                    high=[np.inf, 1, np.inf],
-                ),
-            ),
-            schema=ta.Schema.numeric(1),
-        ),
-        np.zeros((2, 1)),
-    )[0]
-    outcome = Outcome(
-        column=column,
-        is_member=is_member,
-        model=model,
+def outcome_of(members, control, guessed_members) -> Outcome:
+    """Return whom the model finds out, and whom the guess without it does, as flags."""
+    stump = ta.Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-np.inf, -np.inf, 1],
+        high=[np.inf, 1, np.inf],
+    )
+    forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1))
+    imputation = np.r_[guessed_members, np.zeros(len(control), bool)]
+    return Outcome(
+        column=columns_of(forest, np.zeros((2, 1)))[0],
+        is_member=np.repeat([True, False], [len(members), len(control)]),
+        model=np.r_[members, control],
         imputation=imputation,
         frequent=imputation,
         fredrikson=imputation,
     )
+
+
+def first(n: int) -> np.ndarray:
+    """Flag the first of a hundred people."""
+    return np.arange(100) < n
+
+
+def test_what_is_given_away_is_beyond_both() -> None:
+    """Members: 80 by the model, 50 of them without it. Unseen people: 50."""
+    outcome = outcome_of(first(80), first(50), first(50))
     assert outcome.beyond_control().value == pytest.approx(0.3)
     assert outcome.beyond_imputation().value == pytest.approx(0.3)
     # All 30 who differ are on one side: 1 - 2 * (1 - 0.025 ** (1/30)) of them at least.
     assert outcome.beyond_imputation().low == pytest.approx(0.3 * (2 * 0.025 ** (1 / 30) - 1))
     assert outcome.given_away(0.95) == pytest.approx(0.3)
-    unseen = Outcome(
-        column=column,
-        is_member=is_member,
-        model=np.tile(model[:100], 2),
-        imputation=imputation,
-        frequent=imputation,
-        fredrikson=imputation,
+    assert outcome_of(first(80), first(80), first(50)).given_away(0.95) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("control", "guessed", "proven"),
+    [(75, 50, "beyond_imputation"), (50, 77, "beyond_control")],
+)
+def test_one_excess_that_is_proven_does_not_stand_for_the_other(control, guessed, proven) -> None:
+    """Of 80, five more than unseen people or three more than the guess may be chance."""
+    outcome = outcome_of(first(80), first(control), first(guessed))
+    excesses = {name: getattr(outcome, name)() for name in ("beyond_control", "beyond_imputation")}
+    assert all(excess.value > 0 for excess in excesses.values())
+    assert [name for name, excess in excesses.items() if excess.low > 0] == [proven]
+    assert outcome.given_away(0.95) == 0.0
+
+
+def test_a_column_among_many_has_to_be_more_certain() -> None:
+    """Every column that is tested may seem to be given away by chance: five percent for all.
+
+    Members of the rare class all have 1 in the first column, where unseen people
+    of that class have it in three of ten cases: enough to be sure of one column,
+    not of one among twelve. The other columns tell nobody from anybody.
+    """
+    n_columns, rare = 12, 15
+    chain = range(1, n_columns)
+    parent, feature = [-1], [-1]
+    low, high = [-np.inf], [np.inf]
+    counts = [[200 - rare, rare]]
+    for column in chain:  # nobody has more than 1 in these
+        inner = 0 if column == 1 else len(parent) - 2
+        parent += [inner, inner]
+        feature += [column, column]
+        low, high = [*low, -np.inf, 1.0], [*high, 1.0, np.inf]
+        counts += [[200 - rare, rare], [0, 0]]
+    inner = len(parent) - 2
+    tree = ta.Tree(
+        parent=[*parent, inner, inner],
+        feature=[*feature, 0, 0],
+        low=[*low, -np.inf, 0.5],
+        high=[*high, 0.5, np.inf],
+        n_records=[*(sum(row) for row in counts), 167, 33],
+        counts=[*counts, [167, 0], [18, rare]],
     )
-    assert unseen.given_away(0.95) == 0.0
+    forest = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(n_columns, ["common", "rare"]))
+
+    def people(n: int, n_rare: int, ones_rare: int, ones_common: int):
+        values, label = np.zeros((n, n_columns)), np.repeat([1, 0], [n_rare, n - n_rare])
+        values[:ones_rare, 0] = 1
+        values[n_rare : n_rare + ones_common, 0] = 1
+        return records_of(forest, values, label)
+
+    case = Case(
+        forest=forest,
+        table=ta.reconstruct(forest).groups,
+        train=people(200, rare, rare, 18),
+        test=people(4_000, 300, 90, 360),
+    )
+    alone = run_attack(Attributes(most_columns=1), case)
+    among = run_attack(Attributes(), case)
+    assert (len(alone.details["columns"]), len(among.details["columns"])) == (1, n_columns)
+    assert alone.details["given_away"] == ["x0"]
+    assert among.details["given_away"] == []
+    one, same = alone.details["columns"][0], among.details["columns"][0]
+    assert one | {"given_away": False} == same
+    assert one["excess_low"] > 0
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
-from tests.strategies import count_tables
+from tests.strategies import count_tables, examples
 from treeaudit.attacks import Background, Case, run_attack
 
 
@@ -43,7 +43,7 @@ def brute(counts, known: int) -> int:
     return best
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(count_tables(most=3))
 def test_agreement_with_every_choice_of_known_people(counts) -> None:
     curve = run(leaves(counts)).details.people_disclosed_by_known

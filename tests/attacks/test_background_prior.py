@@ -86,6 +86,18 @@ def test_what_follows_is_asked_of_unseen_people_too(hospital) -> None:
     assert control.baselines["the leaf alone"].value in (0.4, 0.6)
 
 
+def test_a_tree_that_makes_no_guess_adds_nothing_to_what_is_claimed(hospital) -> None:
+    """The second tree leaves Umeko in doubt: the claim stays the 95 % of the first."""
+    (tree,) = hospital.trees
+    root = ta.Tree(
+        parent=[-1], feature=[-1], low=[-INF], high=[INF], n_records=[7], counts=[[5, 2]]
+    )
+    forest = ta.Forest(trees=(tree, root), schema=hospital.schema)
+    control = finding(forest, prior=PRIOR, train=PEOPLE).controls[-1]
+    assert control.claim.value == pytest.approx(0.95)
+    assert control.verified.n == 1
+
+
 def test_a_rule_that_pins_the_value_leaves_the_counts(hospital) -> None:
     """Everybody in the leaf is Japanese: the prior is the same for all and says nothing more."""
     tree = ta.Tree(

@@ -142,3 +142,11 @@ def test_the_further_measures_by_hand(figure_3) -> None:
     assert details["ordered_t_closeness"] is None
     assert details["smallest_cell"] == 1
     assert (details["small_cell_leaves"], details["small_cell_people"]) == (4, 9)
+
+
+def test_a_cell_of_exactly_k_people_is_not_small() -> None:
+    """k is 5: four of a class are too few, five are enough."""
+    enough = run(leaves([[5, 10], [7, 5]])).details
+    assert (enough["smallest_cell"], enough["small_cell_leaves"]) == (5, 0)
+    small = run(leaves([[5, 10], [7, 4]])).details
+    assert (small["small_cell_leaves"], small["small_cell_people"]) == (1, 11)

@@ -83,6 +83,7 @@ def test_scores_by_hand(figure_3) -> None:
     assert run_attack(Membership(), case).details.certain_non_members == int(certain.sum())
 
 
+@pytest.mark.slow
 def test_an_unlimited_tree_is_never_called_safe() -> None:
     """Every label differs from its neighbours': one leaf a person, which the loss cannot see."""
     x = np.arange(4_000.0)[:, None]

@@ -8,11 +8,11 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from tests.strategies import grow, rows
+from tests.strategies import examples, grow, rows
 from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.sensitive.attack import Sensitive
 from treeaudit.people.records import read_records
@@ -97,7 +97,7 @@ def test_money_is_audited_for_dominance() -> None:
     assert "two people hold nearly all of income" in report["TA110"].summary
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 2**32 - 1))
 def test_agreement_with_a_count_by_hand(seed) -> None:
     tree, x = grow(seed, 3), rows(seed)

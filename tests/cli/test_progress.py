@@ -20,6 +20,7 @@ def screen(monkeypatch) -> Screen:
 
 
 def test_short_work_shows_nothing(screen, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("treeaudit.cli.progress._PATIENCE", float("inf"))
     monkeypatch.setattr(sys, "stderr", screen)
     with progress_bar(tmp_path / "model.pkl") as bar:
         bar("reading leaves", 1, 2)

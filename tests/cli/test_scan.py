@@ -157,6 +157,7 @@ def test_pipes_get_plain_text(cancer_file) -> None:
     assert done.stdout == run("scan", cancer_file, NO_COLOR="1").stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_verdict(cancer_file) -> None:
     import subprocess
     import sys

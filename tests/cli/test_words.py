@@ -52,6 +52,7 @@ def test_the_demo_works_twice_and_overwrites_nothing_unasked(tmp_path) -> None:
     assert run("scan", tmp_path / "treeaudit-demo" / "model.pkl").returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_is_no_bug() -> None:
     with Path("/dev/full").open("w") as full:

@@ -5,11 +5,11 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from tests.strategies import forests, rows, smallest_intersection
+from tests.strategies import examples, forests, rows, smallest_intersection
 from treeaudit.defenses import (
     DEFENSES,
     Coarsen,
@@ -85,7 +85,7 @@ class TestRoundCounts:
         assert tree.counts[3:].tolist() == [[3, 0], [0, 3], [3, 0], [0, 3]]
         assert tree.n_records.tolist() == [12, 6, 6, 3, 3, 3, 3]
 
-    @settings(max_examples=300, deadline=None)
+    @examples(300)
     @given(forests(), st.integers(2, 20), st.integers(0, 2**32 - 1))
     def test_totals_are_consistent_and_answers_stay(self, forest, base, seed) -> None:
         safe = RoundCounts(base=base).apply(forest)
@@ -181,7 +181,7 @@ class TestIntersectK:
         assert safe.n_trees == 1
         assert smallest_intersection(safe, people) == 4
 
-    @settings(max_examples=100, deadline=None)
+    @examples(100)
     @given(forests(), st.integers(1, 10), st.integers(0, 2**32 - 1))
     def test_every_intersected_group_holds_k(self, forest, k, seed) -> None:
         people = rows(seed)

@@ -1,10 +1,10 @@
 """Joining small leaves with one sibling: by hand, and what holds for every tree."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import forests, rows
+from tests.strategies import examples, forests, rows
 from treeaudit import Feature, Forest, Schema, Tree
 from treeaudit.defenses import MergeClosest, MergeSiblings
 from treeaudit.defenses.cost import training_accuracy
@@ -51,7 +51,7 @@ def test_intervals_join_where_they_touch() -> None:
     assert joined.counts.tolist() == [[11, 10], [10, 0], [1, 10]]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(forests(), st.integers(1, 25), st.integers(0, 2**32 - 1))
 def test_the_same_guarantee_for_less(forest, k, seed) -> None:
     if any(tree.n_records[0] < k for tree in forest.trees):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from tests.strategies import forests
+from tests.strategies import examples, forests
 from treeaudit import DataError, Forest, Schema, Tree
 from treeaudit.defenses import MergeClose, MergeDiverse, MergeDominated
 from treeaudit.table import diversity
@@ -82,7 +82,7 @@ def leaf_counts(tree: Tree) -> np.ndarray:
     return counts[counts.sum(axis=1) > 0]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(forests(), st.integers(2, 3), st.floats(0, 0.5))
 def test_no_more_than_the_allowed_share_is_certain(forest, distinct, allowed) -> None:
     if any((tree.counts[0] > 0).sum() < distinct for tree in forest.trees):
@@ -97,14 +97,14 @@ def test_no_more_than_the_allowed_share_is_certain(forest, distinct, allowed) ->
         assert ta.reconstruct(safe).table.labels is not None
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(forests(), st.floats(0, 1))
 def test_no_leaf_is_farther_than_t(forest, t) -> None:
     for tree in MergeClose(t=t).apply(forest).trees:
         assert (diversity.closeness(leaf_counts(tree), tree.counts[0]) <= t).all()
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(forests(), st.floats(0.3, 1))
 def test_no_label_dominates(forest, most) -> None:
     for i, tree in enumerate(forest.trees):

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import forests, rows
+from tests.strategies import examples, forests, rows
 from treeaudit import DataError, Forest, Schema, Tree
 from treeaudit.defenses import MergeSiblings, PruneLeaves
 
 INF = np.inf
 THRESHOLDS = st.integers(1, 25)
 SEEDS = st.integers(0, 2**32 - 1)
-THOUSAND = settings(max_examples=1000, deadline=None)
+THOUSAND = examples(1_000)
 
 
 def leaf_sizes(tree: Tree) -> list[int]:
@@ -141,7 +141,7 @@ def test_after_method_2_every_leaf_holds_k_people(forest, k, seed) -> None:
         assert kept.all() or cut.n_nodes < tree.n_nodes
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(forests(), THRESHOLDS, SEEDS)
 def test_method_2_cuts_no_more_than_it_must(forest, k, seed) -> None:
     """Against brute force: a node stays if and only if no good cutting needs it gone."""
@@ -205,7 +205,7 @@ def same(one: Tree, other: Tree) -> None:
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(forests(), THRESHOLDS, st.lists(st.floats(0.01, 50), min_size=4, max_size=4))
 def test_weights_are_carried_along(forest, k, weights) -> None:
     """Sizes are people whatever they weigh; the weight of everybody is kept."""

@@ -6,9 +6,10 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.strategies import examples
 from treeaudit.dp.budget import Budget
 from treeaudit.errors import PrivacyError
 
@@ -26,7 +27,7 @@ def spends(budget: Budget, times: int = 1, amount: float = 0.1) -> int:
 
 
 @given(st.lists(st.sampled_from([0.1, 0.25, 0.3, 1.0]), max_size=12))
-@settings(max_examples=30)
+@examples(30)
 def test_never_more_than_there_is(amounts) -> None:
     budget = Budget(1.0)
     for amount in amounts:
@@ -63,7 +64,7 @@ def test_threads() -> None:
 
 
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # forking beside threads
-@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.parametrize("method", [pytest.param("spawn", marks=pytest.mark.slow), "fork"])
 def test_processes(method) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"this system does not {method}")

@@ -2,7 +2,7 @@
 
 Run ``python -m tests.fuzz.mutate --seconds 600`` from the root of the
 repository. Every input is read whole. A finding is any exception that is not a
-`ReadError`, a message that is no single line, or a read of more than ten
+`ReadError`, a message that is no single line, or a read of more than ten CPU
 seconds; its bytes are kept in the folder that ``--keep`` names.
 """
 
@@ -19,7 +19,7 @@ import traceback
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -207,25 +207,26 @@ def _alarm(seconds: float) -> Iterator[None]:
     def ring(signum: int, frame: FrameType | None) -> None:
         raise Slow
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
-def fuzz(seconds: float, seed: int, keep: Path | None = None) -> tuple[Counter[str], list[str]]:
-    """Read damaged files for some time; return the outcomes and the findings."""
+def fuzz(
+    inputs: Iterable[object], seed: int, keep: Path | None = None
+) -> tuple[Counter[str], list[str]]:
+    """Read one damaged file for each of the inputs; return the outcomes and the findings."""
     mutator = Mutator(seeds(), seed)
     outcomes: Counter[str] = Counter()
     findings: dict[str, str] = {}
-    end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")
         path = Path(folder) / "model"
-        while time.monotonic() < end:
+        for _ in inputs:
             made = mutator.make()
             path.write_bytes(made)
             try:
@@ -245,6 +246,13 @@ def fuzz(seconds: float, seed: int, keep: Path | None = None) -> tuple[Counter[s
     return outcomes, list(findings.values())
 
 
+def until(seconds: float) -> Iterator[None]:
+    """Yield for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        yield
+
+
 def main() -> int:
     """Parse the command line and fuzz."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
@@ -252,7 +260,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for the inputs that went wrong")
     options = parser.parse_args()
-    outcomes, findings = fuzz(options.seconds, options.seed, options.keep)
+    outcomes, findings = fuzz(until(options.seconds), options.seed, options.keep)
     print(f"{outcomes.total():,} inputs:", dict(outcomes.most_common()))
     print(*findings, sep="\n")
     return 1 if findings else 0

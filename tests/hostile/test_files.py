@@ -60,6 +60,7 @@ def test_nodes_that_hang_on_nothing_are_left_out_with_a_warning(tmp_path: Path) 
     assert "2 nodes are cut off from the root" in forest.warnings[0]
 
 
+@pytest.mark.slow
 def test_a_deep_tree_with_an_orphan_is_read_in_no_time(tmp_path: Path) -> None:
     from tests.hostile.files import _orphaned_chain
 

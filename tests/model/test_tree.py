@@ -3,13 +3,13 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from tests.strategies import forests, rows
+from tests.strategies import examples, forests, rows
 from treeaudit.model.forest import LazyTrees
 from treeaudit.model.tree import CategorySets
 
@@ -73,7 +73,7 @@ def test_children_and_parents_agree(forest) -> None:
     assert set(tree.leaves.tolist()) == set(range(tree.n_nodes)) - set(tree.parent.tolist())
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.booleans())
 def test_routing_agrees_with_scikit_learn(seed, classes, missing) -> None:
     rng = np.random.default_rng(seed)

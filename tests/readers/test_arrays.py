@@ -5,10 +5,11 @@ import pickle
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
+from tests.strategies import examples
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.pickles.arrays import (
     DType,
@@ -36,7 +37,7 @@ RECORDS = st.lists(
 ).flatmap(lambda fields: st.booleans().map(lambda align: np.dtype(fields, align=align)))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     nps.arrays(PLAIN | RECORDS, nps.array_shapes(min_dims=0, max_dims=3, min_side=0)),
     st.booleans(),
@@ -57,7 +58,6 @@ def test_arrays_come_back_as_numpy_reads_them(
     assert not read.flags.writeable
 
 
-@settings(deadline=None)
 @given(PLAIN, st.data(), st.integers(0, 5))
 def test_scalars_come_back_as_plain_values(
     dtype: np.dtype[np.generic], data: st.DataObject, protocol: int

@@ -10,10 +10,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import treeaudit as ta
+from tests.libraries import library
 from tests.readers.test_preprocessing import encode, labels, people
 
-xgboost = pytest.importorskip("xgboost")
-lightgbm = pytest.importorskip("lightgbm")
+pytestmark = pytest.mark.libraries
+xgboost = library("xgboost")
+lightgbm = library("lightgbm")
 
 BOOSTERS = [
     lambda: xgboost.XGBClassifier(n_estimators=4, max_depth=3, n_jobs=1),

@@ -6,13 +6,15 @@ import random
 import numpy as np
 import pytest
 
+from tests.libraries import library
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import catboost_model
 from treeaudit.readers.unpack import open_file
 
-catboost = pytest.importorskip("catboost")
+pytestmark = pytest.mark.libraries
+catboost = library("catboost")
 
 QUIET = {"verbose": 0, "allow_writing_files": False, "thread_count": 1, "random_seed": 1}
 SHAPES = {

@@ -91,6 +91,7 @@ def _same_tree(forest: Forest, tree: Any, told: dict[str, Any]) -> None:
         assert np.allclose(tree.counts[tree.leaves], weights, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", DAMAGED, ids=_path)
 def test_a_bad_file_ends_as_expected(
     file: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.ensemble._forest import _generate_sample_indices
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+from tests.strategies import examples
 from treeaudit import ReadError, load
 from treeaudit.readers.estimators.counts import class_weights, people_per_class
 
@@ -153,7 +154,7 @@ WEIGHTS = st.sampled_from(["none", "whole", "zero", "zero-one", "random", "const
 CLASS_WEIGHTS = st.sampled_from([None, None, "balanced", {0: 1, 1: 2}, {0: 0.5, 1: 3, 2: 1}])
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(
     st.sampled_from(MAKERS),
     WEIGHTS,

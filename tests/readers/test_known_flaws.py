@@ -45,6 +45,7 @@ def test_every_flaw_has_a_name_and_a_version_that_mends_it() -> None:
     assert [flaw.mended for flaw in FLAWS] == sorted(flaw.mended for flaw in FLAWS)
 
 
+@pytest.mark.libraries
 def test_a_skops_file_tells_the_version_that_wrote_it(tmp_path) -> None:
     io = pytest.importorskip("skops.io")
     import json

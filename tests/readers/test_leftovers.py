@@ -499,6 +499,7 @@ NASTY = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_doctored_models_never_break_the_search(people) -> None:
     x, y, target = people
     models = (

@@ -221,6 +221,7 @@ def _airy(tmp_path: Path, n_bytes: int, form: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["zlib", "xz"])
 def test_what_unpacks_to_a_hundred_times_its_size_needs_leave(tmp_path: Path, form: str) -> None:
     size = 260 << 20
@@ -231,6 +232,7 @@ def test_what_unpacks_to_a_hundred_times_its_size_needs_leave(tmp_path: Path, fo
     assert load(path, max_bytes=size + (1 << 20)).n_trees == 1
 
 
+@pytest.mark.slow
 def test_small_files_may_unpack_to_a_quarter_of_a_gibibyte(tmp_path: Path) -> None:
     assert load(_airy(tmp_path, 200 << 20, "zlib")).n_trees == 1
 

@@ -6,6 +6,7 @@ import struct
 import numpy as np
 import pytest
 
+from tests.libraries import library
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
@@ -15,8 +16,9 @@ from treeaudit.readers.exchange.onnx_graph import read_graph
 from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.unpack import unpack
 
-onnx = pytest.importorskip("onnx")
-ort = pytest.importorskip("onnxruntime")
+pytestmark = pytest.mark.libraries
+onnx = library("onnx")
+ort = library("onnxruntime")
 
 ML = "ai.onnx.ml"
 MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]

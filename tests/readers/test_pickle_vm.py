@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.strategies import examples
 from treeaudit import ModelTooLargeError, ReadError
 from treeaudit.readers.pickles.inert import LIMITS, Inert, Limits
 from treeaudit.readers.pickles.pickle_vm import read_pickle
@@ -73,7 +74,7 @@ def _pure_python(value: object, protocol: int) -> bytes:
     return sink.getvalue()
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(VALUES, st.integers(0, 5), st.sampled_from([pickle.dumps, _pure_python]))
 def test_plain_data_is_read_as_pickle_reads_it(
     value: object, protocol: int, dump: Callable[[object, int], bytes]
@@ -84,7 +85,7 @@ def test_plain_data_is_read_as_pickle_reads_it(
     assert read.end == len(data)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(VALUES, st.integers(0, 5))
 def test_shared_references_stay_shared(value: object, protocol: int) -> None:
     shared = [value]

@@ -320,6 +320,7 @@ def load(path):
     return pmml.read(content, Source())
 
 
+@pytest.mark.libraries
 @leaves_files_open
 def test_nyoka_counts_are_those_of_scikit_learn(iris, tmp_path):
     from sklearn.tree import DecisionTreeClassifier
@@ -342,6 +343,7 @@ def test_nyoka_counts_are_those_of_scikit_learn(iris, tmp_path):
     assert forest.source.library_version == "Nyoka 5.5.0"
 
 
+@pytest.mark.libraries
 @leaves_files_open
 def test_nyoka_regression_and_forests(iris, tmp_path):
     from sklearn.ensemble import RandomForestClassifier
@@ -360,6 +362,7 @@ def test_nyoka_regression_and_forests(iris, tmp_path):
         assert sorted(tree.n_records) == sorted(member.tree_.n_node_samples)
 
 
+@pytest.mark.libraries
 def test_sklearn2pmml_tells_no_people(iris, tmp_path, monkeypatch):
     sklearn2pmml = pytest.importorskip("sklearn2pmml")
     if shutil.which("java") is None:

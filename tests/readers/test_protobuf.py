@@ -77,6 +77,7 @@ def test_floats_packed_or_not(wire, dtype):
         assert end in (len(data), len(data) - 2)
 
 
+@pytest.mark.libraries
 def test_it_reads_what_onnx_writes():
     onnx = pytest.importorskip("onnx")
     written = onnx.AttributeProto(name="depth", i=-3, s=b"text", f=0.5)

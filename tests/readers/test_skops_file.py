@@ -21,6 +21,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.hostile.test_sandbox import _read_apart as read_apart
+from tests.libraries import library
 from tests.outcome import read_whole, refusal
 from treeaudit import (
     Forest,
@@ -31,7 +32,8 @@ from treeaudit import (
     load,
 )
 
-skops = pytest.importorskip("skops.io", reason="skops writes the files")
+pytestmark = pytest.mark.libraries
+skops = library("skops.io")
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"], dtype=object)[Y]

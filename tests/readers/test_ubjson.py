@@ -124,6 +124,7 @@ def test_a_flood_of_containers_is_bounded() -> None:
         parse(b"S" + length(1 << 40))
 
 
+@pytest.mark.slow
 def test_memory_stays_within_the_announced_bound() -> None:
     small = replace(LIMITS, containers=8 << 20)
     for data in (

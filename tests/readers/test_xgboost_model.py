@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz.model_text import mutate, outcome
+from tests.libraries import library
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
@@ -16,7 +17,8 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
 
-xgb = pytest.importorskip("xgboost")
+pytestmark = pytest.mark.libraries
+xgb = library("xgboost")
 
 N = 300
 RNG = np.random.default_rng(11)

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
-from tests.strategies import forests
+from tests.strategies import examples, forests
 from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, scan
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.tree import CategorySets
@@ -340,7 +340,7 @@ def test_long_names_do_not_make_a_long_page():
     assert len(to_html(scan(hostile()))) < 120_000
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(forests())
 def test_every_model_gives_a_well_formed_page(forest):
     for safe in (False, True):
@@ -396,7 +396,7 @@ def test_a_safe_copy_rounds_so_that_nothing_can_be_subtracted():
     assert " 41 " not in text
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(forests(most_trees=2))
 def test_no_safe_copy_lists_a_group_below_k(forest):
     page = page_of(forest, release_safe=True)

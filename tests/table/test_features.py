@@ -1,10 +1,10 @@
 """Which columns single people out: by hand, and against brute force over the people."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import grow, rows
+from tests.strategies import examples, grow, rows
 from treeaudit.model.rules import rules_of
 from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
 
@@ -36,7 +36,7 @@ def fits(rules, condition, x) -> bool:
     return rules.low[condition] < value <= rules.high[condition]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6))
 def test_leaving_a_feature_out_for_real(seed, k) -> None:
     tree, people = grow(seed, 3), rows(seed)

@@ -118,6 +118,7 @@ def test_estimates_are_people_of_the_population(size, fraction) -> None:
         assert value is None or 0 <= value <= uniques.population * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_adult_as_a_population() -> None:
     """Eight columns, 20,593 people alone; the estimators disagree as published."""
     import os

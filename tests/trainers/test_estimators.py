@@ -30,6 +30,7 @@ def make(trainer, **parameters):
 
 
 # With the noise of a small epsilon, 30 records may well never be given one of two labels.
+@pytest.mark.slow
 @parametrize_with_checks([make(t, schema="from-data", epsilon=100.0) for t in ALGORITHMS])
 def test_estimator_checks(estimator, check) -> None:
     check(estimator)
@@ -99,7 +100,7 @@ def test_clone_pipeline_and_pickle(trainer) -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
     X, y = people(120)
     budget = Budget(6)
@@ -242,6 +243,7 @@ def test_private_fits_differ_and_seeded_fits_do_not(trainer) -> None:
     assert np.array_equal(make_one(random_state=5), make_one(random_state=5))
 
 
+@pytest.mark.slow
 @EVERY
 def test_threads_change_nothing(trainer) -> None:
     X, y = people(200)

@@ -266,6 +266,7 @@ def test_bins_of_enormous_and_of_tiny_ranges() -> None:
         assert codes.of(x).tolist() == [*expected, codes.n]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not os.environ.get("TREEAUDIT_DATA"), reason="TREEAUDIT_DATA does not name a folder of tables"
 )

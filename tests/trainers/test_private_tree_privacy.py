@@ -71,6 +71,7 @@ def scores(name: str, kind: str, mask: bool) -> np.ndarray:
     return score_level(candidates, HISTOGRAMS, there, SCORES[name], UNIT // 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("mask", [False, True])
 @pytest.mark.parametrize("kind", ["all", "one each"])
@@ -103,6 +104,7 @@ def test_the_bound_of_the_norm_is_met() -> None:
     assert (moved.max(axis=1) - moved.min(axis=1)).max() > 0.5 * UNIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_norm_is_monotone_with_sensitivity_1(n_classes) -> None:
     for counts in itertools.product(range(25), repeat=n_classes):

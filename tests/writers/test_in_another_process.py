@@ -20,6 +20,8 @@ from tests.writers.kinds import cases, fit, id_of, others
 from treeaudit.defenses import Defense, MergeSiblings, Strip
 from treeaudit.writers import to_estimator
 
+pytestmark = pytest.mark.slow
+
 ROWS = int(os.environ.get("TREEAUDIT_ROWS", "300"))
 CASES = list(cases())
 

@@ -24,6 +24,7 @@ from treeaudit.defenses import LabelsOnly, MergeSiblings, PruneLeaves, RoundCoun
 from treeaudit.repair.attempts import applied
 from treeaudit.writers import WRITERS
 
+SKOPS = pytest.param(".skops", marks=pytest.mark.libraries)
 THRESHOLD = 7391.53125
 COUNT = 61657
 SEED = 1_928_374_655
@@ -84,7 +85,7 @@ def stored_threshold(fitted) -> float:
 
 
 @pytest.mark.parametrize("kind", ["tree", "forest"])
-@pytest.mark.parametrize("suffix", list(WRITERS))
+@pytest.mark.parametrize("suffix", [SKOPS if name == ".skops" else name for name in WRITERS])
 def test_no_mark_of_a_merged_leaf_is_found(kind: str, suffix: str, tmp_path) -> None:
     if suffix == ".skops":
         pytest.importorskip("skops")
@@ -129,7 +130,7 @@ def marked() -> ta.Forest:
     )
 
 
-@pytest.mark.parametrize("suffix", [".pkl", ".json", ".joblib", ".skops"])
+@pytest.mark.parametrize("suffix", [".pkl", ".json", ".joblib", SKOPS])
 @pytest.mark.parametrize(
     "repair",
     [

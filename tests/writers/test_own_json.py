@@ -7,9 +7,10 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.strategies import examples
 from treeaudit import DataError, Feature, Forest, Schema, Source, Tree, load, save
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Answers, Noise
@@ -127,7 +128,7 @@ def forests(draw: st.DrawFn) -> Forest:
     return Forest(trees=(tree,), schema=Schema.numeric(names, texts))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(forests())
 def test_any_forest_comes_back(tmp_path_factory: pytest.TempPathFactory, forest: Forest) -> None:
     path = tmp_path_factory.mktemp("json") / "model.json"

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -26,6 +26,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
+from tests.strategies import examples
 from tests.writers.kinds import (
     AVERAGING,
     CANCER,
@@ -60,6 +61,7 @@ TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 pytestmark = pytest.mark.filterwarnings("ignore:is_sparse")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "data"), CASES, ids=[id_of(*c) for c in CASES])
 def test_class_and_parameters_are_those_of_the_model(model, data) -> None:
     fitted = fit(model, data)
@@ -333,7 +335,7 @@ def test_a_forest_of_json_is_a_tree_again(figure_3, tmp_path) -> None:
         to_estimator(unsorted)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40))
 def test_any_tree_any_k(seed: int, k: int) -> None:
     rng = np.random.default_rng(seed)

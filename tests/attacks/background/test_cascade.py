@@ -3,10 +3,11 @@
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
+from tests.strategies import examples
 from treeaudit.attacks.background.bounds import bounds_of, one_left, sees_everybody
 from treeaudit.attacks.background.cascade import cascade
 
@@ -64,7 +65,7 @@ def run(labels, homes, known, classes, counts_are="exact", weights=None):
     return cascade(trees, homes.astype(np.int32) + 1, given_labels)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(people_in_trees())
 def test_whoever_falls_has_that_label_in_every_world(people) -> None:
     labels, homes, known, classes = people
@@ -82,7 +83,7 @@ def test_whoever_falls_has_that_label_in_every_world(people) -> None:
         assert (found.label >= 0).tolist() == certain
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(people_in_trees(most_trees=2))
 def test_weights_prove_who_is_there_and_no_more(people) -> None:
     labels, homes, known, classes = people

@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
-from tests.strategies import forests
+from tests.strategies import examples, forests
 from treeaudit.attacks.background.certainty import (
     certainty_by_known,
     certainty_by_negations,
@@ -90,7 +90,7 @@ def test_random_people_against_every_choice(counts, known) -> None:
     assert share_certain_by_random([counts], known)[0] == pytest.approx(certain / tried)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(small, st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
 def test_the_skyline_against_every_piece_of_knowledge(counts, negated, known, implied) -> None:
     """The target is the first person; the others are known or stand in the implications."""

@@ -5,10 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.attacks.background.test_curves import worlds
+from tests.strategies import examples
 from treeaudit.attacks.background.implications import all_false, certainty_by_implications
 from treeaudit.attacks.background.vectors import distinct_vectors
 
@@ -50,7 +51,7 @@ def test_hannah_and_charlie() -> None:
     assert 1 / (1 + neither / (2 / 5)) == pytest.approx(10 / 19)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.lists(st.tuples(*[st.integers(0, 2)] * 2), min_size=1, max_size=2),
     st.integers(0, 2),
@@ -62,7 +63,7 @@ def test_two_labels_against_every_set_of_implications(leaves, k) -> None:
     )
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.tuples(*[st.integers(0, 2)] * 3).filter(lambda leaf: 2 <= sum(leaf) <= 4))
 def test_three_labels_against_every_implication(leaf) -> None:
     for k in (0, 1, 2):

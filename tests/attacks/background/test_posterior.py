@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.strategies import examples
 from treeaudit.attacks.background.posterior import (
     among_others,
     omega_estimate,
@@ -51,7 +52,7 @@ def leaf_of_two_labels(draw):
     return [ones, sum(kinds) - ones, 0], kinds, rows
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(leaf_of_two_labels())
 def test_two_labels_are_exact(leaf) -> None:
     counts, kinds, share = leaf

@@ -11,6 +11,7 @@ from benchmarks.paper.cells import THRESHOLDS, Cell, spread
 from benchmarks.paper.data import read
 from benchmarks.paper.protocol import run_clean, run_printed
 
+pytestmark = pytest.mark.slow
 needs_data = pytest.mark.skipif(
     not os.environ.get("TREEAUDIT_DATA"),
     reason="TREEAUDIT_DATA does not name a folder with nursery.csv.gz and loan.csv.gz",

@@ -1,0 +1,60 @@
+"""From a shell to an exit code: every command in a process of its own, as it is in this one."""
+
+import pytest
+
+import treeaudit as ta
+from tests.cli.run import run, spawn
+from tests.trainers.people import people
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, figure_3):
+    folder = tmp_path_factory.mktemp("process")
+    ta.save(figure_3, folder / "model.json")
+    (folder / "evil.pkl").write_bytes(b"cposix\nsystem\n(S'true'\ntR.")
+    frame, ill = people(40)
+    frame.assign(ill=ill).to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("scan model.json -o DIR/report.json", 1),
+        ("scan evil.pkl", 2),
+        ("scan --help", 0),
+        *(
+            pytest.param(command, code, marks=pytest.mark.slow)
+            for command, code in [
+                ("reconstruct model.json --tree", 0),
+                ("inspect model.json", 0),
+                ("compare model.json --format json", 1),
+                ("defend model.json --min-leaf 3 -o DIR/safer.json", 1),
+                ("schema people.csv --target ill", 0),
+                ("explain TA101", 0),
+                ("attacks", 0),
+            ]
+        ),
+    ],
+)
+def test_a_process_says_what_a_call_says(folder, tmp_path, command, code) -> None:
+    done, written = [], []
+    for how, name in ((spawn, "one"), (run, "two")):
+        (tmp_path / name).mkdir()
+        done.append(how(*command.replace("DIR", str(tmp_path / name)).split(), cwd=folder))
+        written.append([path.read_bytes() for path in sorted((tmp_path / name).iterdir())])
+    apart, here = done
+    assert apart.returncode == here.returncode == code
+    assert apart.stdout.replace(str(tmp_path / "one"), str(tmp_path / "two")) == here.stdout
+    assert apart.stderr == here.stderr
+    assert written[0] == written[1]
+    assert len(written[0]) == command.count("DIR")
+
+
+@pytest.mark.slow
+def test_a_demo_and_a_private_model_from_nothing(folder, tmp_path) -> None:
+    assert spawn("demo", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "treeaudit-demo" / "report.html").is_file()
+    private = "--target ill --epsilon 1 --schema from-data -o"
+    done = spawn("train", "people.csv", *private.split(), tmp_path / "private.json", cwd=folder)
+    assert (done.returncode, "NOT PRIVATE" in done.stdout) == (0, True)
