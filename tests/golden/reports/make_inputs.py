@@ -206,7 +206,7 @@ def pmml() -> None:
 
 def categorical() -> None:
     """Make a tree of multiway splits on names, counted by hand from the table."""
-    from treeaudit.tree import CategorySets
+    from treeaudit.model.tree import CategorySets
 
     import treeaudit as ta
 
