@@ -94,7 +94,7 @@ def test_no_more_than_the_allowed_share_is_certain(forest, distinct, allowed) ->
         assert certain <= allowed * tree.n_records[0]
         assert tree.counts[tree.leaves].sum(axis=0).tolist() == old.counts[0].tolist()
     if distinct == 2:
-        assert ta.reconstruct(safe).table.labels is not None
+        assert ta.reconstruct(safe).tells_labels
 
 
 @examples(300)

@@ -206,9 +206,8 @@ def pmml() -> None:
 
 def categorical() -> None:
     """Make a tree of multiway splits on names, counted by hand from the table."""
-    from treeaudit.model.tree import CategorySets
-
     import treeaudit as ta
+    from treeaudit.model.tree import CategorySets
 
     rows = pd.read_csv(INPUTS / "named.csv")
     inf = np.inf
