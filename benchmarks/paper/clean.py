@@ -22,8 +22,8 @@ def audited(forest: ta.Forest) -> Mapping[str, float]:
     singled, alike = report["TA101"].details, report["TA102"].details
     return {
         "U": singled.unique_leaves,
-        "N_l": alike["homogeneous_leaves"],
-        "N_u": alike["homogeneous_people"],
+        "N_l": alike.homogeneous_leaves,
+        "N_u": alike.homogeneous_people,
         "pass": float(report.verdict == "pass"),
     }
 

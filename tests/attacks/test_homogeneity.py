@@ -9,6 +9,7 @@ from hypothesis import given
 import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Homogeneity, run_attack
+from treeaudit.findings.details import plain_data
 
 
 def run(forest):
@@ -35,8 +36,8 @@ def leaves(counts, classes=None, **stated) -> ta.Forest:
 def test_the_papers_walk_through(figure_3) -> None:
     """Section 3.1: height < 170 and weight ≥ 60 are both unhealthy (rows four and five)."""
     finding = run(figure_3)
-    assert finding.details["homogeneous_leaves"] == 2
-    assert finding.details["homogeneous_people"] == 3
+    assert finding.details.homogeneous_leaves == 2
+    assert finding.details.homogeneous_people == 3
     worst = finding.evidence[0]
     assert (worst.leaf, worst.people, worst.says) == (4, 2, "Health = no")
     assert worst.rule == "Height < 170 · Weight ≥ 60"
@@ -44,34 +45,34 @@ def test_the_papers_walk_through(figure_3) -> None:
 
 def test_literal_numbers() -> None:
     details = run(leaves([[5, 5, 5, 5], [10, 0, 0, 0], [9, 1, 0, 0]])).details
-    assert details["distinct_l"] == 1
-    assert details["entropy_l"] == 1.0
-    assert details["recursive_c_for_l_2"] is None
-    assert details["absent_class_leaves"] == 2
-    assert details["absent_class_people"] == 20
-    assert details["dominant_leaves"] == 2
-    assert details["t_closeness"] == pytest.approx(1 - 24 / 40)
-    assert details["certain_share"] == 0.25
+    assert details.distinct_l == 1
+    assert details.entropy_l == 1.0
+    assert details.recursive_c_for_l_2 is None
+    assert details.absent_class_leaves == 2
+    assert details.absent_class_people == 20
+    assert details.dominant_leaves == 2
+    assert details.t_closeness == pytest.approx(1 - 24 / 40)
+    assert details.certain_share == 0.25
 
 
 def test_entropy_of_exactly_four_stays_four() -> None:
-    assert run(leaves([[5, 5, 5, 5], [8, 8, 8, 8]])).details["entropy_l"] == 4.0
+    assert run(leaves([[5, 5, 5, 5], [8, 8, 8, 8]])).details.entropy_l == 4.0
 
 
 def test_numbers_as_labels_are_not_ordered() -> None:
-    near = run(leaves([[4, 4, 0], [4, 4, 8]], classes=[1, 2, 3])).details["t_closeness"]
-    far = run(leaves([[4, 0, 4], [4, 8, 4]], classes=[1, 2, 3])).details["t_closeness"]
+    near = run(leaves([[4, 4, 0], [4, 4, 8]], classes=[1, 2, 3])).details.t_closeness
+    far = run(leaves([[4, 0, 4], [4, 8, 4]], classes=[1, 2, 3])).details.t_closeness
     assert near == far
 
 
 def test_many_leaves_of_one_label_beside_a_dominated_one() -> None:
     details = run(leaves([[989, 11], [500, 500]])).details
-    assert details["homogeneous_people"] == 0
-    assert details["dominant_people"] == 1000
+    assert details.homogeneous_people == 0
+    assert details.dominant_people == 1000
 
 
 def test_classes_that_nobody_has_are_not_absent() -> None:
-    assert run(leaves([[3, 2, 0], [1, 4, 0]])).details["absent_class_leaves"] == 0
+    assert run(leaves([[3, 2, 0], [1, 4, 0]])).details.absent_class_leaves == 0
 
 
 @given(forests())
@@ -97,18 +98,18 @@ def test_renaming_the_labels_changes_nothing(forest) -> None:
         counts=tree.counts[:, ::-1],
     )
     before, after = run(forest), run(ta.Forest(trees=(turned,), schema=forest.schema))
-    for name, value in before.details.items():
-        same = after.details[name]
+    for name, value in plain_data(before.details).items():
+        same = getattr(after.details, name)
         assert same == value or math.isclose(same, value, abs_tol=1e-9)
 
 
 def test_weights_are_never_called_people() -> None:
     weighted = leaves([[2.5, 1.5], [4, 0]], counts_are="weighted")
     details = run(weighted).details
-    assert details["measured_on"] == "weight"
-    assert details["homogeneous_people"] == 4
+    assert details.measured_on == "weight"
+    assert details.homogeneous_people == 4
     drawn = leaves([[2, 1], [4, 0]], records_are="bootstrap")
-    assert run(drawn).details["measured_on"] == "draws"
+    assert run(drawn).details.measured_on == "draws"
 
 
 def test_a_regressor_is_skipped_with_the_reason(figure_3) -> None:
@@ -136,17 +137,17 @@ def test_a_regressor_is_skipped_with_the_reason(figure_3) -> None:
 def test_the_further_measures_by_hand(figure_3) -> None:
     """Leaves (yes, no): 2/1, 0/2, 1/0, 1/2; everybody 4/5."""
     details = run(figure_3).details
-    assert details["largest_share"] == 1.0
-    assert details["delta_disclosure"] is None
-    assert details["beta_likeness"] == pytest.approx(9 / 4 - 1)
-    assert details["ordered_t_closeness"] is None
-    assert details["smallest_cell"] == 1
-    assert (details["small_cell_leaves"], details["small_cell_people"]) == (4, 9)
+    assert details.largest_share == 1.0
+    assert details.delta_disclosure is None
+    assert details.beta_likeness == pytest.approx(9 / 4 - 1)
+    assert details.ordered_t_closeness is None
+    assert details.smallest_cell == 1
+    assert (details.small_cell_leaves, details.small_cell_people) == (4, 9)
 
 
 def test_a_cell_of_exactly_k_people_is_not_small() -> None:
     """k is 5: four of a class are too few, five are enough."""
     enough = run(leaves([[5, 10], [7, 5]])).details
-    assert (enough["smallest_cell"], enough["small_cell_leaves"]) == (5, 0)
+    assert (enough.smallest_cell, enough.small_cell_leaves) == (5, 0)
     small = run(leaves([[5, 10], [7, 4]])).details
-    assert (small["small_cell_leaves"], small["small_cell_people"]) == (1, 11)
+    assert (small.small_cell_leaves, small.small_cell_people) == (1, 11)

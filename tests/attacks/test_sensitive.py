@@ -15,6 +15,7 @@ import treeaudit as ta
 from tests.strategies import examples, grow, rows
 from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.findings.details import plain_data
 from treeaudit.people.records import read_records
 
 # Nine people who fit the tree of Wakabayashi et al. (2024), Figure 3, and two more columns.
@@ -43,32 +44,33 @@ def case_of(forest, frame=PEOPLE, test=None, **options) -> Case:
 def test_by_hand(figure_3) -> None:
     """Leaves: flu flu flu · flu cold · flu · cold asthma flu."""
     finding = run_attack(Sensitive(), case_of(figure_3, sensitive=("diagnosis",)))
-    (entry,) = finding.details["columns"]
-    assert (entry["homogeneous_leaves"], entry["homogeneous_people"]) == (2, 4)
-    assert entry["certain_share"] == pytest.approx(4 / 9)
-    assert (entry["distinct_l"], entry["entropy_l"]) == (1, 1)
-    assert entry["delta_disclosure"] is None
-    assert entry["recursive_c_for_l_2"] is None
+    (entry,) = finding.details.columns
+    assert (entry.homogeneous_leaves, entry.homogeneous_people) == (2, 4)
+    assert entry.certain_share == pytest.approx(4 / 9)
+    assert (entry.distinct_l, entry.entropy_l) == (1, 1)
+    assert entry.delta_disclosure is None
+    assert entry.recursive_c_for_l_2 is None
     # Furthest from flu 6/9, cold 2/9, asthma 1/9: cold asthma flu, or flu alone; both 1/3.
-    assert entry["t_closeness"] == pytest.approx(1 / 3)
-    assert entry["ordered_t_closeness"] is None
-    assert entry["nk_leaves"] is None
-    assert finding.details["largest_share"] == 1
+    assert entry.t_closeness == pytest.approx(1 / 3)
+    assert entry.ordered_t_closeness is None
+    assert entry.nk_leaves is None
+    assert finding.details.largest_share == 1
     assert (finding.leaves, finding.people, finding.severity) == (2, 4, "high")
     assert finding.summary == (
-        "The diagnosis of 44.4% of the people is that of everybody in the leaf."
+        "The diagnosis of 4 people (44.4%) is certain: 2 leaves of one diagnosis."
     )
     first = finding.evidence[0]
     assert (first.people, first.says) == (3, "diagnosis = flu")
     assert first.rule == "Height < 170 · Weight < 60"
-    assert json.loads(json.dumps(dict(finding.details), allow_nan=False)) == finding.details
+    told = plain_data(finding.details)
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
 
 
 def test_money_of_few_values_is_no_magnitude_but_has_an_order(figure_3) -> None:
     finding = run_attack(Sensitive(), case_of(figure_3, sensitive=("income",)))
-    (entry,) = finding.details["columns"]
-    assert entry["kind"] == "values"
-    assert 0 < entry["ordered_t_closeness"] < entry["t_closeness"]
+    (entry,) = finding.details.columns
+    assert entry.kind == "values"
+    assert 0 < entry.ordered_t_closeness < entry.t_closeness
 
 
 def money(n=400, seed=0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -85,14 +87,14 @@ def test_money_is_audited_for_dominance() -> None:
     frame, label = money()
     tree = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(frame[["a", "b"]], label)
     report = ta.scan(tree, train=frame.assign(label=label), target="label", sensitive=["income"])
-    (entry,) = report["TA110"].details["columns"]
+    (entry,) = report["TA110"].details.columns
     leaf = tree.apply(frame[["a", "b"]])
     nk = p = 0
     for one in np.unique(leaf):
         value = np.sort(frame.income[leaf == one].to_numpy())[::-1]
         nk += value[:2].sum() > 0.9 * value.sum()
         p += value[2:].sum() < 0.1 * value[0]
-    assert (entry["kind"], entry["nk_leaves"], entry["p_percent_leaves"]) == ("numbers", nk, p)
+    assert (entry.kind, entry.nk_leaves, entry.p_percent_leaves) == ("numbers", nk, p)
     assert nk > 0
     assert "two people hold nearly all of income" in report["TA110"].summary
 
@@ -120,19 +122,17 @@ def test_agreement_with_a_count_by_hand(seed) -> None:
     case = Case(
         forest=forest, table=ta.reconstruct(forest).groups, train=train, sensitive=("illness",)
     )
-    entry = next(
-        e for e in run_attack(Sensitive(), case).details["columns"] if e["column"] == "illness"
-    )
+    entry = next(e for e in run_attack(Sensitive(), case).details.columns if e.column == "illness")
     leaves = [Counter(frame.illness[node == one].fillna("-")) for one in np.unique(node)]
     pure = [c for c in leaves if len(c) == 1]
-    assert entry["homogeneous_leaves"] == len(pure)
-    assert entry["homogeneous_people"] == sum(c.total() for c in pure)
-    assert entry["distinct_l"] == min(len(c) for c in leaves)
-    assert entry["largest_share"] == max(max(c.values()) / c.total() for c in leaves)
+    assert entry.homogeneous_leaves == len(pure)
+    assert entry.homogeneous_people == sum(c.total() for c in pure)
+    assert entry.distinct_l == min(len(c) for c in leaves)
+    assert entry.largest_share == max(max(c.values()) / c.total() for c in leaves)
     entropy = [
         math.exp(-sum(n / c.total() * math.log(n / c.total()) for n in c.values())) for c in leaves
     ]
-    assert entry["entropy_l"] == pytest.approx(min(entropy), abs=1e-8)
+    assert entry.entropy_l == pytest.approx(min(entropy), abs=1e-8)
 
 
 def test_unseen_people_are_the_control() -> None:
@@ -169,11 +169,11 @@ def test_a_regressor_publishes_the_mean_of_its_target() -> None:
     x = frame[["a", "b"]]
     tree = DecisionTreeRegressor(max_leaf_nodes=10, random_state=0).fit(x, frame.income)
     report = ta.scan(tree, train=frame, target="income", policy="acro")
-    (entry,) = report["TA110"].details["columns"]
-    assert (entry["column"], entry["kind"], entry["named"]) == ("income", "numbers", False)
-    assert entry["nk_leaves"] > 0
+    (entry,) = report["TA110"].details.columns
+    assert (entry.column, entry.kind, entry.named) == ("income", "numbers", False)
+    assert entry.nk_leaves > 0
     check = next(c for c in report.checks if c.name == "max-nk-leaves")
-    assert (check.status, check.measured) == ("fail", entry["nk_leaves"])
+    assert (check.status, check.measured) == ("fail", entry.nk_leaves)
     without = ta.scan(tree, policy="acro")
     assert next(c for c in without.checks if c.name == "max-nk-leaves").status == "skipped"
 
@@ -202,11 +202,11 @@ def test_a_forest_counts_tree_by_tree(figure_3) -> None:
     one = run_attack(Sensitive(), case_of(figure_3, sensitive=("diagnosis",)))
     two = run_attack(Sensitive(), case_of(twice, sensitive=("diagnosis",)))
     assert two.people == 2 * one.people
-    assert two.details["certain_share"] == one.details["certain_share"]
+    assert two.details.certain_share == one.details.certain_share
 
 
 def test_people_without_a_value_are_a_group_of_their_own(figure_3) -> None:
     frame = PEOPLE.assign(diagnosis=["flu", None, None, *PEOPLE.diagnosis[3:]])
     finding = run_attack(Sensitive(), case_of(figure_3, frame, sensitive=("diagnosis",)))
-    (entry,) = finding.details["columns"]
-    assert (entry["missing"], entry["homogeneous_leaves"]) == (2, 1)
+    (entry,) = finding.details.columns
+    assert (entry.missing, entry.homogeneous_leaves) == (2, 1)

@@ -179,7 +179,7 @@ def test_weights_that_cannot_be_taken_out_are_not_called_people(cancer) -> None:
     model = DecisionTreeClassifier(max_depth=3, random_state=0)
     report = ta.scan(model.fit(*cancer, sample_weight=weights))
     assert report.forest.counts_are == "weighted"
-    assert report["TA102"].details["measured_on"] == "weight"
+    assert report["TA102"].details.measured_on == "weight"
 
 
 @pytest.mark.parametrize("cls", [RandomForestClassifier, ExtraTreesClassifier])
@@ -188,7 +188,7 @@ def test_forests(cancer, cls, bootstrap) -> None:
     model = cls(10, bootstrap=bootstrap, random_state=0).fit(*cancer)
     report = ta.scan(model)
     assert report.forest.records_are == ("bootstrap" if bootstrap else "all")
-    assert report["TA102"].details["measured_on"] == ("draws" if bootstrap else "people")
+    assert report["TA102"].details.measured_on == ("draws" if bootstrap else "people")
     assert report.to_dict()["model"]["n_records"] == 569
     each = [straight_from(e.tree_) for e in model.estimators_]
     for name in ("unique_leaves", "below_k_people"):

@@ -9,7 +9,7 @@ import treeaudit as ta
 from tests.strategies import examples, forests
 from treeaudit import DataError, Forest, Schema, Tree
 from treeaudit.defenses import MergeClose, MergeDiverse, MergeDominated
-from treeaudit.table import diversity
+from treeaudit.table.diversity import counted
 
 INF = np.inf
 
@@ -101,7 +101,7 @@ def test_no_more_than_the_allowed_share_is_certain(forest, distinct, allowed) ->
 @given(forests(), st.floats(0, 1))
 def test_no_leaf_is_farther_than_t(forest, t) -> None:
     for tree in MergeClose(t=t).apply(forest).trees:
-        assert (diversity.closeness(leaf_counts(tree), tree.counts[0]) <= t).all()
+        assert (counted(leaf_counts(tree), tree.counts[0]).closeness <= t).all()
 
 
 @examples(300)
@@ -109,7 +109,7 @@ def test_no_leaf_is_farther_than_t(forest, t) -> None:
 def test_no_label_dominates(forest, most) -> None:
     for i, tree in enumerate(forest.trees):
         one = Forest(trees=(tree,), schema=forest.schema)
-        if diversity.dominance(tree.counts[:1])[0] >= most:
+        if counted(tree.counts[:1]).dominance[0] >= most:
             continue
         safe = MergeDominated(most=most).apply(one).trees[0]
-        assert (diversity.dominance(leaf_counts(safe)) < most).all(), i
+        assert (counted(leaf_counts(safe)).dominance < most).all(), i

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from tests.strategies import count_tables
-from treeaudit.table import diversity
+from treeaudit.table.diversity import Crosstab, counted
 
 
 def people(row) -> list[int]:
@@ -35,9 +35,9 @@ def brute_closeness(labels, everybody) -> Fraction:
     )
 
 
-def brute_recursive(labels, level) -> float:
+def brute_recursive(labels) -> float:
     sizes = sorted(Counter(labels).values(), reverse=True)
-    rest = sum(sizes[level - 1 :])
+    rest = sum(sizes[1:])
     return sizes[0] / rest if rest else math.inf
 
 
@@ -45,48 +45,45 @@ def brute_recursive(labels, level) -> float:
 def test_agreement_with_people_counted_one_by_one(counts) -> None:
     groups = [people(row) for row in counts]
     everybody = [label for group in groups for label in group]
-    assert diversity.distinct(counts).tolist() == [len(set(group)) for group in groups]
-    assert diversity.entropy_l(counts) == pytest.approx([brute_entropy(g) for g in groups])
-    assert diversity.dominance(counts) == pytest.approx(
+    assert counted(counts).distinct.tolist() == [len(set(group)) for group in groups]
+    assert counted(counts).entropy_l == pytest.approx([brute_entropy(g) for g in groups])
+    assert counted(counts).dominance == pytest.approx(
         [max(Counter(g).values()) / len(g) for g in groups]
     )
-    assert diversity.closeness(counts, counts.sum(axis=0)) == pytest.approx(
+    assert counted(counts, counts.sum(axis=0)).closeness == pytest.approx(
         [float(brute_closeness(g, everybody)) for g in groups]
     )
-    for level in (1, 2, 3):
-        assert diversity.recursive_c(counts, level).tolist() == [
-            brute_recursive(g, level) for g in groups
-        ]
+    assert counted(counts).recursive_c.tolist() == [brute_recursive(g) for g in groups]
 
 
 @pytest.mark.parametrize("classes", range(1, 40))
 def test_equal_classes_give_their_number_exactly(classes) -> None:
-    assert diversity.entropy_l(np.full((1, classes), 7.0)).tolist() == [float(classes)]
+    assert counted(np.full((1, classes), 7.0)).entropy_l.tolist() == [float(classes)]
 
 
 @given(count_tables())
 def test_the_order_of_the_classes_means_nothing(counts) -> None:
     turned = counts[:, ::-1]
     overall = counts.sum(axis=0)
-    assert diversity.closeness(turned, overall[::-1]) == pytest.approx(
-        diversity.closeness(counts, overall)
+    assert counted(turned, overall[::-1]).closeness == pytest.approx(
+        counted(counts, overall).closeness
     )
-    assert diversity.entropy_l(turned) == pytest.approx(diversity.entropy_l(counts))
+    assert counted(turned).entropy_l == pytest.approx(counted(counts).entropy_l)
 
 
 def test_whole_number_labels_are_not_ordered() -> None:
     counts = np.array([[4.0, 0.0, 0.0]])
     overall = np.array([4.0, 0.0, 4.0])
-    assert diversity.closeness(counts, overall).tolist() == [0.5]
-    assert diversity.closeness(counts[:, [1, 0, 2]], overall[[1, 0, 2]]).tolist() == [0.5]
+    assert counted(counts, overall).closeness.tolist() == [0.5]
+    assert counted(counts[:, [1, 0, 2]], overall[[1, 0, 2]]).closeness.tolist() == [0.5]
 
 
 def test_a_dominated_leaf_is_seen() -> None:
-    assert diversity.dominance(np.array([[989.0, 11.0]])).tolist() == [0.989]
+    assert counted(np.array([[989.0, 11.0]])).dominance.tolist() == [0.989]
 
 
 def test_one_label_has_no_bound_for_c() -> None:
-    assert diversity.recursive_c(np.array([[5.0, 0.0]])).tolist() == [math.inf]
+    assert counted(np.array([[5.0, 0.0]])).recursive_c.tolist() == [math.inf]
 
 
 # pyCANON 1.3.6 on the people of these three groups, where it is right.
@@ -96,37 +93,37 @@ TABLE = np.array([[4.0, 2.0, 2.0], [1.0, 3.0, 1.0], [3.0, 3.0, 3.0]])
 def test_as_pycanon_measures_it() -> None:
     overall = TABLE.sum(axis=0)
     assert TABLE.sum(axis=1).min() == 5
-    assert diversity.dominance(TABLE).max() == 0.6
-    assert diversity.distinct(TABLE).min() == 3
-    assert math.floor(diversity.entropy_l(TABLE).min()) == 2
-    assert diversity.closeness(TABLE, overall).max() == pytest.approx(0.23636363636363633)
-    assert diversity.ordered_closeness(TABLE, overall).max() == pytest.approx(0.11818181818181817)
-    assert diversity.beta_likeness(TABLE, overall).max() == pytest.approx(0.65)
-    assert diversity.delta_disclosure(TABLE, overall).max() == pytest.approx(0.5978370007556204)
+    assert counted(TABLE).dominance.max() == 0.6
+    assert counted(TABLE).distinct.min() == 3
+    assert math.floor(counted(TABLE).entropy_l.min()) == 2
+    assert counted(TABLE, overall).closeness.max() == pytest.approx(0.23636363636363633)
+    assert counted(TABLE, overall).ordered_closeness.max() == pytest.approx(0.11818181818181817)
+    assert counted(TABLE, overall).beta_likeness.max() == pytest.approx(0.65)
+    assert counted(TABLE, overall).delta_disclosure.max() == pytest.approx(0.5978370007556204)
 
 
 def test_where_pycanon_is_wrong() -> None:
     """A group of one class has no bounded delta; four equal classes have entropy 4."""
     one = np.array([[5.0, 0.0], [3.0, 2.0]])
-    assert diversity.delta_disclosure(one, one.sum(axis=0))[0] == math.inf
-    assert diversity.entropy_l(np.full((1, 4), 3.0))[0] == 4
+    assert counted(one, one.sum(axis=0)).delta_disclosure[0] == math.inf
+    assert counted(np.full((1, 4), 3.0)).entropy_l[0] == 4
 
 
 @given(count_tables())
 def test_ordered_labels_are_never_further_apart_than_nominal_ones(counts) -> None:
     overall = counts.sum(axis=0)
-    ordered = diversity.ordered_closeness(counts, overall)
-    assert (ordered <= diversity.closeness(counts, overall) + 1e-12).all()
+    ordered = counted(counts, overall).ordered_closeness
+    assert (ordered <= counted(counts, overall).closeness + 1e-12).all()
 
 
 @given(count_tables())
 def test_relabelling_the_groups_changes_nothing(counts) -> None:
     overall = counts.sum(axis=0)
     for measure in (
-        diversity.closeness,
-        diversity.ordered_closeness,
-        diversity.delta_disclosure,
-        diversity.beta_likeness,
+        Crosstab.closeness,
+        Crosstab.ordered_closeness,
+        Crosstab.delta_disclosure,
+        Crosstab.beta_likeness,
     ):
-        turned = measure(counts[::-1], overall)[::-1]
-        assert turned == pytest.approx(measure(counts, overall))
+        turned = measure.__get__(counted(counts[::-1], overall))[::-1]
+        assert turned == pytest.approx(measure.__get__(counted(counts, overall)))

@@ -25,6 +25,7 @@ __all__ = [
     "Case",
     "Need",
     "evidence",
+    "leaf_evidence",
     "looked_at",
     "severity_of_share",
     "smallest",
@@ -175,22 +176,25 @@ def smallest(values: npt.NDArray[np.int64], among: Index, most: int = 5) -> Inde
 
 def evidence(case: Case, worst: Index, most: int = 5) -> tuple[Evidence, ...]:
     """Describe some leaves, given their positions in ``case.table``, worst first."""
+    return tuple(leaf_evidence(case, at) for at in worst[:most].tolist())
+
+
+def leaf_evidence(
+    case: Case, position: int, *, people: int | None = None, says: str | None = None
+) -> Evidence:
+    """Describe one leaf; what the file says of people and labels unless told."""
     forest, table = case.forest, case.table
-    chosen = worst[:most]
-    found = []
-    for position, index in zip(chosen.tolist(), table.tree_of(chosen).tolist(), strict=True):
-        tree = forest.trees[index]
-        leaf = int(table.leaf[position])
-        found.append(
-            Evidence(
-                tree=index,
-                leaf=leaf,
-                people=int(table.size[position]),
-                says=_says(forest, index, None if tree.counts is None else tree.counts[leaf]),
-                rule=sentence(rules_of(tree, [leaf]), forest.schema),
-            )
-        )
-    return tuple(found)
+    index, leaf = int(table.tree_of(position)), int(table.leaf[position])
+    tree = forest.trees[index]
+    if says is None:
+        says = _says(forest, index, None if tree.counts is None else tree.counts[leaf])
+    return Evidence(
+        tree=index,
+        leaf=leaf,
+        people=int(table.size[position]) if people is None else people,
+        says=says,
+        rule=sentence(rules_of(tree, [leaf]), forest.schema),
+    )
 
 
 def _says(forest: Forest, tree: int, counts: npt.NDArray[np.float64] | None) -> str:

@@ -5,35 +5,90 @@ states a fact of the population. Only people who were not in the training data
 can tell one from the other.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.stated import Codes, Stated, label_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.findings import Control, Finding, Severity
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, difference, fact, wilson
+from treeaudit.table.labels import Labels
 
-__all__ = ["MEMORY", "explained", "leaf_control", "lowered", "reading"]
+__all__ = [
+    "MEMORY",
+    "Score",
+    "beside",
+    "conclusion",
+    "explained",
+    "leaf_control",
+    "leaf_guesses",
+    "lowered",
+    "reading",
+]
 
 Flag = npt.NDArray[np.bool_]
 Float = npt.NDArray[np.float64]
+Wide = npt.NDArray[np.int64]
 
 SMALL_EXCESS = 0.1
 """An excess that is certainly below this is no memory worth the name."""
 
 
-def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
-    """Test what some leaves say of the labels of the people in them.
+@dataclass(slots=True, eq=False)
+class Score:
+    """How often guesses about some people are right; filled in tree by tree.
 
-    The claim is that whoever fits the leaf has its most frequent label. In a
-    forest each person counts once, with the share of their leaves that are
-    right.
+    In a forest each person counts once, with the share of their guesses that
+    are right.
+
+    Attributes
+    ----------
+    records
+        The people.
+    code
+        What is guessed of each: their labels unless told.
+    """
+
+    records: Records
+    code: Codes | None = None
+    made: Float = field(init=False)
+    right: Float = field(init=False)
+    chance: Float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.made, self.right, self.chance = np.zeros((3, len(self.records)))
+        if self.code is None:
+            self.code = self.records.labels
+
+    def add(self, guess: Codes, chance: Float | float = 1.0) -> None:
+        """Take in one guess per person, -1 for none, and how certain it is said to be."""
+        made = guess >= 0
+        self.made += made
+        self.right += made & (guess == self.code)
+        self.chance += np.where(made, chance, 0.0)
+
+    @property
+    def n(self) -> int:
+        """About how many people there is a guess."""
+        return int((self.made > 0).sum())
+
+    def of(self, right: Float) -> float:
+        """Return the mean over people of some sum over their guesses."""
+        asked = self.made > 0
+        return float(np.clip((right[asked] / self.made[asked]).mean(), 0, 1))
+
+
+def leaf_control(case: Case, chosen: Flag, of: str, stated: Stated | None = None) -> Control | None:
+    """Test what some leaves say of the people in them.
+
+    The claim is that whoever fits the leaf has its most frequent label or value.
 
     Parameters
     ----------
@@ -43,64 +98,93 @@ def leaf_control(case: Case, chosen: Flag, of: str) -> Control | None:
         Shape ``(n,)``: which leaves of ``case.table``.
     of
         What they are called, such as ``leaves of fewer than 5 people``.
+    stated
+        What they say; their labels unless told.
 
     Returns
     -------
     Control or None
         None where there is nobody to test the claim on, or nothing is claimed.
     """
-    table = case.table
-    nobody = case.train is None and case.test is None
-    comparable = table.tells_labels and case.forest.tree_classes is None
-    if nobody or not comparable or not chosen.any():
+    if stated is None:
+        if not case.table.tells_labels:
+            return None
+        stated = label_of(case)
+    if (stated.train is None and stated.test is None) or not chosen.any():
         return None
-    size, labels = table.size[chosen], table.labels
-    right = np.where(np.isnan(labels.majority), labels.share * table.size, labels.majority)
-    control = Control(of=of, claim=fact(float(right[chosen].sum() / size.sum()), int(size.sum())))
-    train, test = case.labelled("train"), case.labelled("test")
-    if train is not None:
-        tested = _share(case, train, chosen)
-        if tested is not None:
-            share, people = tested
-            control = replace(control, verified=fact(share, int(people.sum())))
-    if test is not None:
-        tested = _share(case, test, chosen)
-        if tested is not None:
-            share, people = tested
-            n = int(people.sum())
-            unseen = wilson(min(share * n, n), n)
-            control = replace(
-                control,
-                control=unseen,
-                baselines=_baselines(case, test, people),
-                excess=difference(control.verified or control.claim, unseen),
-            )
-    return replace(control, sentence=_sentence(case, control))
+    size, labels = stated.size[chosen], stated.labels
+    right = np.where(np.isnan(labels.majority), labels.share * stated.size, labels.majority)
+    seen = _scored(case, case.train, stated.train, chosen, stated)
+    unseen = _scored(case, case.test, stated.test, chosen, stated)
+    claim = fact(float(right[chosen].sum() / size.sum()), int(size.sum()))
+    control = beside(of, claim, seen, unseen)
+    if unseen is not None and unseen.n:
+        control = replace(control, baselines=_baselines(stated, unseen))
+    return replace(control, sentence=_sentence(stated, control))
 
 
-def _share(case: Case, records: Records, chosen: Flag) -> tuple[float, Flag] | None:
-    """Return how often the leaves are right for people, and which people fit them."""
-    labels = case.table.labels
-    fits, right = np.zeros(len(records)), np.zeros(len(records))
+def beside(
+    of: str, claim: Estimate, seen: Score | None, unseen: Score | None, *, sampled: bool = False
+) -> Control:
+    """Put a claim beside its truth and beside the same claim on unseen people.
+
+    Parameters
+    ----------
+    of
+        Whom the claim is about.
+    claim
+        How often it is said to be right.
+    seen, unseen
+        Guesses about training people and about others, or None.
+    sampled
+        Whether the guesses may be wrong, so that their truth has an interval.
+    """
+    verified = control = excess = None
+    if seen is not None and seen.n:
+        share = seen.of(seen.right)
+        verified = wilson(share * seen.n, seen.n) if sampled else fact(share, seen.n)
+    if unseen is not None and unseen.n:
+        control = wilson(unseen.of(unseen.right) * unseen.n, unseen.n)
+        excess = difference(verified or claim, control)
+    return Control(of=of, claim=claim, verified=verified, control=control, excess=excess)
+
+
+def leaf_guesses(
+    case: Case, records: Records, chosen: Flag, labels: Labels
+) -> Iterator[tuple[Wide, Codes]]:
+    """Guess what some leaves say of whoever fits them, tree by tree.
+
+    Yields
+    ------
+    tuple
+        The leaf of each person, and what it says: -1 where nothing.
+    """
     for tree in range(case.forest.n_trees):
-        position = case.table.positions(tree, records.node[:, tree])
-        inside = (position >= 0) & chosen[position]
-        fits += inside
-        right += inside & (labels.top[position] == records.known_labels)
-    people = fits > 0
-    if not people.any():
+        if chosen[case.table.rows_of(tree)].any():
+            at = case.table.positions(tree, records.node[:, tree])
+            yield at, np.where((at >= 0) & chosen[at], labels.top[at], -1)
+
+
+def _scored(
+    case: Case, records: Records | None, code: Codes | None, chosen: Flag, stated: Stated
+) -> Score | None:
+    if records is None or code is None:
         return None
-    return float((right[people] / fits[people]).mean()), people
+    score = Score(records, code)
+    for _, guess in leaf_guesses(case, records, chosen, stated.labels):
+        score.add(guess)
+    return score
 
 
-def _baselines(case: Case, test: Records, people: Flag) -> dict[str, Estimate]:
+def _baselines(stated: Stated, unseen: Score) -> dict[str, Estimate]:
     """Return how well the same unseen people are guessed without the model."""
-    answer, n = test.known_labels[people], int(people.sum())
-    common = int(np.bincount(test.known_labels).argmax())
-    found = {"most frequent label": wilson(int((answer == common).sum()), n)}
-    if case.guess is not None:
-        guessed = case.guess()[people].argmax(axis=1)
-        found["guess without the model"] = wilson(int((guessed == answer).sum()), n)
+    code, people = np.asarray(unseen.code), unseen.made > 0
+    answer, n = code[people], unseen.n
+    common = int(np.bincount(code[code >= 0], minlength=1).argmax())
+    found = {f"most frequent {stated.value}": wilson(int((answer == common).sum()), n)}
+    if stated.guess is not None:
+        right = stated.guess()[people] == answer
+        found["guess without the model"] = wilson(int(right.sum()), n)
     return found
 
 
@@ -126,33 +210,37 @@ def lowered(severity: Severity, controls: Sequence[Control | None]) -> Severity:
     return severity
 
 
-def _sentence(case: Case, control: Control) -> str:
-    test = case.labelled("test")
-    if test is None:
+def _sentence(stated: Stated, control: Control) -> str:
+    of, value = control.of, stated.value
+    if stated.test is None:
         if control.verified is None:
             return ""
         return (
-            f"Verified: in {control.of}, {control.verified.value:.1%} of the "
-            f"{control.verified.n:,} training people who fit have the label that their leaf "
-            "states. Without unseen people (--test) nobody can say whether that is memory."
+            f"Verified: in {of}, {control.verified.value:.1%} of the {control.verified.n:,} "
+            f"training people who fit have the {value} that their leaf states. Without unseen "
+            "people (--test) nobody can say whether that is memory."
         )
-    if control.control is None or control.excess is None:
+    if control.control is None:
         return (
-            f"None of the {len(test):,} unseen people fits {control.of}: nothing speaks for "
+            f"None of the {len(stated.test):,} unseen people fits {of}: nothing speaks for "
             "a fact of the population."
         )
     unseen, seen = control.control, control.verified or control.claim
-    who = "person who fits" if unseen.n == 1 else "people who fit"
-    text = (
-        f"In {control.of}, {unseen.value:.0%} ({unseen.low:.0%}–{unseen.high:.0%}) of {unseen.n:,} "
-        f"unseen {who} have the label that the leaf states, against {seen.value:.0%} of the "
-        "training people: "
+    who = "person who fits has" if unseen.n == 1 else "people who fit have"
+    return (
+        f"In {of}, {unseen.value:.0%} ({unseen.low:.0%}–{unseen.high:.0%}) of {unseen.n:,} "
+        f"unseen {who} the {value} that the leaf states, against {seen.value:.0%} of the "
+        f"training people: {conclusion(control, stated.memory)}"
     )
+
+
+def conclusion(control: Control, memory: str = "the difference was memorised.") -> str:
+    """Say what unseen people tell of a claim that they were held against."""
     if explained(control):
-        return text + "mostly a fact of the population, not memory."
-    if control.excess.low > 0:
-        return text + "the difference was memorised."
-    return text + "too few unseen people fit to tell memory from fact."
+        return "mostly a fact of the population, not memory."
+    if control.excess is not None and control.excess.low > 0:
+        return memory
+    return "too few unseen people fit to tell memory from fact."
 
 
 def _memorised_excess(findings: Sequence[Finding], _: Forest) -> float | None:

@@ -12,7 +12,7 @@ from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_i
 from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.table import diversity
+from treeaudit.table.diversity import counted
 
 __all__ = ["MergeClose"]
 
@@ -44,7 +44,7 @@ class MergeClose(Merging):
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes are too far from the root."""
         counts = counts_of(tree, forest)
-        held = people_in(tree, forest) > 0
+        held = (people_in(tree, forest) > 0) & (counts > 0).any(axis=1)
         bad = held.copy()
-        bad[held] = diversity.closeness(counts[held], counts[0]) > self.t
+        bad[held] = counted(counts[held], counts[0]).closeness > self.t
         return bad

@@ -17,7 +17,6 @@ from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.table import diversity
 
 __all__ = ["MergeDiverse"]
 
@@ -62,11 +61,12 @@ class MergeDiverse(Merging):
         """Tell which nodes hold too few labels, without those that may stay."""
         counts = counts_of(tree, forest)
         people = people_in(tree, forest)
-        bad = (people > 0) & (diversity.distinct(counts) < self.distinct)
+        labels = np.count_nonzero(counts > 0, axis=1)
+        bad: Flag = (people > 0) & (labels < self.distinct)
         if bad[0]:
             raise DataError(
                 f"no leaf can hold {self.distinct} different labels: there are only "
-                f"{int(diversity.distinct(counts[:1])[0])} in the tree"
+                f"{int(labels[0])} in the tree"
             )
         return bad & ~_spared(tree, bad, counts, people, self.allowed) if self.allowed else bad
 

@@ -14,7 +14,7 @@ from treeaudit.defenses.merging import Flag, Merging
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.table import diversity
+from treeaudit.table.diversity import counted
 
 __all__ = ["MergeDominated"]
 
@@ -44,11 +44,11 @@ class MergeDominated(Merging):
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes a label dominates."""
         counts = counts_of(tree, forest)
-        held = people_in(tree, forest) > 0
+        held = (people_in(tree, forest) > 0) & (counts > 0).any(axis=1)
         bad = held.copy()
-        bad[held] = diversity.dominance(counts[held]) >= self.most
+        bad[held] = counted(counts[held]).dominance >= self.most
         if bad[0]:
-            share = float(diversity.dominance(counts[:1])[0])
+            share = float(counted(counts[:1]).dominance[0])
             raise DataError(
                 f"the most common label has {share:.1%} of everybody, so no merging brings it "
                 f"below {self.most:.1%}; ask for a higher share"

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from treeaudit.stats import Estimate
 
 __all__ = [
+    "SEVERITIES",
     "About",
     "Check",
     "Control",
@@ -20,6 +21,8 @@ __all__ = [
 About = Literal["table", "people", "file"]
 """What an attack is about: the table of leaves, single people, or the rest of the file."""
 Severity = Literal["none", "low", "medium", "high"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""From harmless to worst."""
 CheckStatus = Literal["pass", "fail", "skipped"]
 Verdict = Literal["pass", "fail", "review"]
 

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from treeaudit.findings.findings import Finding
+from treeaudit.findings.findings import SEVERITIES, Finding
 from treeaudit.findings.report import Report, view_of
 from treeaudit.model.forest import Forest
 from treeaudit.reports.masking import Numbers
@@ -11,14 +11,13 @@ __all__ = ["headline", "is_accepted", "pill", "reasons", "release", "total_peopl
 
 _MARK = {"fail": "✕", "pass": "✓", "review": "–"}
 _TONE = {"fail": "bad", "pass": "ok", "review": "warn"}
-_SEVERITIES = ("none", "low", "medium", "high")
 
 
 def pill(report: Report) -> tuple[str, str]:
     """Return the verdict in two words, and its tone."""
     if not report.checks:
         return "OBSERVED · no checks", "skip"
-    highest = max((f.severity for f in report.findings), key=_SEVERITIES.index, default="none")
+    highest = max((f.severity for f in report.findings), key=SEVERITIES.index, default="none")
     risk = "no finding" if highest == "none" else f"{highest.upper()} RISK"
     word = f"{_MARK[report.verdict]} {report.verdict.upper()}"
     accepted = report.verdict == "pass" and is_accepted(report)

@@ -1,7 +1,7 @@
-"""How much the labels inside a group differ: pure functions of class counts.
+"""How much the values inside a group differ: group by value, the pairs that occur.
 
-Every function takes ``counts`` of shape ``(n_groups, n_classes)`` with at least
-one positive entry per row and answers per group, exactly, from the counts.
+A column of money has as many values as people and a leaf of a grown tree one
+label, so nothing is spread out into a dense table.
 
 References
 ----------
@@ -11,171 +11,244 @@ Li, Li and Venkatasubramanian (2007), t-closeness. Brickell and Shmatikov
 al. (2006), (alpha, k)-anonymity.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "beta_likeness",
-    "closeness",
-    "delta_disclosure",
-    "distinct",
-    "dominance",
-    "entropy_l",
-    "ordered_closeness",
-    "recursive_c",
-]
+__all__ = ["Crosstab", "Worst", "counted", "crosstab"]
 
+Wide = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
 
-def distinct(counts: Float) -> npt.NDArray[np.int64]:
-    """Return how many classes occur: distinct l-diversity.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """The worst measure of any group; infinite where it has no bound."""
 
-    Examples
-    --------
-    >>> distinct(np.array([[2.0, 0.0, 1.0], [3.0, 0.0, 0.0]])).tolist()
-    [2, 1]
-    """
-    return np.asarray((counts > 0).sum(axis=1), dtype=np.int64)
-
-
-def entropy_l(counts: Float) -> Float:
-    """Return the exponential of the entropy: entropy l-diversity.
-
-    Rounded to nine decimals, so that four equal classes give exactly 4.
-
-    Examples
-    --------
-    >>> entropy_l(np.array([[5.0, 5.0, 5.0, 5.0], [7.0, 0.0, 0.0, 0.0]])).tolist()
-    [4.0, 1.0]
-    """
-    share = counts / counts.sum(axis=1, keepdims=True)
-    terms = np.zeros_like(share)
-    np.log(share, out=terms, where=share > 0)
-    return np.asarray(np.round(np.exp(-(share * terms).sum(axis=1)), 9), dtype=np.float64)
+    distinct_l: int
+    entropy_l: float
+    recursive_c: float
+    t_closeness: float
+    ordered_t_closeness: float
+    delta_disclosure: float
+    beta_likeness: float
 
 
-def recursive_c(counts: Float, level: int = 2) -> Float:
-    """Return the bound that c must exceed for recursive (c, l)-diversity.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Crosstab:
+    """People, or their weight, per group and value, for the pairs that occur.
 
-    With the class counts in descending order r1 ≥ r2 ≥ …, a group is
-    (c, l)-diverse if r1 < c (r_l + … + r_m).
-
-    Parameters
+    Attributes
     ----------
-    counts
-        Class counts.
-    level
-        The l of the definition, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``r1 / (r_l + … + r_m)``, infinite where fewer than l classes occur.
-
-    Examples
-    --------
-    >>> recursive_c(np.array([[4.0, 1.0, 1.0], [3.0, 0.0, 0.0]])).tolist()
-    [2.0, inf]
-    """
-    ordered = -np.sort(-counts, axis=1)
-    rest = ordered[:, level - 1 :].sum(axis=1)
-    bound = np.full(len(counts), np.inf)
-    np.divide(ordered[:, 0], rest, out=bound, where=rest > 0)
-    return bound
-
-
-def closeness(counts: Float, overall: Float) -> Float:
-    """Return the distance of each group from everybody: t-closeness.
-
-    For nominal labels: half the sum of the absolute differences of the class
-    shares, between 0 and 1. Labels are never ordered, integers included.
-
-    Parameters
-    ----------
-    counts
-        Class counts per group.
+    value, people
+        The pairs, one entry each, groups ascending and values within them.
+    start
+        Shape ``(n_groups + 1,)``: the pairs of each group; none may be empty.
     overall
-        Shape ``(n_classes,)``: class counts of everybody.
+        Shape ``(n_values,)``: people with each value, in all that the groups
+        are held against.
+    distinct
+        Shape ``(n_groups,)``: values that occur in each group, distinct l-diversity.
+    size, largest
+        People per group, and those with its commonest value.
+    share
+        Of their group, per pair.
+    """
+
+    value: Wide
+    people: Float
+    start: Wide
+    overall: Float
+    distinct: Wide
+    size: Float
+    largest: Float
+    share: Float
+
+    @property
+    def least(self) -> Float:
+        """People with the rarest value that occurs in each group."""
+        return np.asarray(np.minimum.reduceat(self.people, self.start[:-1]), dtype=np.float64)
+
+    @property
+    def top(self) -> Wide:
+        """The commonest value of each group, the first of several."""
+        found = np.flatnonzero(self.people == self._each(self.largest))
+        return self.value[found[np.searchsorted(found, self.start[:-1])]]
+
+    @property
+    def dominance(self) -> Float:
+        """The share of the commonest value: (alpha, k)-anonymity asks for at most alpha."""
+        return self.largest / self.size
+
+    @property
+    def entropy_l(self) -> Float:
+        """The exponential of the entropy: entropy l-diversity.
+
+        Rounded to nine decimals, so that four equal values give exactly 4.
+        """
+        entropy = self._summed(-self.share * np.log(self.share))
+        return np.asarray(np.round(np.exp(entropy), 9), dtype=np.float64)
+
+    @property
+    def recursive_c(self) -> Float:
+        """What c must exceed for recursive (c, 2)-diversity; infinite for one value.
+
+        With the people per value in descending order r1 ≥ r2 ≥ …, a group is
+        (c, 2)-diverse if r1 < c (r2 + r3 + …).
+        """
+        rest = np.where(self.distinct > 1, self.size - self.largest, 0.0)
+        bound = np.full(len(rest), np.inf)
+        np.divide(self.largest, rest, out=bound, where=rest > 0)
+        return bound
+
+    @property
+    def closeness(self) -> Float:
+        """The distance of each group from everybody, values without order: t-closeness.
+
+        Half the sum of the absolute differences of the shares, between 0 and 1.
+        """
+        everybody = (self.overall / self.overall.sum())[self.value]
+        apart = self._summed(np.abs(self.share - everybody))
+        # Values that are absent from the group add what everybody has of them.
+        absent = np.where(self._lacks, 1 - self._summed(everybody), 0.0)
+        return (apart + absent) / 2
+
+    @property
+    def ordered_closeness(self) -> Float:
+        """The earth mover's distance from everybody, values in their order and equally far apart.
+
+        The mean absolute difference of the cumulated shares, between 0 and 1.
+        """
+        n, first = len(self.overall), self.start[:-1]
+        below = np.cumsum(self.overall / self.overall.sum())
+        summed = np.concatenate([[0.0], np.cumsum(below)])
+        total = np.cumsum(self.people)
+        level = (total - self._each(total[first] - self.people[first])) / self._each(self.size)
+        # From one value of the group to its next the share of the group is constant.
+        end = np.append(self.value[1:], n)
+        end[self.start[1:] - 1] = n
+        apart = _area(level, self.value, end, below, summed)
+        apart[first] += summed[self.value[first]]
+        return self._summed(apart) / max(n - 1, 1)
+
+    @property
+    def delta_disclosure(self) -> Float:
+        """The delta that each group must stay below: the largest log-ratio of shares.
+
+        Infinite where a value that occurs at all is absent from the group.
+        """
+        delta = np.maximum.reduceat(np.abs(np.log(self._ratio())), self.start[:-1])
+        return np.where(self._lacks, np.inf, delta)
+
+    @property
+    def beta_likeness(self) -> Float:
+        """The largest relative gain of any value: basic beta-likeness."""
+        gain = np.maximum.reduceat(self._ratio() - 1, self.start[:-1])
+        return np.asarray(np.maximum(gain, 0.0), dtype=np.float64)
+
+    def worst(self) -> Worst:
+        """Return the worst measure of any group."""
+        return Worst(
+            distinct_l=int(self.distinct.min()),
+            entropy_l=float(self.entropy_l.min()),
+            recursive_c=float(self.recursive_c.max()),
+            t_closeness=round(float(self.closeness.max()), 12),
+            ordered_t_closeness=round(float(self.ordered_closeness.max()), 12),
+            delta_disclosure=float(self.delta_disclosure.max()),
+            beta_likeness=round(float(self.beta_likeness.max()), 12),
+        )
+
+    @property
+    def _lacks(self) -> npt.NDArray[np.bool_]:
+        """Whether a value that occurs at all is absent from a group."""
+        return np.asarray(self.distinct < np.count_nonzero(self.overall))
+
+    def _each(self, of_group: Float) -> Float:
+        """Repeat a number per group for each of its pairs."""
+        return np.repeat(of_group, self.distinct)
+
+    def _summed(self, of_pair: Float) -> Float:
+        return np.asarray(np.add.reduceat(of_pair, self.start[:-1]), dtype=np.float64)
+
+    def _ratio(self) -> Float:
+        return np.asarray(self.share / (self.overall / self.overall.sum())[self.value])
+
+
+def _area(level: Float, begin: Wide, end: Wide, below: Float, summed: Float) -> Float:
+    """Return the sum of ``|level - below[i]|`` for i from begin to end; below ascends."""
+    cut = np.clip(np.searchsorted(below, level), begin, end)
+    under = level * (cut - begin) - (summed[cut] - summed[begin])
+    over = (summed[end] - summed[cut]) - level * (end - cut)
+    return np.asarray(under + over)
+
+
+def crosstab(group: Wide, value: Wide, n_groups: int, n_values: int) -> Crosstab:
+    """Count people by group and value.
+
+    Parameters
+    ----------
+    group
+        Shape ``(n_people,)``: group of each person, from 0; none may be empty.
+    value
+        Shape ``(n_people,)``: their value as a code from 0.
+    n_groups, n_values
+        How many there are.
 
     Examples
     --------
-    >>> closeness(np.array([[4.0, 0.0]]), np.array([6.0, 6.0])).tolist()
+    >>> table = crosstab(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), 2, 3)
+    >>> table.distinct.tolist(), table.top.tolist(), table.largest.tolist()
+    ([2, 1], [0, 2], [2.0, 1.0])
+    """
+    pair, people = np.unique(
+        group.astype(np.int64) * n_values + value.astype(np.int64), return_counts=True
+    )
+    start = np.searchsorted(pair, np.arange(n_groups + 1) * n_values)
+    overall = np.bincount(value, minlength=n_values).astype(np.float64)
+    return _of(pair % n_values, people.astype(np.float64), start, overall)
+
+
+def counted(counts: Float, overall: Float | None = None) -> Crosstab:
+    """Return what a dense table tells.
+
+    Parameters
+    ----------
+    counts
+        Shape ``(n_groups, n_values)``, with a positive entry in every row.
+    overall
+        Shape ``(n_values,)``: what the groups are held against; all of them
+        together unless told.
+
+    Examples
+    --------
+    >>> table = counted(np.array([[5.0, 5.0, 5.0, 5.0], [7.0, 0.0, 0.0, 0.0]]))
+    >>> table.entropy_l.tolist(), table.recursive_c.round(4).tolist(), table.dominance.tolist()
+    ([4.0, 1.0], [0.3333, inf], [0.25, 1.0])
+    >>> counted(np.array([[4.0, 0.0]]), np.array([6.0, 6.0])).closeness.tolist()
     [0.5]
-    """
-    share = counts / counts.sum(axis=1, keepdims=True)
-    return np.asarray(np.abs(share - overall / overall.sum()).sum(axis=1) / 2, dtype=np.float64)
-
-
-def ordered_closeness(counts: Float, overall: Float) -> Float:
-    """Return t-closeness for classes that have an order, in the order of the columns.
-
-    The earth mover's distance where neighbouring classes are 1 / (m - 1) apart,
-    between 0 and 1; 0 where there is one class.
-
-    Parameters
-    ----------
-    counts, overall
-        As in `closeness`.
-
-    Examples
-    --------
-    >>> ordered_closeness(np.array([[4.0, 0.0, 0.0]]), np.array([4.0, 2.0, 2.0])).tolist()
+    >>> far = counted(np.array([[4.0, 0.0, 0.0]]), np.array([4.0, 2.0, 2.0]))
+    >>> far.ordered_closeness.tolist()
     [0.375]
+    >>> alike = counted(np.array([[3.0, 1.0], [4.0, 0.0]]), np.array([8.0, 8.0]))
+    >>> alike.delta_disclosure.round(4).tolist(), alike.beta_likeness.tolist()
+    ([0.6931, inf], [0.5, 1.0])
     """
-    share = counts / counts.sum(axis=1, keepdims=True)
-    apart = np.abs(np.cumsum(share - overall / overall.sum(), axis=1)).sum(axis=1)
-    return np.asarray(apart / max(counts.shape[1] - 1, 1), dtype=np.float64)
+    group, value = np.nonzero(counts > 0)
+    start = np.searchsorted(group, np.arange(len(counts) + 1))
+    overall = counts.sum(axis=0) if overall is None else overall
+    return _of(value, counts[group, value], start, overall)
 
 
-def delta_disclosure(counts: Float, overall: Float) -> Float:
-    """Return the delta that each group must stay below: the largest log-ratio of shares.
-
-    Infinite where a class that occurs at all is absent from the group.
-
-    Parameters
-    ----------
-    counts, overall
-        As in `closeness`.
-
-    Examples
-    --------
-    >>> delta_disclosure(np.array([[3.0, 1.0], [4.0, 0.0]]), np.array([8.0, 8.0])).round(4).tolist()
-    [0.6931, inf]
-    """
-    present = overall > 0
-    share = counts[:, present] / counts.sum(axis=1, keepdims=True)
-    ratio = share / (overall[present] / overall.sum())
-    log = np.full(ratio.shape, -np.inf)
-    np.log(ratio, out=log, where=ratio > 0)
-    return np.asarray(np.abs(log).max(axis=1), dtype=np.float64)
-
-
-def beta_likeness(counts: Float, overall: Float) -> Float:
-    """Return the largest relative gain of any class: basic beta-likeness.
-
-    Parameters
-    ----------
-    counts, overall
-        As in `closeness`.
-
-    Examples
-    --------
-    >>> beta_likeness(np.array([[3.0, 1.0]]), np.array([4.0, 12.0])).tolist()
-    [2.0]
-    """
-    present = overall > 0
-    share = counts[:, present] / counts.sum(axis=1, keepdims=True)
-    gain = share / (overall[present] / overall.sum()) - 1
-    return np.asarray(np.maximum(gain.max(axis=1), 0.0), dtype=np.float64)
-
-
-def dominance(counts: Float) -> Float:
-    """Return the share of the largest class: (alpha, k)-anonymity asks for at most alpha.
-
-    Examples
-    --------
-    >>> dominance(np.array([[989.0, 11.0]])).tolist()
-    [0.989]
-    """
-    return np.asarray(counts.max(axis=1) / counts.sum(axis=1), dtype=np.float64)
+def _of(value: Wide, people: Float, start: Wide, overall: Float) -> Crosstab:
+    distinct, size = np.diff(start), np.add.reduceat(people, start[:-1])
+    return Crosstab(
+        value=value,
+        people=people,
+        start=start,
+        overall=overall,
+        distinct=distinct,
+        size=size,
+        largest=np.maximum.reduceat(people, start[:-1]),
+        share=people / np.repeat(size, distinct),
+    )

@@ -1,4 +1,4 @@
-"""What the class counts of the leaves say about the labels of the people in them."""
+"""What the leaves say of their people: of the labels, by class counts, or of another column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,30 +7,17 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.model.forest import CountsAre
-from treeaudit.table import diversity
+from treeaudit.table.diversity import Crosstab, Worst, counted
 
-__all__ = ["Labels", "TreeLabels", "joined", "labels_of", "people_per_class"]
+__all__ = ["Labels", "joined", "labels_of", "measured", "people_per_class"]
 
 Float = npt.NDArray[np.float64]
 Wide = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeLabels:
-    """The worst diversity of any leaf of one tree."""
-
-    distinct_l: int
-    entropy_l: float
-    recursive_c: float
-    t_closeness: float
-    ordered_t_closeness: float
-    delta_disclosure: float
-    beta_likeness: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
-    """What the class counts say, one entry per leaf.
+    """What class counts say, one entry per leaf; of another column, its values are the classes.
 
     Attributes
     ----------
@@ -57,7 +44,7 @@ class Labels:
     majority: Float
     fewest: Float
     top: npt.NDArray[np.int32]
-    trees: tuple[TreeLabels | None, ...]
+    trees: tuple[Worst | None, ...]
 
     def only(self, held: npt.NDArray[np.bool_]) -> "Labels":
         """Return the entries of some leaves."""
@@ -109,52 +96,43 @@ def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels
     counts_are
         As in `Forest`.
     """
-    held = size > 0
-    if counts is None or not held.any():
+    if counts is None:
         return None
-    found = _blank(len(size))
-    counts, size = counts[held], size[held]
-    overall = counts.sum(axis=0)
-    row, kind = _kinds(np.column_stack([counts, size]))
-    counts, size = counts[row], size[row]
-    found.top[held] = counts.argmax(axis=1)[kind]
-    counts, overall = counts[:, overall > 0], overall[overall > 0]
-    distinct = diversity.distinct(counts)
-    people = people_per_class(counts, size, counts_are)
-    found.distinct[held] = distinct[kind]
-    found.absent[held] = (len(overall) - distinct)[kind]
-    found.share[held] = diversity.dominance(counts)[kind]
-    found.majority[held] = people.max(axis=1)[kind]
-    found.fewest[held] = np.where(people == 0, np.inf, people).min(axis=1)[kind]
-    return replace(found, trees=(_worst(counts, overall, int(distinct.min())),))
+    held = (size > 0) & (counts > 0).any(axis=1)
+    if not held.any():
+        return None
+    people, counts = size[held], counts[held]
+    present = np.flatnonzero(counts.any(axis=0))
+    table = counted(counts[:, present])
+    found = measured(table, np.flatnonzero(held), len(size))
+    found.top[held] = present[table.top]
+    # Elsewhere a class has some of the people; one that is alone has all of them.
+    known = table.size == people if counts_are in ("exact", "likely") else np.zeros_like(people)
+    alone = np.where(table.distinct == 1, people, np.nan)
+    found.majority[held] = np.where(known, table.largest, alone)
+    found.fewest[held] = np.where(known, table.least, alone)
+    return found
 
 
-def _kinds(table: Float) -> tuple[Wide, Wide]:
-    """Return one row of each kind, and the kind of each row: thousands of leaves hold the same.
+def measured(table: Crosstab, at: Wide, n_leaves: int) -> Labels:
+    """Return what people say who are counted by leaf and value.
 
-    Rows of which no small number can be made are each of a kind of their own.
+    Parameters
+    ----------
+    table
+        People by leaf and value.
+    at
+        Which leaves of the tree they are.
+    n_leaves
+        How many the tree has; the others are left blank.
     """
-    width = table.max(axis=0) + 1
-    if table.min() < 0 or np.prod(width) > 2**62 or (table != np.rint(table)).any():
-        return np.arange(len(table)), np.arange(len(table))
-    key = np.zeros(len(table), dtype=np.int64)
-    for column, n in zip(table.T, width, strict=True):
-        key = key * int(n) + column.astype(np.int64)
-    _, row, kind = np.unique(key, return_index=True, return_inverse=True)
-    return row, kind.reshape(-1)
-
-
-def _worst(counts: Float, overall: Float, distinct: int) -> TreeLabels:
-    ordered = diversity.ordered_closeness(counts, overall)
-    return TreeLabels(
-        distinct_l=distinct,
-        entropy_l=float(diversity.entropy_l(counts).min()),
-        recursive_c=float(diversity.recursive_c(counts).max()),
-        t_closeness=round(float(diversity.closeness(counts, overall).max()), 12),
-        ordered_t_closeness=round(float(ordered.max()), 12),
-        delta_disclosure=float(diversity.delta_disclosure(counts, overall).max()),
-        beta_likeness=round(float(diversity.beta_likeness(counts, overall).max()), 12),
-    )
+    found = _blank(n_leaves)
+    found.distinct[at] = table.distinct
+    found.absent[at] = np.count_nonzero(table.overall) - table.distinct
+    found.share[at] = table.dominance
+    found.majority[at], found.fewest[at] = table.largest, table.least
+    found.top[at] = table.top
+    return replace(found, trees=(table.worst(),))
 
 
 def _blank(n: int) -> Labels:

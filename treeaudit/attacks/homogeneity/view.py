@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from treeaudit.attacks.control import reading
+from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.showing import over_trees, rung_not_run, worst_tree
 from treeaudit.findings.findings import Control, Finding, Skipped
 from treeaudit.findings.numbers import Either, People, Phrase, Prose, Share, say
@@ -25,10 +26,10 @@ def view(result: Finding | Skipped, report: Report) -> View:
         return View(
             reason=say("Labels: {}.", Prose(result.reason)), rungs=(rung_not_run(_KNOWS, result),)
         )
-    details, target = result.details, report.forest.schema.target[:60]
+    details: HomogeneityDetails = result.details
+    target, share = report.forest.schema.target[:60], details.certain_share
     many = report.forest.n_trees > 1
-    share: Share = details["certain_share"]
-    people = worst_tree(result, details["homogeneous_people"], "homogeneous_people")
+    people = worst_tree(result, details.homogeneous_people, "homogeneous_people")
     where = " in the worst tree" if many else ""
     brief = say("{} certain in one tree", share) if many else say(
         "{} ({}) certain", People(result.people), share)  # fmt: skip
@@ -49,8 +50,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
             (
                 "Diversity",
                 say(
-                    f"at least {details['distinct_l']} distinct per group, entropy l "
-                    f"{details['entropy_l']:.2f}, t-closeness {details['t_closeness']:.2f}",
+                    f"at least {details.distinct_l} distinct per group, entropy l "
+                    f"{details.entropy_l:.2f}, t-closeness {details.t_closeness:.2f}",
                     exact=True,
                 ),
             ),

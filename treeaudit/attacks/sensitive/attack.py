@@ -10,29 +10,27 @@ Machanavajjhala et al. (2006), l-diversity: the sensitive attribute. Li et al.
 (2007), t-closeness. Hundepool et al. (2012), section 4.2, dominance.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, Need, looked_at, severity_of_share, unseen_trees
-from treeaudit.attacks.control import explained, lowered
+from treeaudit.attacks.alike import alike_in, summary_of
+from treeaudit.attacks.case import Case, Need, looked_at, unseen_trees
+from treeaudit.attacks.diversity_details import Diversity, measures, worst_of
 from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive.checks import DIVERSITY
-from treeaudit.attacks.sensitive.column import SensitiveColumn, codes_of, columns_to_audit
-from treeaudit.attacks.sensitive.groups import SensitiveGroups, groups_of
+from treeaudit.attacks.sensitive.column import SensitiveColumn, columns_to_audit
+from treeaudit.attacks.sensitive.details import ColumnDetails, SensitiveDetails
+from treeaudit.attacks.sensitive.groups import groups_of
 from treeaudit.attacks.sensitive.view import view
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Control, Evidence, Finding, Skipped, Words
+from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words
+from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
-from treeaudit.model.rules import rules_of
-from treeaudit.model.words import sentence
-from treeaudit.people.records import Records
-from treeaudit.stats import Estimate, difference, fact, wilson
 
 __all__ = ["Sensitive"]
 
@@ -93,7 +91,7 @@ class Sensitive:
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (SENSITIVE, PEOPLE)
-    details: ClassVar[type[Details]] = Details
+    details: ClassVar[type[Details]] = SensitiveDetails
     n: int = 2
     k: float = 0.9
     p: float = 0.1
@@ -104,46 +102,34 @@ class Sensitive:
         A model that predicts a number publishes its mean in every leaf: its
         target is audited without being named.
 
-        ``details``, the worst over all columns: ``homogeneous_leaves`` and
-        ``homogeneous_people`` (the sum over columns), ``certain_share``,
-        ``distinct_l``, ``entropy_l``, ``t_closeness``, ``largest_share``,
-        ``nk_leaves``, ``p_percent_leaves``; ``columns``, one entry each:
-        ``column``, ``named`` (False for the target of a model that predicts a
-        number), ``kind`` (``values`` or ``numbers``), ``used_by_model``,
-        ``distinct_values``, ``missing``; ``homogeneous_leaves``,
-        ``homogeneous_people``, ``certain_share`` (of people, in the worst
-        tree), ``distinct_l``, ``entropy_l``, ``recursive_c_for_l_2`` and
-        ``delta_disclosure`` (None: unbounded), ``beta_likeness``,
-        ``t_closeness`` (values without order), ``ordered_t_closeness`` (None
-        for text), ``largest_share``; for numbers ``nk_leaves``, ``nk_people``,
-        ``p_percent_leaves``, ``p_percent_people`` (None for text).
-
         Raises
         ------
         DataError
             If there is no such column.
         """
         columns = columns_to_audit(case)
-        groups = [groups_of(case, column, n=self.n, k=self.k, p=self.p) for column in columns]
-        entries = [_entry(column, found) for column, found in zip(columns, groups, strict=True)]
-        share = max(entry["certain_share"] for entry in entries)
-        controls = [
-            control
-            for column, found in zip(columns, groups, strict=True)
-            for control in _controls(case, column, found)
-        ]
-        severity = severity_of_share(share)
-        if severity == "none" and any(entry["nk_leaves"] for entry in entries):
+        alike, entries = [], []
+        for column in columns:
+            stated, totals = groups_of(case, column, n=self.n, k=self.k, p=self.p)
+            alike.append(alike_in(case, stated))
+            entries.append(_entry(column, alike[-1].diversity, totals))
+        nobody = People(0, "leaf", "leaves")
+        nk = max(entry.nk_leaves or nobody for entry in entries)
+        close = max(entry.p_percent_leaves or nobody for entry in entries)
+        severity = max((found.severity for found in alike), key=SEVERITIES.index)
+        unseen = unseen_trees(case)
+        if severity == "none" and nk:
             severity = "low"
-        severity, unseen = lowered(severity, controls), unseen_trees(case)
         if severity == "none" and unseen:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
+        worst = worst_of(entries)
+        evidence = [one for found in alike for one in found.evidence]
         return Finding(
             id=self.id,
             title=self.title,
             severity=severity,
-            leaves=int(np.any([found.only >= 0 for found in groups], axis=0).sum()),
-            people=max(entry["homogeneous_people"] for entry in entries),
+            leaves=int(np.any([found.pure for found in alike], axis=0).sum()),
+            people=worst["homogeneous_people"],
             summary=_summary(entries, case.forest.n_trees > 1),
             looked=tuple(
                 part
@@ -151,145 +137,35 @@ class Sensitive:
                 for part in looked_at(f"{column.name} in the leaves", case)
             ),
             unseen=unseen,
-            details=_whole(entries) | {"columns": entries},
-            evidence=_evidence(case, columns, groups),
-            controls=tuple(controls),
+            details=SensitiveDetails(
+                **worst, nk_leaves=nk, p_percent_leaves=close, columns=tuple(entries)
+            ),
+            evidence=tuple(sorted(evidence, key=lambda one: -one.people)[:_MOST_EVIDENCE]),
+            controls=tuple(control for found in alike for control in found.controls),
         )
 
 
-def _entry(column: SensitiveColumn, found: SensitiveGroups) -> dict[str, Any]:
-    return {
-        "column": column.name,
-        "named": column.named,
-        "kind": "values" if column.number is None else "numbers",
-        "used_by_model": column.used,
-        "distinct_values": len(column.names),
-        "missing": column.missing,
-        **found.measures,
-    }
-
-
-def _whole(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the worst over the columns."""
-
-    def worst(name: str, *, least: bool = False) -> Any:  # noqa: ANN401  # as in the entries
-        values = [entry[name] for entry in entries if entry[name] is not None]
-        return (min if least else max)(values, default=0)
-
-    return {
-        "homogeneous_leaves": worst("homogeneous_leaves"),
-        "homogeneous_people": worst("homogeneous_people"),
-        "certain_share": worst("certain_share"),
-        "distinct_l": worst("distinct_l", least=True),
-        "entropy_l": worst("entropy_l", least=True),
-        "t_closeness": worst("t_closeness"),
-        "largest_share": worst("largest_share"),
-        "nk_leaves": worst("nk_leaves"),
-        "p_percent_leaves": worst("p_percent_leaves"),
-    }
-
-
-def _summary(entries: Sequence[dict[str, Any]], many: bool) -> str:
-    worst = max(entries, key=lambda entry: (entry["certain_share"], entry["column"]))
-    column, share = worst["column"][:60], worst["certain_share"]
-    if not worst["homogeneous_leaves"]:
-        text = "No leaf holds people who are all alike in " + ", ".join(
-            entry["column"][:60] for entry in entries[:3]
-        )
-    else:
-        where = "in the worst tree " if many else ""
-        text = f"The {column} of {share:.1%} of the people {where}is that of everybody in the leaf"
-    dominated = [entry for entry in entries if entry["nk_leaves"]]
-    if dominated:
-        first = dominated[0]
-        leaves = "1 leaf" if first["nk_leaves"] == 1 else f"{first['nk_leaves']:,} leaves"
-        text += f"; in {leaves} two people hold nearly all of {first['column'][:60]}"
-    return text + "."
-
-
-def _evidence(
-    case: Case, columns: Sequence[SensitiveColumn], groups: Sequence[SensitiveGroups]
-) -> tuple[Evidence, ...]:
-    """Describe the largest leaves of one value, over all columns."""
-    found: list[tuple[int, int, int]] = []
-    for i, one in enumerate(groups):
-        pure = np.flatnonzero(one.only >= 0)
-        largest = pure[np.argsort(-one.people[pure], kind="stable")[:_MOST_EVIDENCE]]
-        found += [(-int(one.people[position]), i, int(position)) for position in largest]
-    evidence = []
-    for people, i, position in sorted(found)[:_MOST_EVIDENCE]:
-        index = int(case.table.tree_of(position))
-        leaf = int(case.table.leaf[position])
-        value = columns[i].names[int(groups[i].only[position])]
-        rule = sentence(rules_of(case.forest.trees[index], [leaf]), case.forest.schema)
-        says = f"{columns[i].name[:60]} = {value[:60]}"
-        evidence.append(Evidence(tree=index, leaf=leaf, people=-people, says=says, rule=rule))
-    return tuple(evidence)
-
-
-def _controls(case: Case, column: SensitiveColumn, found: SensitiveGroups) -> list[Control]:
-    """Ask unseen people whether they have the value of their leaf, in small and large leaves."""
-    test, size = case.test, case.table.size
-    code = None if test is None else codes_of(column, test.frame)
-    if test is None or code is None:
-        return []
-    name, k = column.name[:60], case.k
-    common = int(np.bincount(code[code >= 0], minlength=1).argmax()) if (code >= 0).any() else -1
-    controls = []
-    for chosen, of in (
-        (size < k, f"leaves of one {name} and fewer than {k} people"),
-        (size >= k, f"leaves of one {name} and {k} or more people"),
-    ):
-        chosen = chosen & (found.only >= 0)
-        if not chosen.any():
-            continue
-        people = int(found.people[chosen].sum())
-        control = Control(of=of, claim=fact(1.0, people), verified=fact(1.0, people))
-        fits, right = _tested(case, test, code, found, chosen)
-        if fits.any():
-            n = int(fits.sum())
-            unseen = wilson(float(right[fits].sum()), n)
-            control = replace(
-                control,
-                control=unseen,
-                baselines={"most frequent value": wilson(int((code[fits] == common).sum()), n)},
-                excess=difference(control.claim, unseen),
-            )
-        controls.append(replace(control, sentence=_sentence(control, len(code))))
-    return controls
-
-
-def _tested(
-    case: Case,
-    test: Records,
-    code: npt.NDArray[np.int64],
-    found: SensitiveGroups,
-    chosen: npt.NDArray[np.bool_],
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    """Return who fits the leaves, and with what share of theirs they agree."""
-    fits, right = np.zeros(len(code)), np.zeros(len(code))
-    for tree in range(case.forest.n_trees):
-        position = case.table.positions(tree, test.node[:, tree])
-        inside = (position >= 0) & chosen[position]
-        fits += inside
-        right += inside & (found.only[position] == code)
-    return fits > 0, right / np.maximum(fits, 1)
-
-
-def _sentence(control: Control, unseen: int) -> str:
-    share: Estimate | None = control.control
-    if share is None:
-        return (
-            f"None of the {unseen:,} unseen people fits {control.of}: nothing speaks for a fact "
-            "of the population."
-        )
-    who = "person who fits has" if share.n == 1 else "people who fit have"
-    text = (
-        f"In {control.of}, {share.value:.0%} ({share.low:.0%}–{share.high:.0%}) of {share.n:,} "
-        f"unseen {who} the value of their leaf, against all training people: "
+def _entry(column: SensitiveColumn, found: Diversity, totals: Mapping[str, Any]) -> ColumnDetails:
+    return ColumnDetails(
+        **measures(found),
+        column=column.name,
+        named=column.named,
+        kind="values" if column.number is None else "numbers",
+        used_by_model=column.used,
+        distinct_values=len(column.names),
+        missing=People(column.missing),
+        **totals,
     )
-    if explained(control):
-        return text + "mostly a fact of the population, not memory."
-    if control.excess is not None and control.excess.low > 0:
-        return text + "the difference is true of the training people only."
-    return text + "too few unseen people fit to tell memory from fact."
+
+
+def _summary(entries: Sequence[ColumnDetails], many: bool) -> str:
+    """Say the worst column, and where few hold nearly all of one."""
+    worst = max(entries, key=lambda entry: (entry.certain_share, entry.column))
+    every = ", ".join(entry.column[:60] for entry in entries[:3])
+    text = summary_of(worst, worst.column[:60], f"values of {every}", many)
+    dominated = [entry for entry in entries if entry.nk_leaves]
+    if dominated:
+        leaves, column = dominated[0].nk_leaves, dominated[0].column[:60]
+        where = "1 leaf" if leaves == 1 else f"{leaves:,} leaves"
+        text = f"{text.removesuffix('.')}; in {where} two people hold nearly all of {column}."
+    return text

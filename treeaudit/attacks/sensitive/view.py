@@ -1,7 +1,8 @@
 """What TA110 shows: for how many people each further column follows from the leaf."""
 
+from treeaudit.attacks.sensitive.details import SensitiveDetails
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.numbers import People, Share, say
+from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, View
 from treeaudit.stats import fact
@@ -16,17 +17,18 @@ def view(result: Finding | Skipped, report: Report) -> View:
     """
     if isinstance(result, Skipped):
         return View()
+    details: SensitiveDetails = result.details
     lines = tuple(
         Line(
-            name=say("{}", entry["column"][:60]),
-            marks=(Mark(kind="part", share=fact(entry["certain_share"], 1)),),
+            name=say("{}", entry.column[:60]),
+            marks=(Mark(kind="part", share=fact(entry.certain_share, 1)),),
             cells=(
-                say("{}", Share(entry["certain_share"])),
-                say("{}", entry["homogeneous_leaves"]),
-                say(f"{entry['t_closeness']:.2f}"),
+                say("{}", entry.certain_share),
+                say("{}", People.alone(entry.homogeneous_leaves)),
+                say(f"{entry.t_closeness:.2f}"),
             ),
         )
-        for entry in result.details["columns"]
+        for entry in details.columns
     )
     said = "Leaves in which everybody has the same value; t is the largest distance of a leaf "
     said += "from everybody (t-closeness)."

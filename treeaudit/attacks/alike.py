@@ -1,0 +1,122 @@
+"""People of a leaf who are all alike in one column: the attack behind TA102 and TA110.
+
+Size does not protect a group whose members are all alike: knowing the leaf is
+knowing the value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
+from treeaudit.attacks.control import explained, leaf_control
+from treeaudit.attacks.diversity_details import Diversity, diversity_of
+from treeaudit.attacks.stated import Stated
+from treeaudit.findings.findings import Control, Evidence, Severity
+
+__all__ = ["Alike", "alike_in", "summary_of"]
+
+Flag = npt.NDArray[np.bool_]
+Wide = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Alike:
+    """What follows of one column.
+
+    Attributes
+    ----------
+    pure
+        Shape ``(n_leaves,)``: whether all people of a leaf are alike.
+    certain
+        Shape ``(n_trees,)``: people in such leaves.
+    diversity
+        The measures.
+    severity
+        By the share of people, without those about whom a leaf says what is
+        true of anybody.
+    evidence
+        The largest such leaves.
+    controls
+        Small and large leaves beside unseen people.
+    """
+
+    pure: Flag
+    certain: Wide
+    diversity: Diversity
+    severity: Severity
+    evidence: tuple[Evidence, ...]
+    controls: tuple[Control, ...]
+
+
+def alike_in(case: Case, stated: Stated) -> Alike:
+    """Return whose value of a column follows from their leaf."""
+    size, k = stated.size, case.k
+    pure = stated.labels.distinct == 1
+    certain = case.table.per_tree(np.where(pure, size, 0))
+    diversity = diversity_of(case.table, stated, certain)
+    parts = (
+        (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
+        (pure & (case.table.size >= k), f"{stated.leaves} {k} or more people"),
+    )
+    controls = [
+        (int(size[chosen].sum()), leaf_control(case, chosen, of, stated)) for chosen, of in parts
+    ]
+    return Alike(
+        pure=pure,
+        certain=certain,
+        diversity=diversity,
+        severity=_severity(diversity.certain_share, controls),
+        evidence=_evidence(case, stated, smallest(-size, np.flatnonzero(pure))),
+        controls=tuple(control for _, control in controls if control is not None),
+    )
+
+
+def _severity(share: float, controls: Sequence[tuple[int, Control | None]]) -> Severity:
+    found = severity_of_share(share)
+    if not any(explained(control) for _, control in controls):
+        return found
+    people = sum(n for n, _ in controls)
+    memory = sum(n for n, control in controls if not explained(control))
+    left = severity_of_share(share * memory / max(people, 1))
+    return "low" if left == "none" and found != "none" else left
+
+
+def _evidence(case: Case, stated: Stated, largest: npt.NDArray[np.intp]) -> tuple[Evidence, ...]:
+    found = []
+    for at in largest.tolist():
+        says = None
+        if stated.values is not None:
+            says = f"{stated.name} = {stated.values[int(stated.labels.top[at])][:60]}"
+        found.append(leaf_evidence(case, at, people=int(stated.size[at]), says=says))
+    return tuple(found)
+
+
+def summary_of(found: Diversity, name: str, different: str, many: bool) -> str:
+    """Say in one sentence whose value follows.
+
+    Parameters
+    ----------
+    found
+        The measures.
+    name
+        What the column is called.
+    different
+        What people of a leaf have where none follows.
+    many
+        Whether there are several trees.
+    """
+    people, leaves, share = found.homogeneous_people, found.homogeneous_leaves, found.certain_share
+    if not leaves:
+        return f"Every leaf holds people with different {different}."
+    if many:
+        return (
+            f"In {leaves:,} leaves everybody has the same {name}; "
+            f"in the worst tree that is {share:.1%} of the people."
+        )
+    one = leaves.one if leaves == 1 else leaves.many
+    who = people.one if people == 1 else people.many
+    told = f"The {name} of {people:,} {who} ({share:.1%}) is certain"
+    return f"{told}: {leaves:,} {one} of one {name}."

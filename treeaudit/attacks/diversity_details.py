@@ -1,0 +1,112 @@
+"""How different the people of a leaf are in one column: what TA102 and TA110 have in common."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.stated import Stated
+from treeaudit.findings.details import Details
+from treeaudit.findings.numbers import People, Share
+from treeaudit.table.table import Table
+
+__all__ = ["Diversity", "diversity_of", "measures", "worst_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diversity(Details):
+    """Leaves whose people are alike, and the worst measure of any leaf.
+
+    Attributes
+    ----------
+    homogeneous_leaves, homogeneous_people
+        Leaves whose people all have the same value, over all trees.
+    certain_share
+        Of people, those in such leaves, in the worst tree.
+    distinct_l, entropy_l
+        Distinct and entropy l-diversity.
+    recursive_c_for_l_2
+        What c must exceed for recursive (c, 2)-diversity; None: unbounded.
+    t_closeness, ordered_t_closeness
+        Distance from everybody, of values without order and in their order;
+        None where they have none.
+    delta_disclosure
+        The delta of delta-disclosure privacy; None: unbounded.
+    beta_likeness
+        The beta of basic beta-likeness.
+    largest_share
+        Of one value in a leaf: the alpha of (alpha, k)-anonymity.
+    """
+
+    homogeneous_leaves: People
+    homogeneous_people: People
+    certain_share: Share
+    distinct_l: int
+    entropy_l: float
+    recursive_c_for_l_2: float | None
+    t_closeness: float
+    ordered_t_closeness: float | None
+    delta_disclosure: float | None
+    beta_likeness: float
+    largest_share: Share
+
+
+_LEAST = ("distinct_l", "entropy_l")
+
+
+def diversity_of(table: Table, stated: Stated, certain: npt.NDArray[np.int64]) -> Diversity:
+    """Put together what the leaves say of a column.
+
+    Parameters
+    ----------
+    table
+        The leaves.
+    stated
+        What they say.
+    certain
+        Shape ``(n_trees,)``: people in leaves of one value.
+    """
+    labels = stated.labels
+    trees = [tree for tree in labels.trees if tree is not None]
+    total = table.per_tree(np.where(labels.distinct > 0, stated.size, 0))
+    share = Share(float((certain / np.maximum(total, 1)).max()))
+    if len(total) == 1:
+        share = Share.of(int(certain[0]), int(total[0]))
+    return Diversity(
+        homogeneous_leaves=People(int((labels.distinct == 1).sum()), "leaf", "leaves"),
+        homogeneous_people=People(int(certain.sum())),
+        certain_share=share,
+        distinct_l=min(tree.distinct_l for tree in trees),
+        entropy_l=min(tree.entropy_l for tree in trees),
+        recursive_c_for_l_2=_bounded(tree.recursive_c for tree in trees),
+        t_closeness=max(tree.t_closeness for tree in trees),
+        ordered_t_closeness=(
+            max(tree.ordered_t_closeness for tree in trees) if stated.ordered else None
+        ),
+        delta_disclosure=_bounded(tree.delta_disclosure for tree in trees),
+        beta_likeness=max(tree.beta_likeness for tree in trees),
+        largest_share=Share(float(labels.share.max())),
+    )
+
+
+def _bounded(measured: Iterable[float]) -> float | None:
+    worst = max(measured)
+    return worst if math.isfinite(worst) else None
+
+
+def measures(found: Diversity) -> dict[str, Any]:
+    """Return the measures by name, for details that hold more."""
+    return {one.name: getattr(found, one.name) for one in fields(Diversity)}
+
+
+def worst_of(columns: Sequence[Diversity]) -> dict[str, Any]:
+    """Return the worst measures of several columns by name; None where one of them has none."""
+    found = {}
+    for name in measures(columns[0]):
+        values = [getattr(column, name) for column in columns]
+        pick = min if name in _LEAST else max
+        found[name] = None if None in values else pick(values)
+    return found
