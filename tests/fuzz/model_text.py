@@ -5,7 +5,7 @@ import re
 
 from treeaudit import ReadError
 from treeaudit.model.source import Source
-from treeaudit.readers.pickles.inert import LIMITS
+from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import unpack
 
 __all__ = ["mutate", "outcome"]

@@ -96,7 +96,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _warm_up() -> None:
-    """Import what a reader loads on demand: codecs, lz4, the parts of numpy."""
+    """Import what a reader loads on demand: codecs, lz4, the parts of numpy, other libraries."""
     import bz2
     import lzma
     import zlib
@@ -107,6 +107,8 @@ def _warm_up() -> None:
         "a".encode(codec).decode(codec)
     np.linalg.lstsq(np.eye(2), np.ones(2), rcond=None)
     np.unique(np.eye(2), axis=0)
+    with contextlib.suppress(ReadError):
+        load({"no": "model"})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         tree = Tree(

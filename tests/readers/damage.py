@@ -7,6 +7,7 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.model.source import Source
+from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import Content
 
 __all__ = ["sentence_or_model", "spoil"]
@@ -20,7 +21,7 @@ def sentence_or_model(reader: ModuleType, data: bytes) -> ReadError | None:
     if not reader.matches(content):
         return None
     try:
-        forest = reader.read(content, Source(), None)
+        forest = reader.read(content, Source(), None, LIMITS)
         for tree in forest.trees:
             assert tree.n_nodes >= 1
             assert (tree.feature < len(forest.schema.features)).all()

@@ -11,6 +11,7 @@ from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import catboost_model
+from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import open_file
 
 pytestmark = pytest.mark.libraries
@@ -27,7 +28,7 @@ SHAPES = {
 def read(path, select=None):
     content = open_file(path)
     assert catboost_model.matches(content)
-    return catboost_model.read(content, Source(), select)
+    return catboost_model.read(content, Source(), select, LIMITS)
 
 
 @pytest.fixture(scope="module")

@@ -36,10 +36,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.leftovers import leftovers
-from treeaudit.readers.leftovers.walk import Walk
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import open_file
+from treeaudit.readers.walk import Walk
 
 PEOPLE = 569
 

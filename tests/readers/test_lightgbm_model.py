@@ -14,6 +14,7 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import lightgbm_model
+from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
@@ -52,7 +53,7 @@ def train(objective="regression", data=X, rounds=4, weight=None, categorical="au
 def read(text: str | bytes) -> Forest:
     content = unpack(text if isinstance(text, bytes) else text.encode())
     assert lightgbm_model.matches(content)
-    return lightgbm_model.read(content, Source())
+    return lightgbm_model.read(content, Source(), None, LIMITS)
 
 
 def forms(booster) -> dict[str, Forest]:
@@ -393,10 +394,10 @@ def test_bytes_that_are_no_model() -> None:
         start + b'"tree_info": [{}], "feature_names": []}',
     ):
         with pytest.raises(ReadError) as error:
-            lightgbm_model.read(unpack(data), Source())
+            lightgbm_model.read(unpack(data), Source(), None, LIMITS)
         assert "\n" not in str(error.value)
     with pytest.raises(ModelTooLargeError, match="as text"):
-        lightgbm_model.read(unpack(start + b'"a":[' + b"{}," * 1_000_000), Source())
+        lightgbm_model.read(unpack(start + b'"a":[' + b"{}," * 1_000_000), Source(), None, LIMITS)
     for data in (
         b"t",
         b"tree",

@@ -14,6 +14,7 @@ from treeaudit.readers.exchange import onnx_model
 from treeaudit.readers.exchange.onnx_columns import from_leaf_table, from_node_table
 from treeaudit.readers.exchange.onnx_graph import read_graph
 from treeaudit.readers.exchange.onnx_trees import Ensemble
+from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import unpack
 
 pytestmark = pytest.mark.libraries
@@ -27,7 +28,7 @@ MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRA
 def read(data, select=None):
     content = unpack(data)
     assert onnx_model.matches(content)
-    return onnx_model.read(content, Source(), select)
+    return onnx_model.read(content, Source(), select, LIMITS)
 
 
 def model_of(nodes, n_features=3, element=1, outputs=None, version=3, **more):
@@ -521,8 +522,6 @@ def test_a_file_of_very_many_fields_is_refused():
     with pytest.raises(UnsupportedModelError):
         read(data)
     from dataclasses import replace
-
-    from treeaudit.readers.pickles.inert import LIMITS
 
     with pytest.raises(ModelTooLargeError, match="more fields"):
         onnx_model.read(unpack(data), Source(), None, replace(LIMITS, instructions=1000))

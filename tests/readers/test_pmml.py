@@ -12,6 +12,7 @@ from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.exchange import pmml
+from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import open_file, unpack
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -58,7 +59,7 @@ def node(predicate, inside="", score=None, n=None, **more):
 def read(text, select=None):
     content = unpack(text if isinstance(text, bytes) else text.encode())
     assert pmml.matches(content)
-    return pmml.read(content, Source(), select)
+    return pmml.read(content, Source(), select, LIMITS)
 
 
 def local(element):
@@ -317,7 +318,7 @@ def nyoka_file(model, x, y, folder):
 def load(path):
     content = open_file(path)
     assert pmml.matches(content)
-    return pmml.read(content, Source())
+    return pmml.read(content, Source(), None, LIMITS)
 
 
 @pytest.mark.libraries

@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from treeaudit.findings.details import plain_data
 from treeaudit.readers.estimators.preprocessing import plan_of
+from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.table.reconstruction import rule_text
 
@@ -178,9 +179,7 @@ def test_the_same_people_as_the_bare_tree() -> None:
 
 
 def test_too_many_categories_stay_numbers_with_names(monkeypatch) -> None:
-    import treeaudit.readers.estimators.scikit_learn
-
-    monkeypatch.setattr(treeaudit.readers.estimators.scikit_learn, "_MOST_CODES", 10)
+    monkeypatch.setattr(Most, "made_codes", 10)
     frame = people()
     prepare = make_column_transformer((OrdinalEncoder(), ["size"]), (OneHotEncoder(), ["job"]))
     model = make_pipeline(prepare, DecisionTreeClassifier(random_state=0))

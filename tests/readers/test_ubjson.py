@@ -12,7 +12,7 @@ import pytest
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.boosters.ubjson import parse
-from treeaudit.readers.pickles.inert import LIMITS
+from treeaudit.readers.limits import LIMITS
 
 
 def length(n: int) -> bytes:

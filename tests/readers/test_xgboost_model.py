@@ -13,6 +13,7 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import xgboost_model
+from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
@@ -42,7 +43,7 @@ def train(params: dict, rounds: int = 4, weight=None, **matrix):
 def read(blob: bytes) -> Forest:
     content = unpack(bytes(blob))
     assert xgboost_model.matches(content)
-    return xgboost_model.read(content, Source())
+    return xgboost_model.read(content, Source(), None, LIMITS)
 
 
 def forms(booster) -> dict[str, Forest]:
@@ -401,10 +402,12 @@ def test_bytes_that_are_no_model() -> None:
         b'{"version":[3,2,0],"x":1}',
     ):
         with pytest.raises(ReadError) as error:
-            xgboost_model.read(unpack(data), Source())
+            xgboost_model.read(unpack(data), Source(), None, LIMITS)
         assert "\n" not in str(error.value)
     with pytest.raises(ModelTooLargeError, match=r"save_model\('model.ubj'\)"):
-        xgboost_model.read(unpack(b'{"learner":{"a":[' + b"[]," * 3_000_000), Source())
+        xgboost_model.read(
+            unpack(b'{"learner":{"a":[' + b"[]," * 3_000_000), Source(), None, LIMITS
+        )
     for data in (
         b"",
         b"{",

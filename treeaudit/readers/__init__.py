@@ -1,38 +1,96 @@
 """A file or a fitted estimator in, a `Forest` out. No code of the file runs.
 
-Adding a format: one module with ``matches`` and ``read``, and its name in
+Adding a format: one module with the two functions of `Reader`, and its name in
 `READERS`.
 """
 
 import os
 import pickle
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from typing import Protocol
 
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.detect import name_of
-from treeaudit.readers.pickles import pickled
-from treeaudit.readers.pickles.inert import Limits
+from treeaudit.readers.limits import Limits
 from treeaudit.readers.unpack import Content, open_file, unpack
 
-__all__ = ["READERS", "load"]
+__all__ = ["FORMATS", "READERS", "Format", "Reader", "load"]
 
-READERS: tuple[ModuleType | str, ...] = (
-    pickled,
-    "own_json",
-    "skops.skops_file",
-    "boosters.xgboost_model",
-    "boosters.lightgbm_model",
-    "boosters.catboost_model",
-    "exchange.pmml",
-    "exchange.onnx_model",
+
+class Reader(Protocol):
+    """What a module has to offer to read files of one kind."""
+
+    def matches(self, content: Content) -> bool:
+        """Tell whether the content is of this kind, by how it begins."""
+
+    def read(self, content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+        """Return the model in the file.
+
+        Parameters
+        ----------
+        content
+            The unpacked bytes.
+        source
+            What is known of the file; format, estimator and version are added.
+        select
+            Which model to take, by name, where a file can hold several.
+        limits
+            What reading may cost.
+
+        Raises
+        ------
+        UnsafeModelError
+            If loading the file the usual way would run code.
+        UnsupportedModelError
+            If there is no tree model, or more than one and no choice.
+        ModelTooLargeError
+            If it goes over a limit.
+        ReadError
+            If it is damaged.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Files of one kind, and the module that reads them.
+
+    Attributes
+    ----------
+    module
+        Its name below `treeaudit.readers`.
+    names
+        What `treeaudit.Source.format` may be for such a file.
+    """
+
+    module: str
+    names: tuple[str, ...]
+
+    @property
+    def reader(self) -> Reader:
+        """The module, imported when it is its turn."""
+        module: Reader = import_module(f"{__name__}.{self.module}")
+        return module
+
+
+READERS: tuple[Format, ...] = (
+    Format("pickles.pickled", ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle")),
+    Format("own_json", ("treeaudit-json",)),
+    Format("skops.skops_file", ("sklearn-skops",)),
+    Format("boosters.xgboost_model", ("xgboost-json", "xgboost-ubjson")),
+    Format("boosters.lightgbm_model", ("lightgbm-text", "lightgbm-json")),
+    Format("boosters.catboost_model", ("catboost-json",)),
+    Format("exchange.pmml", ("pmml",)),
+    Format("exchange.onnx_model", ("onnx",)),
 )
-"""Every format, in the order in which they are asked; the rarer load when it is their turn."""
+"""Every kind of file, in the order in which they are asked."""
+
+FORMATS: tuple[str, ...] = (*(name for one in READERS for name in one.names), "memory")
+"""What `treeaudit.Source.format` may be."""
 
 
 def load(
@@ -90,10 +148,9 @@ def load(
     else:
         content = unpack(_pickled(model), limits)
         source = Source(n_bytes=content.n_bytes)
-    for name in READERS:
-        reader = import_module(f"{__name__}.{name}") if isinstance(name, str) else name
-        if reader.matches(content):
-            forest: Forest = reader.read(content, source, select, limits)
+    for one in READERS:
+        if one.reader.matches(content):
+            forest = one.reader.read(content, source, select, limits)
             if source.path is None:
                 in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)
                 return replace(forest, source=in_memory)

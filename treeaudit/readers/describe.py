@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.forest import Forest
@@ -17,18 +16,18 @@ from treeaudit.readers import load
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.leftovers.leftover_code import is_foreign
 from treeaudit.readers.leftovers.leftovers import leftovers
-from treeaudit.readers.leftovers.walk import Place, Walk
+from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.outline import Part, of_forest, outline
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.companions import Companions
-from treeaudit.readers.pickles.inert import Global, Inert, Limits, clean
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.skops import skops_file
+from treeaudit.readers.types import Array
 from treeaudit.readers.unpack import Content, open_file
+from treeaudit.readers.walk import Place, Walk
 
 __all__ = ["Contents", "Name", "StoredArray", "describe"]
-
-Array = npt.NDArray[np.generic]
 
 _LARGEST = 10
 _WORTH_LISTING = 1024

@@ -4,7 +4,7 @@ import re
 import struct
 from mmap import mmap
 
-from treeaudit.readers.pickles.inert import clean
+from treeaudit.readers.limits import clean
 from treeaudit.readers.skops.zip_archive import begins_archive, member_names
 
 __all__ = ["looks_like_pickle", "name_of"]

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.model.forest import Forest
+from treeaudit.readers.estimators.found import elements
+from treeaudit.readers.limits import clean, show
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert, clean, show
+from treeaudit.readers.pickles.inert import Inert
 
 __all__ = ["Part", "of_forest", "outline"]
 
@@ -137,7 +139,7 @@ def _bundle(
 
 def _estimator(name: str, value: Inert, deeper: int, seen: set[int]) -> Part:
     attributes = {key: arrived(v) for key, v in value.attributes.items()}
-    trees = _trees(value, attributes)
+    trees = _trees(attributes)
     facts: list[str] = []
     if trees:
         nodes, leaves = (sum(counts) for counts in zip(*map(_size, trees), strict=True))
@@ -179,11 +181,7 @@ def _is_done(attributes: Mapping[str, object], instead: str) -> bool:
 
 
 def _listed(key: str, stored: object) -> Iterator[tuple[str, object]]:
-    elements = list(stored.flat) if isinstance(stored, np.ndarray) else stored
-    if not isinstance(elements, list | tuple):
-        return
-    for i, element in enumerate(elements[: _MOST_PARTS + 1]):
-        held = arrived(element)
+    for i, held in enumerate(elements(stored)[: _MOST_PARTS + 1]):
         if isinstance(held, tuple) and len(held) > 1 and isinstance(held[0], str):
             yield clean(held[0][:60]), arrived(held[1])
         elif isinstance(held, Inert | str):
@@ -196,28 +194,19 @@ def _is_estimator(value: Inert) -> bool:
     return bool(value.attributes) and not inside
 
 
-def _trees(value: Inert, attributes: Mapping[str, object]) -> list[Inert]:
+def _trees(attributes: Mapping[str, object]) -> list[Inert]:
     """Return the tables of an estimator's own trees."""
     own = attributes.get("tree_")
     if isinstance(own, Inert):
         return [own] if own.kind == "Tree" else []
-    members: list[object] = []
-    stored = attributes.get("estimators_")
-    if isinstance(stored, np.ndarray) and stored.dtype == object:
-        members = list(stored.flat)
-    elif isinstance(stored, list):
-        members = stored
     rounds = attributes.get("_predictors")
     if isinstance(rounds, list):
-        held = [arrived(tree) for r in rounds if isinstance(r, list | tuple) for tree in r]
-        return [tree for tree in held if isinstance(tree, Inert)]
-    found = []
-    for member in map(arrived, members):
-        tree = arrived(member.get("tree_")) if isinstance(member, Inert) else None
-        if not isinstance(tree, Inert):
-            return []
-        found.append(tree)
-    return found
+        held = [tree for each in rounds for tree in elements(each)]
+    else:
+        members = elements(attributes.get("estimators_"))
+        held = [arrived(m.get("tree_")) if isinstance(m, Inert) else None for m in members]
+    trees = [tree for tree in held if isinstance(tree, Inert)]
+    return trees if len(trees) == len(held) or rounds else []
 
 
 def _size(tree: Inert) -> tuple[int, int]:

@@ -7,36 +7,36 @@ per array of `treeaudit.Tree`; an open bound is null; ``categories`` holds, per
 node, null or the list of codes that lead into it.
 """
 
-import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.dp.ledger import Ledger
-from treeaudit.errors import DataError, ModelTooLargeError, ReadError
+from treeaudit.errors import DataError, ReadError
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.leftovers.unexplained import Keys, few, unexplained
+from treeaudit.readers.limits import Limits, Most, clean, show
+from treeaudit.readers.links import category_sets
 from treeaudit.readers.own_json_old import answers_of_old, noise_of_old
-from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
+from treeaudit.readers.types import Float, Int
 from treeaudit.readers.unpack import Content
 
-__all__ = ["FORMAT", "VERSION", "forest_of", "matches", "read"]
+__all__ = ["FORMAT", "VERSION", "checked_forest", "forest_of", "matches", "read"]
 
 FORMAT = "treeaudit-model"
 VERSION = 1
-_MOST_MEMORY = 1 << 30
-_MOST_MEMORY = 1 << 30
-_MOST_NODES = (1 << 31) - 1
-_MOST_PEOPLE = 1 << 53
+_WHOLE, _NUMBER = "iu", "iuf"
+_EXPECTED = {_WHOLE: "whole numbers", _NUMBER: "numbers", "b": "true or false"}
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
 _KEYS: Keys = {
     **dict.fromkeys(
@@ -62,29 +62,37 @@ def matches(content: Content) -> bool:
     return head.lstrip()[:1] == b"{" and f'"{FORMAT}"'.encode() in head
 
 
-def read(
-    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
-) -> Forest:
-    """Return the model that a JSON file describes.
-
-    Raises
-    ------
-    ReadError
-        If the file is damaged or of a version that is not known.
-    """
-    del select, limits
-    try:
-        data = json.loads(_checked(bytes(content.data)), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        raise ReadError("the JSON is damaged") from None
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+    """Return the model that a JSON file describes; see `treeaudit.readers.Reader`."""
+    data = parse_json(content.data, Most.form, (100, 100, 36))
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReadError("the JSON file does not hold treeaudit's form of a model")
     if data.get("version") != VERSION:
         raise ReadError(
             f"the model has JSON form {show(data.get('version'))}; this treeaudit reads 1"
         )
+    return checked_forest(data, replace(source, format="treeaudit-json"), "the JSON model")
+
+
+def checked_forest(data: Mapping[str, Any], source: Source, what: str) -> Forest:
+    """Return the model that the data of a file describes.
+
+    Parameters
+    ----------
+    data
+        The object; arrays may stand for lists of numbers.
+    source
+        What is known of the file.
+    what
+        What it is called where it is damaged.
+
+    Raises
+    ------
+    ReadError
+        If it describes no model.
+    """
     try:
-        return forest_of(data, replace(source, format="treeaudit-json"))
+        return forest_of(data, source)
     except (
         DataError,
         KeyError,
@@ -94,18 +102,7 @@ def read(
         AttributeError,
     ) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
-        raise ReadError(f"the JSON model is damaged: {clean(str(reason))}") from None
-
-
-def _checked(text: bytes) -> bytes:
-    """Refuse JSON that Python would blow up: an empty list of 2 bytes takes 64."""
-    if 100 * (text.count(b"[") + text.count(b"{")) + 36 * text.count(b",") > _MOST_MEMORY:
-        raise ModelTooLargeError("the JSON holds more numbers and lists than treeaudit takes in")
-    return text
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+        raise ReadError(f"{what} is damaged: {clean(str(reason))}") from None
 
 
 def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
@@ -121,7 +118,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         raise ReadError("the JSON model has negative counts")
     stated = data.get("source") or {}
     n_records = data.get("n_records")
-    if n_records is not None and not (isinstance(n_records, int) and 0 <= n_records < _MOST_PEOPLE):
+    if n_records is not None and not (isinstance(n_records, int) and 0 <= n_records < Most.people):
         raise ReadError("the JSON model has an impossible number of records")
     privacy = _privacy(data.get("privacy"))
     version = stated.get("library_version")
@@ -173,7 +170,7 @@ def _class_weights(
     width = 0 if schema.classes is None else len(schema.classes)
     if not isinstance(stated, list) or len(stated) != n_trees:
         raise ReadError("the JSON model has weights of classes that do not fit its trees")
-    weights = [None if each is None else _numbers(each, 1) for each in stated]
+    weights = [None if each is None else _column(each, _NUMBER) for each in stated]
     if any(each is not None and (len(each) != width or np.any(each < 0)) for each in weights):
         raise ReadError("the JSON model has weights of classes that cannot be")
     return tuple(None if each is None else tuple(map(float, each)) for each in weights)
@@ -245,16 +242,16 @@ def _label(value: Label) -> Label:
 
 def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:
     tree = Tree(
-        parent=_integers(data["parent"], _MOST_NODES),
-        feature=_integers(data["feature"], _MOST_NODES),
+        parent=_column(data["parent"], _WHOLE, Most.nodes),
+        feature=_column(data["feature"], _WHOLE, Most.nodes),
         low=_bounds(data["low"], -math.inf),
         high=_bounds(data["high"], math.inf),
         categories=_categories(data.get("categories")),
-        missing=_flags(data.get("missing")),
-        n_records=_integers(data.get("n_records"), _MOST_PEOPLE),
-        counts=_numbers(data.get("counts"), 2),
-        label=_integers(data.get("label"), _MOST_NODES),
-        value=_numbers(data.get("value"), 1),
+        missing=_column(data.get("missing"), "b"),
+        n_records=_column(data.get("n_records"), _WHOLE, Most.people),
+        counts=_column(data.get("counts"), _NUMBER, ndim=2),
+        label=_column(data.get("label"), _WHOLE, Most.nodes),
+        value=_column(data.get("value"), _NUMBER),
     )
     width = 0 if schema.classes is None else len(schema.classes)
     if tree.counts is not None and tree.counts.shape[1] != width:
@@ -264,19 +261,17 @@ def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:
     if np.any(tree.feature >= len(schema.features)):
         raise ReadError("the JSON model tests a feature that does not exist")
     if tree.categories is not None:
-        _check_codes(tree, schema)
+        _check_codes(tree.feature, tree.categories, schema)
     return tree
 
 
-def _check_codes(tree: Tree, schema: Schema) -> None:
+def _check_codes(feature: Int, sets: CategorySets, schema: Schema) -> None:
     """Refuse category codes that the feature on their edge does not have."""
-    if tree.categories is None:
-        return
-    codes, most = tree.categories.codes, _MOST_NODES
+    codes, most = sets.codes, Most.nodes
     known = [most if f.categories is None else len(f.categories) for f in schema.features]
     # The root, whose feature is -1, has no category to lead into it.
     limit = np.append(np.asarray(known, dtype=np.int64), 0)
-    owner = np.repeat(tree.feature, np.diff(tree.categories.start))
+    owner = np.repeat(feature, np.diff(sets.start))
     if np.any((codes < 0) | (codes >= limit[owner])):
         raise ReadError("the JSON model names a category that does not exist")
 
@@ -286,36 +281,18 @@ def _below_zero(tree: Tree) -> bool:
     return any(bool(np.any(column < 0)) for column in stated)
 
 
-def _integers(values: object, most: int) -> Any:  # noqa: ANN401  # None where absent
+def _column(values: object, kinds: str, most: float = sys.float_info.max, ndim: int = 1) -> Any:  # noqa: ANN401  # None where absent
     if values is None:
         return None
     array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or np.any((array < -most) | (array > most)):
-        raise ReadError("the JSON model is damaged: whole numbers expected")
+    fits = array.ndim == ndim and array.dtype.kind in kinds
+    # Written so that what is not a number fails.
+    if not fits or not (kinds == "b" or np.all((array >= -most) & (array <= most))):
+        raise ReadError(f"the JSON model is damaged: {_EXPECTED[kinds]} expected")
     return array
 
 
-def _numbers(values: object, ndim: int) -> Any:  # noqa: ANN401  # None where absent
-    if values is None:
-        return None
-    array = np.asarray(values)
-    if array.ndim != ndim or array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
-        raise ReadError("the JSON model is damaged: numbers expected")
-    return array
-
-
-def _flags(values: object) -> Any:  # noqa: ANN401  # None where absent
-    if values is None:
-        return None
-    array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind != "b":
-        raise ReadError("the JSON model is damaged: true or false expected")
-    return array
-
-
-def _bounds(
-    values: npt.NDArray[np.float64] | list[float | None], when_open: float
-) -> npt.NDArray[np.float64]:
+def _bounds(values: Float | list[float | None], when_open: float) -> Float:
     if isinstance(values, np.ndarray):
         return values.astype(np.float64)
     return np.asarray([when_open if v is None else float(v) for v in values], dtype=np.float64)
@@ -326,10 +303,7 @@ def _categories(values: Any) -> CategorySets | None:  # noqa: ANN401  # checked 
         return None
     if isinstance(values, dict):
         return CategorySets(
-            start=_integers(values["start"], _MOST_NODES),
-            codes=_integers(values["codes"], _MOST_NODES),
+            start=_column(values["start"], _WHOLE, Most.nodes),
+            codes=_column(values["codes"], _WHOLE, Most.nodes),
         )
-    sizes = [0 if codes is None else len(codes) for codes in values]
-    flat = [int(code) for codes in values if codes for code in codes]
-    start = np.concatenate([[0], np.cumsum(sizes)])
-    return CategorySets(start=start, codes=np.asarray(flat, dtype=np.int32))
+    return category_sets([[int(code) for code in codes or ()] for codes in values])

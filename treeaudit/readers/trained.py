@@ -8,16 +8,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from treeaudit.errors import DataError, ReadError, UnsupportedModelError
+from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.own_json import forest_of
+from treeaudit.readers.limits import Deepest
+from treeaudit.readers.own_json import checked_forest
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert, clean
+from treeaudit.readers.pickles.inert import Inert
 
 __all__ = ["from_inert", "held_by", "is_trainer"]
-
-_DEEPEST = 8
 
 
 def is_trainer(value: Inert) -> bool:
@@ -38,19 +37,9 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     stored = arrived(value.get("forest_"))
     if stored is None:
         raise UnsupportedModelError(f"the {value.kind} was never fitted: call fit before saving it")
-    try:
-        data: Any = _plain(stored, 0)
-        return forest_of(data, replace(source, format="treeaudit-pickle"))
-    except (
-        DataError,
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-        AttributeError,
-    ) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else error
-        raise ReadError(f"the {value.kind} is damaged: {clean(str(reason))}") from None
+    what = f"the {value.kind}"
+    data: Any = _plain(stored, 0, what)
+    return checked_forest(data, replace(source, format="treeaudit-pickle"), what)
 
 
 def held_by(forest: Forest, inside: str, before: Sequence[object]) -> Forest:
@@ -82,13 +71,13 @@ def held_by(forest: Forest, inside: str, before: Sequence[object]) -> Forest:
     )
 
 
-def _plain(value: object, depth: int) -> object:
+def _plain(value: object, depth: int, what: str) -> object:
     """Return containers with their arrays in them."""
     value = arrived(value)
-    if depth > _DEEPEST:
-        raise ValueError("it is nested too deeply")
+    if depth > Deepest.form:
+        raise ReadError(f"{what} is damaged: it is nested too deeply")
     if isinstance(value, dict):
-        return {key: _plain(part, depth + 1) for key, part in value.items()}
+        return {key: _plain(part, depth + 1, what) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part, depth + 1) for part in value]
+        return [_plain(part, depth + 1, what) for part in value]
     return value

@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.readers.pickles.inert import LIMITS, Limits
+from treeaudit.readers.limits import LIMITS, Limits, Most
 
 __all__ = ["Content", "inflated", "open_file", "spooled", "unpack"]
 
 _CHUNK = 1 << 20
 _SPOOL = 64 << 20
-_MOST_STREAMS = 10_000
 # joblib 0.9 and older: two letters, the size in hexadecimal, filled up with blanks.
 _ZF_HEADER = 21
 
@@ -310,7 +309,7 @@ def inflated(
 
 
 def _pieces(packed: bytes | mmap.mmap | memoryview, compression: str, at: int) -> Iterator[bytes]:
-    for _ in range(_MOST_STREAMS):
+    for _ in range(Most.streams):
         unpacker = _new(compression)
         given, last = b"", False
         while not unpacker.eof:
@@ -329,4 +328,4 @@ def _pieces(packed: bytes | mmap.mmap | memoryview, compression: str, at: int) -
         one = compression in ("zlib", "ZF", "deflate")
         if one or _compression(bytes(packed[at : at + 16])) != compression:
             return
-    raise ModelTooLargeError(f"the file has more than {_MOST_STREAMS:,} {compression} streams")
+    raise ModelTooLargeError(f"the file has more than {Most.streams:,} {compression} streams")

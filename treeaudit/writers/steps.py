@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import DType, arrived
-from treeaudit.readers.pickles.inert import Global, Inert, show
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.writers.binary import JSON
 
 __all__ = ["TRANSFORMERS", "live_step"]

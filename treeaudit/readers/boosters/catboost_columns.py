@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature
-from treeaudit.readers.pickles.inert import clean, show
+from treeaudit.readers.limits import Most, clean, show
+from treeaudit.readers.types import Table
 
 __all__ = ["ColumnTable"]
 
-_MOST_FEATURES = 1 << 20
 _OTHER = "(any other value)"
+_QUESTION = [("feature", "i8"), ("border", "f8"), ("code", "i8"), ("missing_yes", "?")]
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
 
@@ -59,7 +59,7 @@ class ColumnTable:
         self._derived: dict[str, int] = {}
         self._asked: dict[tuple[int, float, int], int] = {}
         self._rows: list[tuple[int, float, int, bool]] = []
-        self._table: tuple[npt.NDArray[np.generic], ...] | None = None
+        self._table: Table | None = None
 
     def ask(self, split: object) -> int:
         """Return the number of a question, given its split in the file."""
@@ -133,42 +133,23 @@ class ColumnTable:
         """Whether names come from the file."""
         return bool(self._names) or not self._width
 
-    def _column(self, i: int) -> npt.NDArray[np.generic]:
+    @property
+    def questions(self) -> Table:
+        """One record per question.
+
+        ``feature`` is its column, ``border`` that of a number, ``code`` a category or -1;
+        ``missing_yes`` tells whether missing values answer with yes.
+        """
         if self._table is None:
-            rows = self._rows or [(0, 0.0, -1, False)]
-            dtypes = (np.int64, np.float64, np.int64, np.bool_)
-            columns = zip(*rows, strict=True)
-            self._table = tuple(
-                np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)
-            )
-        return self._table[i]
-
-    @property
-    def feature(self) -> npt.NDArray[np.int64]:
-        """Column of each question."""
-        return self._column(0).astype(np.int64)
-
-    @property
-    def border(self) -> npt.NDArray[np.float64]:
-        """Border of each question about a number."""
-        return self._column(1).astype(np.float64)
-
-    @property
-    def code(self) -> npt.NDArray[np.int64]:
-        """Category of each one-hot question, or -1."""
-        return self._column(2).astype(np.int64)
-
-    @property
-    def missing_yes(self) -> npt.NDArray[np.bool_]:
-        """Whether missing values answer a question with yes."""
-        return self._column(3).astype(np.bool_)
+            self._table = np.array(self._rows or [(0, 0.0, -1, False)], dtype=_QUESTION)
+        return self._table
 
 
 def _entries(info: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     stored = info.get(kind) or []
     if not isinstance(stored, list) or not all(isinstance(entry, dict) for entry in stored):
         raise ReadError(f"the CatBoost model is damaged: {kind} is no list of objects")
-    if len(stored) > _MOST_FEATURES:
+    if len(stored) > Most.features:
         raise ReadError(f"the CatBoost model is damaged: it has too many {kind}")
     return stored
 
@@ -186,7 +167,7 @@ def _by_index(info: Mapping[str, Any], kind: str) -> dict[int, dict[str, Any]]:
 
 def _flat(entry: Mapping[str, Any]) -> int:
     flat = entry.get("flat_feature_index")
-    if not _is_int(flat) or not 0 <= flat < _MOST_FEATURES:
+    if not _is_int(flat) or not 0 <= flat < Most.features:
         raise ReadError("the CatBoost model is damaged: a feature has no column")
     return int(flat)
 

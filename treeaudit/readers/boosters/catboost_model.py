@@ -14,38 +14,33 @@ l2)``, so ``n1``, the people of the second class, follows; it is believed if it
 comes out whole in every leaf.
 """
 
-import codecs
-import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.errors import DataError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
+from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.booster_parts import CATBOOST
 from treeaudit.readers.leftovers.unexplained import few, unexplained
-from treeaudit.readers.pickles.inert import LIMITS, Limits, clean
+from treeaudit.readers.limits import Limits, Most, clean
+from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "read"]
 
-Float = npt.NDArray[np.float64]
-
 _BINARY = b"CBM1"
 _MARKS = (b'"oblivious_trees"', b'"features_info"', b'"catboost_version_info"', b'"ctr_data"')
 _ARRAYS = ("leaf_values", "leaf_weights", "borders")
-_MOST_PEOPLE = 1 << 53
-_FREE_MEMORY = 256 << 20
 _VERSION = re.compile(r"(?:tags/v|release )(\d+(?:\.\d+)+)")
 
 
@@ -57,19 +52,8 @@ def matches(content: Content) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and any(mark in head for mark in _MARKS)
 
 
-def read(
-    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
-) -> Forest:
-    """Return the model that a CatBoost JSON file describes.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it is the binary form, or asks what treeaudit does not read.
-    ReadError
-        If it is damaged.
-    """
-    del limits
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+    """Return the model that a CatBoost JSON file describes; see `treeaudit.readers.Reader`."""
     if select is not None:
         raise UnsupportedModelError(f"--select {clean(select)}: the file holds one CatBoost model")
     if bytes(content.data[:4]) == _BINARY:
@@ -78,27 +62,17 @@ def read(
             "model.save_model('model.json', format='json')"
         )
     try:
-        return _forest(_parse(content), replace(source, format="catboost-json"))
+        return _forest(_parse(content, limits), replace(source, format="catboost-json"))
     except DataError as error:
         raise ReadError(f"the CatBoost model is damaged: {error}") from None
 
 
-def _parse(content: Content) -> dict[str, Any]:
-    try:
-        text, _ = codecs.utf_8_decode(content.data, "strict", True)
-        cost = 150 * (text.count("{") + text.count("[")) + 60 * text.count(",")
-        if cost > _FREE_MEMORY + 4 * len(text):
-            raise ModelTooLargeError("the JSON holds more lists than treeaudit takes in")
-        data = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse, object_hook=_compact)
-    except (ValueError, RecursionError):
-        raise ReadError("the JSON of the CatBoost model is damaged") from None
+def _parse(content: Content, limits: Limits) -> dict[str, Any]:
+    most, what = limits.objects(len(content.data)), "the JSON of the CatBoost model"
+    data = parse_json(content.data, most, (150, 150, 50), what=what, made=_compact)
     if not isinstance(data, dict):
         raise ReadError("the JSON file does not hold a CatBoost model")
     return data
-
-
-def _refuse(name: str) -> Never:
-    raise ValueError(name)
 
 
 def _compact(found: dict[str, Any]) -> dict[str, Any]:
@@ -218,10 +192,10 @@ def _people(stored: list[StoredTree], params: Mapping[str, Any]) -> _People:
     if len(told) < len(each):
         return _People(False, None, "it does not tell how much weight is in each leaf")
     flat = np.concatenate(told)
-    if np.any((flat < 0) | (flat > _MOST_PEOPLE) | (flat != np.rint(flat))):
+    if np.any((flat < 0) | (flat > Most.people) | (flat != np.rint(flat))):
         return _People(False, None, "its leaf weights are not whole: rows had weights of their own")
     totals = {float(weights.sum()) for weights in told}
-    if len(totals) > 1 or not 0 < max(totals) <= _MOST_PEOPLE:
+    if len(totals) > 1 or not 0 < max(totals) <= Most.people:
         return _People(False, None, "its leaf weights differ in their sum from tree to tree")
     whole = flat[flat > 0].astype(np.int64)
     if len(whole) > len(stored) and int(np.gcd.reduce(whole)) > 1:

@@ -10,20 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
+from treeaudit.readers.limits import Deepest, Most
+from treeaudit.readers.links import category_sets, sums
+from treeaudit.readers.types import Flag, Float, Int, Table, Wide
 
 __all__ = ["StoredTree", "stored_trees"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
-
-_DEEPEST = 24
-_MOST_CODES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +43,7 @@ class StoredTree:
         Shape ``(n_leaves,)``, or None where the file does not tell.
     """
 
-    parent: npt.NDArray[np.int32]
+    parent: Int
     question: Wide
     answer: Flag
     questions: Wide
@@ -59,24 +54,21 @@ class StoredTree:
     def asks_statistics(self, columns: ColumnTable) -> bool:
         """Tell whether a question is about a statistic of categories."""
         asked = self.questions[self.questions >= 0]
-        return bool(np.any(columns.feature[asked] >= columns.width))
+        return bool(np.any(columns.questions["feature"][asked] >= columns.width))
 
     def build(
         self, columns: ColumnTable, *, people: bool, class_counts: Float | None = None
     ) -> Tree:
         """Return the tree; with the people in its leaves if they are known."""
         n = len(self.parent)
-        asked = self.questions[self.question[1:]] if n > 1 else self.question[1:]
-        yes = self.answer[1:]
+        asked = columns.questions[self.questions[self.question[1:]] if n > 1 else []]
+        yes, in_set = self.answer[1:], asked["code"] >= 0
         feature, low, high = np.full(n, -1), np.full(n, -np.inf), np.full(n, np.inf)
-        feature[1:] = columns.feature[asked]
-        border = columns.border[asked]
-        low[1:] = np.where(yes, border, -np.inf)
-        high[1:] = np.where(yes, np.inf, border)
-        in_set = columns.code[asked] >= 0
-        low[1:][in_set], high[1:][in_set] = -np.inf, np.inf
+        feature[1:] = asked["feature"]
+        low[1:] = np.where(yes & ~in_set, asked["border"], -np.inf)
+        high[1:] = np.where(yes | in_set, np.inf, asked["border"])
         missing = np.zeros(n, dtype=np.bool_)
-        missing[1:] = yes == columns.missing_yes[asked]
+        missing[1:] = yes == asked["missing_yes"]
         value = None
         if self.values.shape[1] == 1:
             value = np.zeros(n)
@@ -100,31 +92,19 @@ class StoredTree:
         """Sum numbers of leaves up to the root."""
         total = np.zeros((len(self.parent), leaves.shape[1]))
         total[self.leaf] = leaves
-        depth, above = (self.parent >= 0).astype(np.int64), self.parent
-        while np.any(above >= 0):
-            depth += np.where(above >= 0, depth[above], 0)
-            above = np.where(above >= 0, above[above], -1)
-        for level in range(int(depth.max()), 0, -1):
-            here = np.flatnonzero(depth == level)
-            np.add.at(total, self.parent[here], total[here])
-        return total
+        return np.column_stack([sums(self.parent, column) for column in total.T])
 
-    def _sets(self, columns: ColumnTable, asked: Wide, yes: Flag) -> CategorySets:
-        widest = max(columns.n_categories.values(), default=0)
-        if widest * len(asked) > _MOST_CODES:
+    def _sets(self, columns: ColumnTable, asked: Table, yes: Flag) -> CategorySets:
+        n_categories = columns.n_categories
+        if max(n_categories.values(), default=0) * len(asked) > Most.codes:
             raise ModelTooLargeError("the trees name more categories than treeaudit takes in")
         sets: list[Sequence[int]] = [()]
-        for question, answer in zip(asked.tolist(), yes.tolist(), strict=True):
-            code, feature = int(columns.code[question]), int(columns.feature[question])
-            if code < 0:
-                sets.append(())
-            elif answer:
-                sets.append((code,))
+        for (feature, _, code, _), answer in zip(asked.tolist(), yes.tolist(), strict=True):
+            if code < 0 or answer:
+                sets.append((code,) if code >= 0 else ())
             else:
-                sets.append([c for c in range(columns.n_categories[feature]) if c != code])
-        start = np.concatenate([[0], np.cumsum([len(codes) for codes in sets])])
-        flat = np.array([code for codes in sets for code in codes], dtype=np.int32)
-        return CategorySets(start=start, codes=flat)
+                sets.append([c for c in range(n_categories[feature]) if c != code])
+        return category_sets(sets)
 
 
 def stored_trees(data: Mapping[str, Any], columns: ColumnTable) -> list[StoredTree]:
@@ -168,7 +148,7 @@ def _oblivious(tree: object, columns: ColumnTable) -> StoredTree:
     if not isinstance(splits, list) or not isinstance(values, np.ndarray):
         raise ReadError("it is damaged: it has no splits or no leaf values")
     depth = len(splits)
-    if depth > _DEEPEST or not len(values) or len(values) % (1 << depth):
+    if depth > Deepest.oblivious or not len(values) or len(values) % (1 << depth):
         raise ReadError(f"it is damaged: {len(values):,} leaf values do not fit {depth} splits")
     n_leaves = 1 << depth
     if weights is not None and (not isinstance(weights, np.ndarray) or len(weights) != n_leaves):

@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.readers.boosters.damage import reason
+from treeaudit.readers.boosters.damage import reading, whole
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide
 from treeaudit.readers.leftovers.booster_parts import in_lightgbm_json
-from treeaudit.readers.pickles.inert import clean, show
+from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["booster_of"]
 
-_MOST_TREES = 50_000
-_MOST_NODES = 1 << 24
 _MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 _Object = Mapping[str, Any]
 
@@ -37,21 +35,19 @@ def booster_of(document: object) -> Booster:
         raise ReadError("its feature_names are missing")
     if not document["tree_info"]:
         raise UnsupportedModelError("the LightGBM model has no trees: it was never trained")
-    if len(document["tree_info"]) > _MOST_TREES:
-        raise ModelTooLargeError(f"the LightGBM model has more than {_MOST_TREES:,} trees")
+    if len(document["tree_info"]) > Most.trees:
+        raise ModelTooLargeError(f"the LightGBM model has more than {Most.trees:,} trees")
     trees = []
     for i, entry in enumerate(document["tree_info"]):
-        try:
+        with reading(f"tree {i}"):
             trees.append(_tree(entry))
-        except (ReadError, ValueError, TypeError, OverflowError) as error:
-            raise ReadError(f"tree {i}: {reason(error)}") from None
     version, objective = document.get("version"), document.get("objective", "")
     pandas = document.get("pandas_categorical")
     lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)
     return Booster(
         version=clean(version)[:40] if isinstance(version, str) else None,
         objective=clean(objective)[:200] if isinstance(objective, str) else "",
-        n_outputs=_whole(document, "num_tree_per_iteration", 1, _MOST_NODES),
+        n_outputs=whole(document, "num_tree_per_iteration", 1, Most.trees),
         names=[clean(name) for name in names],
         infos=_infos(document.get("feature_infos"), names),
         trees=trees,
@@ -60,13 +56,6 @@ def booster_of(document: object) -> Booster:
         averaged=document.get("average_output") is True,
         unseen=tuple(in_lightgbm_json(document)),
     )
-
-
-def _whole(entry: _Object, name: str, least: int, most: int) -> int:
-    stated = entry.get(name)
-    if not isinstance(stated, int) or not least <= stated <= most:
-        raise ReadError(f"its {name} is {show(stated)}")
-    return stated
 
 
 def _number(entry: _Object, name: str, absent: float | None = None) -> float:
@@ -96,7 +85,7 @@ def _tree(entry: object) -> RawTree:
     if not isinstance(entry, dict) or not isinstance(entry.get("tree_structure"), dict):
         raise ReadError("its tree_structure is missing")
     inner, leaves = _nodes(entry["tree_structure"])
-    n_leaves = _whole(entry, "num_leaves", 1, _MOST_NODES)
+    n_leaves = whole(entry, "num_leaves", 1, Most.nodes)
     if len(leaves) != n_leaves or len(inner) != n_leaves - 1:
         raise ReadError(f"it announces {n_leaves:,} leaves and has {len(leaves):,}")
     splits = [inner[i] for i in range(len(inner))]
@@ -137,11 +126,11 @@ def _nodes(root: _Object) -> tuple[dict[int, _Object], dict[int, _Object]]:
         if not isinstance(node, dict):
             raise ReadError("a child is no object")
         if "split_index" in node:
-            found, number = inner, _whole(node, "split_index", 0, _MOST_NODES)
+            found, number = inner, whole(node, "split_index", 0, Most.nodes)
             waiting += [node.get("left_child", {}), node.get("right_child", {})]
         else:
             found = leaves
-            number = 0 if node is root else _whole(node, "leaf_index", 0, _MOST_NODES)
+            number = 0 if node is root else whole(node, "leaf_index", 0, Most.nodes)
         if number in found:
             raise ReadError(f"it has two nodes of the number {number}")
         found[number] = node
@@ -158,7 +147,7 @@ def _place(node: _Object, side: str) -> int:
 
 def _column(nodes: list[_Object], name: str) -> Wide:
     most = 1 << 62
-    return np.asarray([_whole(node, name, -most, most) for node in nodes], dtype=np.int64)
+    return np.asarray([whole(node, name, -most, most) for node in nodes], dtype=np.int64)
 
 
 def _is_categorical(node: _Object) -> bool:

@@ -16,16 +16,15 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters.damage import reason
+from treeaudit.readers.boosters.damage import reading
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
 from treeaudit.readers.leftovers.unexplained import few
-from treeaudit.readers.pickles.inert import clean
+from treeaudit.readers.limits import Most, clean
 
 __all__ = ["to_forest"]
 
-_MOST_CATEGORIES = 1 << 20
 _SAMPLED = (
     ("bagging_fraction", "bagging_freq"),
     ("pos_bagging_fraction", "bagging_freq"),
@@ -92,12 +91,8 @@ def to_forest(booster: Booster, source: Source) -> Forest:
 def _trees(booster: Booster) -> list[StoredTree]:
     trees = []
     for i, raw in enumerate(booster.trees):
-        try:
+        with reading(f"tree {i}"):
             trees.append(read_tree(raw, len(booster.names)))
-        except ModelTooLargeError:
-            raise
-        except (ReadError, ValueError, OverflowError) as error:
-            raise ReadError(f"tree {i}: {reason(error)}") from None
     return trees
 
 
@@ -160,8 +155,8 @@ def _category_names(
         for node, codes in tree.raw.categories.items():
             feature = int(tree.raw.feature[node])
             most[feature] = max(most.get(feature, -1), int(codes.max(initial=-1)))
-    if sum(top + 2 for top in most.values()) > _MOST_CATEGORIES:
-        raise ModelTooLargeError(f"the model has more than {_MOST_CATEGORIES:,} categories")
+    if sum(top + 2 for top in most.values()) > Most.categories:
+        raise ModelTooLargeError(f"the model has more than {Most.categories:,} categories")
     columns = _categorical_columns(booster, most)
     names: dict[int, tuple[str, ...]] = {}
     # The names are in the order of the columns; they fit only if there is one list for each.

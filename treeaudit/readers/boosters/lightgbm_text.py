@@ -12,22 +12,15 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.boosters.damage import reason
+from treeaudit.readers.boosters.damage import reading, whole
 from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide
 from treeaudit.readers.leftovers.booster_parts import in_lightgbm_text
-from treeaudit.readers.pickles.inert import clean, show
+from treeaudit.readers.limits import Most, clean
 
 __all__ = ["Booster", "parse"]
 
 _Column = TypeVar("_Column", Wide, Float)
 
-_MOST_TREES = 50_000
-_MOST_FEATURES = 1 << 20
-_MOST_WORDS = 1 << 21
-_MOST_LINES = 10_000
-_MOST_REST = 64 << 20
-_MOST_PARAMETERS = 1 << 20
-_MOST_CATEGORY_TEXT = 4 << 20
 _TREE = re.compile(rb"^Tree=\d+\r?$", re.MULTILINE)
 _END = re.compile(rb"^end of trees\r?$", re.MULTILINE)
 _PARAMETER = re.compile(r"\[([a-z_0-9]{1,60}): ([^\]]{0,2000})\]")
@@ -84,9 +77,9 @@ def parse(data: bytes | mmap) -> Booster:
     ReadError
         If it is damaged.
     """
-    places = [match.start() for match in islice(_TREE.finditer(data), _MOST_TREES + 1)]
-    if len(places) > _MOST_TREES:
-        raise ModelTooLargeError(f"the LightGBM model has more than {_MOST_TREES:,} trees")
+    places = [match.start() for match in islice(_TREE.finditer(data), Most.trees + 1)]
+    if len(places) > Most.trees:
+        raise ModelTooLargeError(f"the LightGBM model has more than {Most.trees:,} trees")
     finish = _END.search(data, places[-1] if places else 0)
     end = finish.start() if finish else len(data)
     head = _fields(data[: places[0] if places else end])
@@ -96,24 +89,20 @@ def parse(data: bytes | mmap) -> Booster:
     if not places:
         raise UnsupportedModelError("the LightGBM model has no trees: it was never trained")
     names = [clean(name) for name in _words(head.get("feature_names", ""))]
-    n_features = _number(head, "max_feature_idx", _MOST_FEATURES) + 1
+    n_features = whole(head, "max_feature_idx", 0, Most.features) + 1
     if len(names) != n_features:
         raise ReadError(f"it has {len(names)} feature names for {n_features} features")
     trees = []
     for i, (start, stop) in enumerate(zip(places, [*places[1:], end], strict=True)):
-        try:
+        with reading(f"tree {i}"):
             trees.append(_tree(_fields(data[start:stop])))
-        except ModelTooLargeError:
-            raise
-        except (ReadError, ValueError, OverflowError) as error:
-            raise ReadError(f"tree {i}: {reason(error)}") from None
-    if len(data) - end > _MOST_REST:
-        raise ModelTooLargeError(f"more than {_MOST_REST:,} bytes follow the trees")
+    if len(data) - end > Most.rest:
+        raise ModelTooLargeError(f"more than {Most.rest:,} bytes follow the trees")
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
     return Booster(
         version=head.get("version"),
         objective=clean(head.get("objective", ""))[:200],
-        n_outputs=_outputs(head),
+        n_outputs=whole(head, "num_tree_per_iteration", 1, Most.trees, head.get("num_class", "1")),
         names=names,
         infos=_infos(head, n_features),
         trees=trees,
@@ -126,31 +115,13 @@ def parse(data: bytes | mmap) -> Booster:
 
 def _fields(text: bytes) -> dict[str, str]:
     """Return the lines ``key=value`` of one section."""
-    if text.count(b"\n") > _MOST_LINES:
+    if text.count(b"\n") > Most.lines:
         raise ReadError("it has more lines than a LightGBM model")
     found = {}
     for line in text.decode("utf-8", "backslashreplace").split("\n"):
         key, _, value = line.partition("=")
         found[key.strip()] = value.strip()
     return found
-
-
-def _number(fields: Mapping[str, str], name: str, most: int, absent: str | None = None) -> int:
-    stated = fields.get(name, absent)
-    try:
-        number = int(stated) if stated is not None else -1
-    except ValueError:
-        number = -1
-    if not 0 <= number <= most:
-        raise ReadError(f"its {name} is {show(stated)}")
-    return number
-
-
-def _outputs(head: Mapping[str, str]) -> int:
-    n = _number(head, "num_tree_per_iteration", _MOST_TREES, head.get("num_class", "1"))
-    if n == 0:
-        raise ReadError("its num_tree_per_iteration is '0'")
-    return n
 
 
 def _infos(head: Mapping[str, str], n_features: int) -> list[tuple[float, float] | Wide | None]:
@@ -177,9 +148,9 @@ def _bound(word: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    words = text.split(None, _MOST_WORDS)
-    if len(words) > _MOST_WORDS:
-        raise ModelTooLargeError(f"a line holds more than {_MOST_WORDS:,} words")
+    words = text.split(None, Most.words)
+    if len(words) > Most.words:
+        raise ModelTooLargeError(f"a line holds more than {Most.words:,} words")
     return words
 
 
@@ -198,21 +169,19 @@ def _floats(text: str) -> Float:
 
 
 def _tree(fields: Mapping[str, str]) -> RawTree:
-    n_leaves = _number(fields, "num_leaves", _MOST_WORDS)
-    if n_leaves == 0:
-        raise ReadError("it has no leaves")
+    n_leaves = whole(fields, "num_leaves", 1, Most.words)
     n_inner = n_leaves - 1
 
-    def whole(name: str) -> Wide:
+    def column(name: str) -> Wide:
         return _sized(name, _integers(fields.get(name, "")), n_inner)
 
-    decision = whole("decision_type") if "decision_type" in fields else np.zeros(n_inner, np.int64)
+    decision = column("decision_type") if "decision_type" in fields else np.zeros(n_inner, np.int64)
     categorical = (decision & 1) != 0
     threshold = _sized("threshold", _floats(fields.get("threshold", "")), n_inner)
     return RawTree(
-        left=whole("left_child"),
-        right=whole("right_child"),
-        feature=whole("split_feature"),
+        left=column("left_child"),
+        right=column("right_child"),
+        feature=column("split_feature"),
         threshold=threshold,
         categorical=categorical,
         default_left=(decision & 2) != 0,
@@ -266,7 +235,7 @@ def _categories(fields: Mapping[str, str], categorical: Flag, threshold: Float) 
 
 def _parameters(rest: str) -> dict[str, str] | None:
     start, stop = rest.find("\nparameters:"), rest.find("\nend of parameters")
-    if start < 0 or not start < stop < start + _MOST_PARAMETERS:
+    if start < 0 or not start < stop < start + Most.parameters:
         return None
     found: dict[str, str] = {}
     for line in rest[start:stop].split("\n"):
@@ -281,7 +250,7 @@ def _pandas(rest: str) -> list[list[object]]:
     if place < 0:
         return []
     line = rest[place + len("\npandas_categorical:") :].split("\n")[0]
-    if len(line) > _MOST_CATEGORY_TEXT:
+    if len(line) > Most.category_text:
         return []
     try:
         found = json.loads(line)

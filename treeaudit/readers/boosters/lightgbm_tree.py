@@ -9,23 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.boosters.child_links import Links, link
+from treeaudit.errors import ReadError
+from treeaudit.model.tree import Tree
+from treeaudit.readers.limits import Most
+from treeaudit.readers.links import Links, link
+from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Flag", "Float", "RawTree", "StoredTree", "Wide", "add_up", "read_tree"]
 
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
-
 NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
 _ZERO = float(np.float32(1e-35))  # what LightGBM takes for zero, on both sides
-_MOST_CODES = 1 << 23
-_MOST_CATEGORY = (1 << 31) - 1
-_MOST_PEOPLE = 1 << 53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,61 +95,17 @@ class StoredTree:
             Whether the rows are people.
         """
         links, raw = self.links, self.raw
-        n = len(links.stored)
-        above = np.where(links.parent < 0, 0, links.above)
-        low, high = np.full(n, -np.inf), np.full(n, np.inf)
-        feature, missing = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-        sets = None
-        if n > 1:
-            left = links.is_left
-            bound = self.bound[above]
-            high[1:] = np.where(left, bound, np.inf)[1:]
-            low[1:] = np.where(left, -np.inf, bound)[1:]
-            feature[1:] = raw.feature[above][1:]
-            missing[1:] = (self.missing_left[above] == left)[1:]
-            if raw.categories:
-                by_category = raw.categorical[above]
-                by_category[0] = False
-                # A set may be empty: then no value at all follows the edge.
-                low[by_category], high[by_category] = np.inf, -np.inf
-                sets = self._sets(above, by_category, n_categories)
-        return Tree(
-            parent=links.parent.astype(np.int32),
-            feature=feature.astype(np.int32),
-            low=low,
-            high=high,
-            categories=sets,
-            missing=missing,
+        at = links.order[links.inner]
+        edges = links.edges(raw.feature[at], self.bound[at], self.missing_left[at])
+        by_set = np.flatnonzero(raw.categorical[at])
+        listed = {int(links.inner[i]): raw.categories[int(at[i])] for i in by_set}
+        inner = np.zeros(len(raw.left)) if raw.inner_value is None else raw.inner_value
+        value = np.concatenate([inner, raw.leaf_value])[links.order]
+        return edges.tree(
+            categories=links.sets(edges, listed, n_categories, left=True),
             n_records=self.n_records if told else None,
-            value=None if raw.linear else self._values(),
+            value=None if raw.linear else value,
         )
-
-    def _values(self) -> Float:
-        raw, n_inner = self.raw, len(self.raw.left)
-        inner = np.zeros(n_inner) if raw.inner_value is None else raw.inner_value
-        return np.concatenate([inner, raw.leaf_value])[self.links.stored]
-
-    def _sets(
-        self, above: Wide, by_category: Flag, n_categories: Mapping[int, int]
-    ) -> CategorySets:
-        sizes = np.zeros(len(above), dtype=np.int64)
-        owned: list[Wide] = []
-        total = 0
-        for node in np.flatnonzero(by_category).tolist():
-            split = int(above[node])
-            codes = self.raw.categories[split]
-            if not self.links.is_left[node]:
-                every = n_categories[int(self.raw.feature[split])]
-                total += every
-                if total > _MOST_CODES:
-                    raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
-                others = np.ones(every, dtype=np.bool_)
-                others[codes] = False
-                codes = np.flatnonzero(others)
-            sizes[node] = len(codes)
-            owned.append(codes)
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        return CategorySets(start=start, codes=np.concatenate(owned).astype(np.int32))
 
 
 def read_tree(raw: RawTree, n_features: int) -> StoredTree:
@@ -167,12 +117,10 @@ def read_tree(raw: RawTree, n_features: int) -> StoredTree:
         If it does not describe a tree.
     """
     n_inner, n_leaves = len(raw.left), len(raw.leaf_value)
-    left, right = np.full((2, n_inner + n_leaves), -1, dtype=np.int64)
-    for stored, child in ((raw.left, left), (raw.right, right)):
-        if np.any((stored >= n_inner) | (stored < -n_leaves)):
-            raise ReadError("a child is out of range")
-        child[:n_inner] = np.where(stored < 0, n_inner - 1 - stored, stored)
-    links = link(left, right)
+    if any(np.any((side >= n_inner) | (side < -n_leaves)) for side in (raw.left, raw.right)):
+        raise ReadError("a child is out of range")
+    left, right = (np.where(s < 0, n_inner - 1 - s, s) for s in (raw.left, raw.right))
+    links = link(np.arange(n_inner), left, right, n_inner + n_leaves)
     if links.cut_off:
         raise ReadError(f"{links.cut_off:,} of its nodes do not hang on the root")
     if np.any((raw.feature < 0) | (raw.feature >= n_features)):
@@ -184,7 +132,7 @@ def read_tree(raw: RawTree, n_features: int) -> StoredTree:
     if not raw.linear and not np.all(np.isfinite(raw.leaf_value)):
         raise ReadError("a leaf value is not a number")
     for codes in raw.categories.values():
-        if len(codes) and not 0 <= int(codes[0]) <= int(codes[-1]) <= _MOST_CATEGORY:
+        if len(codes) and not 0 <= int(codes[0]) <= int(codes[-1]) <= Most.category:
             raise ReadError("a category is negative or too large")
     bound, missing_left, misrouted = _routes(raw)
     return StoredTree(
@@ -219,8 +167,8 @@ def _rows(raw: RawTree, links: Links) -> Wide | None:
     """Return the rows per node, None where they are not told."""
     if raw.leaf_count is None or raw.inner_count is None:
         return None
-    n = np.concatenate([raw.inner_count, raw.leaf_count])[links.stored]
-    if np.any((n < 0) | (n > _MOST_PEOPLE)):
+    n = np.concatenate([raw.inner_count, raw.leaf_count])[links.order]
+    if np.any((n < 0) | (n > Most.people)):
         raise ReadError("a node has a negative or impossible count")
     # A constant tree of an old version says 0: it does not tell.
     return None if int(n[0]) == 0 else n
@@ -230,6 +178,5 @@ def add_up(tree: StoredTree) -> bool:
     """Tell whether the rows of every two children are those of their parent."""
     if tree.n_records is None:
         return True
-    inner, left, right = tree.links.children()
-    n = tree.n_records
-    return bool(np.all(n[left] + n[right] == n[inner]))
+    n, links = tree.n_records, tree.links
+    return bool(np.all(n[links.left] + n[links.right] == n[links.inner]))

@@ -6,37 +6,19 @@ it promises are there. Arrays of one number type become numpy views of the file.
 
 import struct
 from mmap import mmap
-from typing import Any
 
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.pickles.inert import LIMITS, Limits
+from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most
 
 __all__ = ["parse"]
 
-_NUMBERS: dict[str, np.dtype[np.number[Any]]] = {
-    "i": np.dtype(">i1"),
-    "U": np.dtype(">u1"),
-    "I": np.dtype(">i2"),
-    "l": np.dtype(">i4"),
-    "L": np.dtype(">i8"),
-    "d": np.dtype(">f4"),
-    "D": np.dtype(">f8"),
-}
-_SCALARS = {
-    "i": struct.Struct(">b"),
-    "U": struct.Struct(">B"),
-    "I": struct.Struct(">h"),
-    "l": struct.Struct(">i"),
-    "L": struct.Struct(">q"),
-    "d": struct.Struct(">f"),
-    "D": struct.Struct(">d"),
-}
+_TYPES = {"i": "i1 b", "U": "u1 B", "I": "i2 h", "l": "i4 i", "L": "i8 q", "d": "f4 f", "D": "f8 d"}
+_NUMBERS = {mark: np.dtype(f">{name[:2]}") for mark, name in _TYPES.items()}
+_SCALARS = {mark: struct.Struct(f">{name[3:]}") for mark, name in _TYPES.items()}
 _WHOLE = "iUIlL"
 _CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
-_DEEPEST = 200
-_MOST_TEXT = 64 << 20
 # What Python needs for an object, a list entry included; about the largest of each.
 _SCALAR_COST = 48
 _CONTAINER_COST = 320
@@ -73,12 +55,13 @@ def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) 
 
 
 class _Parser:
-    __slots__ = ("_at", "_budget", "_data")
+    __slots__ = ("_at", "_data", "_spend")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
         self._at = 0
-        self._budget = limits.containers + 4 * len(data)
+        too_much = f"the UBJSON unpacks to too much for its {len(data):,} bytes"
+        self._spend = Allowance(limits.objects(len(data)), too_much).take
 
     def document(self) -> object:
         value = self._value(self._marker(), 0)
@@ -97,13 +80,6 @@ class _Parser:
         self._at += size
         return self._data[start : self._at]
 
-    def _spend(self, cost: int) -> None:
-        self._budget -= cost
-        if self._budget < 0:
-            raise ModelTooLargeError(
-                f"the UBJSON unpacks to too much for its {len(self._data):,} bytes"
-            )
-
     def _marker(self) -> str:
         while (code := self._take(1)[0]) == 0x4E:  # "N": no operation
             pass
@@ -119,11 +95,10 @@ class _Parser:
             return self._object(depth + 1)
         if marker == "[":
             return self._array(depth + 1)
+        self._spend(_SCALAR_COST)
         if marker in _CONSTANTS:
-            self._spend(_SCALAR_COST)
             return _CONSTANTS[marker]
         if marker == "C":
-            self._spend(_SCALAR_COST)
             return chr(self._take(1)[0])
         raise self._damaged(f"there is no type {marker!a}")
 
@@ -138,18 +113,18 @@ class _Parser:
 
     def _text(self, marker: str | None = None) -> str:
         size = self._length(self._marker() if marker is None else marker)
-        if size > _MOST_TEXT:
+        if size > Most.text:
             raise ModelTooLargeError(
                 f"the UBJSON holds a text of {size:,} bytes at byte {self._at:,}, "
-                f"more than {_MOST_TEXT:,}"
+                f"more than {Most.text:,}"
             )
         self._spend(_SCALAR_COST + 4 * size)
         return bytes(self._take(size)).decode("utf-8", "backslashreplace")
 
     def _header(self, depth: int) -> tuple[str | None, int | None, str]:
         """Return the common type and the number of entries, where stated, and what follows."""
-        if depth > _DEEPEST:
-            raise ModelTooLargeError(f"the UBJSON is nested more than {_DEEPEST} levels deep")
+        if depth > Deepest.ubjson:
+            raise ModelTooLargeError(f"the UBJSON is nested more than {Deepest.ubjson} levels deep")
         self._spend(_CONTAINER_COST)
         common = size = None
         marker = self._marker()

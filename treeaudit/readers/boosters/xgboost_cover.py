@@ -27,14 +27,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
+from treeaudit.readers.links import sums
+from treeaudit.readers.types import Wide
 
 __all__ = ["Loss", "class_counts", "people"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 _ONE = ("reg:squarederror", "reg:linear", "reg:absoluteerror", "reg:quantileerror")
 _LOGISTIC = ("binary:logistic", "reg:logistic")
@@ -117,9 +115,9 @@ def people(trees: Sequence[StoredTree], outputs: Sequence[int], loss: Loss) -> l
     shared = 0
     for tree, n in zip(trees, found, strict=True):
         if n is not None:
-            shared = math.gcd(shared, int(np.gcd.reduce(n[tree.is_leaf])))
+            shared = math.gcd(shared, int(np.gcd.reduce(n[tree.links.is_leaf])))
     pairs = zip(trees, found, strict=True)
-    tested = sum(int(np.count_nonzero(tree.is_leaf)) for tree, n in pairs if n is not None)
+    tested = sum(int(np.count_nonzero(tree.links.is_leaf)) for tree, n in pairs if n is not None)
     told = tested >= _FEWEST_LEAVES
     if loss.objective in _ONE and any(n is None for n in found):
         told = False  # one fraction anywhere means that rows had weights
@@ -130,7 +128,7 @@ def _whole(tree: StoredTree, unit: float | None) -> Wide | None:
     """Return cover / unit where it is whole."""
     if tree.cover is None or unit is None or tree.value is None:
         return None
-    leaf = tree.is_leaf
+    leaf = tree.links.is_leaf
     estimate = tree.cover / unit
     if not np.all(estimate <= _MOST_PEOPLE):
         return None
@@ -138,7 +136,7 @@ def _whole(tree: StoredTree, unit: float | None) -> Wide | None:
     slack = np.minimum(_RELATIVE * np.maximum(near, 1), _ABSOLUTE)
     if np.any(np.abs(estimate - near)[leaf] > slack[leaf]) or np.any(near[leaf] < 1):
         return None
-    n = tree.links.sums(np.where(leaf, near, 0)).astype(np.int64)
+    n = sums(tree.links.parent, np.where(leaf, near, 0)).astype(np.int64)
     if np.any(np.abs(estimate - n) > _RELATIVE * np.maximum(n, 1)):
         return None
     return n
@@ -163,8 +161,8 @@ def class_counts(tree: StoredTree, n: Wide, p: float) -> Wide | None:
     """
     if tree.weight is None or tree.value is None or tree.cover is None:
         return None
-    inner, left, right = tree.links.children()
-    leaf, h = tree.is_leaf, tree.cover
+    inner, left, right = tree.links.inner, tree.links.left, tree.links.right
+    leaf, h = tree.links.is_leaf, tree.cover
     weight, value = np.where(leaf, 0.0, tree.weight), np.where(leaf, tree.value, 0.0)
     if len(inner) < _FEWEST_SPLITS or not np.all(np.isfinite(weight)):
         return None

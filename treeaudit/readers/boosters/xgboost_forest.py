@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters.damage import reason
+from treeaudit.readers.boosters.damage import reading
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
 from treeaudit.readers.leftovers.booster_parts import category_names, in_xgboost, row_seed
 from treeaudit.readers.leftovers.unexplained import few
+from treeaudit.readers.types import Wide
 
 __all__ = ["read_trees", "to_forest"]
 
@@ -93,14 +93,10 @@ def read_trees(booster: Booster) -> list[StoredTree]:
     """
     trees = []
     for i, raw in enumerate(booster.trees):
-        try:
+        with reading(f"tree {i}"):
             if not isinstance(raw, dict):
                 raise ReadError("it is no object")
             trees.append(read_tree(raw, booster.n_features, booster.leaf_width))
-        except ModelTooLargeError:
-            raise
-        except (ReadError, ValueError, TypeError, OverflowError) as error:
-            raise ReadError(f"tree {i}: {reason(error)}") from None
     return trees
 
 
@@ -175,13 +171,13 @@ def _leftovers(
             continue
         of_class = class_counts(trees[i], n, p)
         if of_class is not None:
-            size = n[trees[i].is_leaf]
+            size = n[trees[i].links.is_leaf]
             pure = int(np.count_nonzero((of_class == 0) | (of_class == size)))
             told.append(_leftover(i, booster, size, pure))
     return tuple(told)
 
 
-def _leftover(tree: int, booster: Booster, size: npt.NDArray[np.int64], pure: int) -> Leftover:
+def _leftover(tree: int, booster: Booster, size: Wide, pure: int) -> Leftover:
     label = booster.outputs[tree] if booster.loss.n_outputs > 1 else 1
     return Leftover(
         kind="first-round-counts",

@@ -6,19 +6,20 @@ Routing is bit for bit XGBoost's: inputs are 32-bit floats and go left where
 ``x < threshold``; of a categorical split the listed codes go right.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import ubjson
-from treeaudit.readers.boosters.damage import reason
-from treeaudit.readers.boosters.wrapper_classes import stored_classes
+from treeaudit.readers.boosters.damage import reading
+from treeaudit.readers.boosters.wrappers import booster_in, with_wrapper
 from treeaudit.readers.boosters.xgboost_forest import to_forest
-from treeaudit.readers.pickles.inert import LIMITS, Inert, Limits, show
+from treeaudit.readers.json_text import parse_json
+from treeaudit.readers.limits import LIMITS, Limits
+from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.unpack import Content
 
 __all__ = ["from_inert", "matches", "read"]
@@ -30,7 +31,6 @@ _UBJSON = re.compile(
     rb"\{(?:[iU]|I\0|l\0{3}|L\0{7})(?:\x07(?:learner|version)|\x06Config|\x05Model)[\[{]"
 )
 _HEAD = 512
-_LIST_COST, _COMMA_COST = 100, 36
 
 
 def matches(content: Content) -> bool:
@@ -39,49 +39,13 @@ def matches(content: Content) -> bool:
     return _JSON.match(head) is not None or _UBJSON.match(head) is not None
 
 
-def read(
-    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
-) -> Forest:
-    """Return the forest that an XGBoost model file describes.
-
-    Parameters
-    ----------
-    content
-        The unpacked bytes.
-    source
-        What is known of the file; format, estimator and version are added.
-    select
-        Ignored: the file holds one model.
-    limits
-        What reading may cost.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the booster is linear.
-    ModelTooLargeError
-        If it would take too much memory.
-    ReadError
-        If the file is damaged.
-    """
-    del select
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+    """Return the forest that an XGBoost model file describes; see `treeaudit.readers.Reader`."""
     return _from_blob(memoryview(content.data), source, limits)
 
 
 def from_inert(value: Inert, source: Source) -> Forest | None:
-    """Return the XGBoost model in the inert record of a pickled object.
-
-    Parameters
-    ----------
-    value
-        What would have been a ``Booster``, or a wrapper that holds one.
-    source
-        What is known of the file; its format is kept.
-
-    Returns
-    -------
-    Forest or None
-        None where the record is no XGBoost model.
+    """Return the XGBoost model that an object of a pickle is or wraps, None where it is none.
 
     Raises
     ------
@@ -90,39 +54,19 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     ReadError
         If it is damaged.
     """
-    booster = value if _is_booster(value) else value.get("_Booster")
-    if not isinstance(booster, Inert) or not _is_booster(booster):
-        if value.cls.module.partition(".")[0] == "xgboost" and value.kind.startswith("XGB"):
-            raise UnsupportedModelError(
-                f"the {show(value.cls)} was never fitted: call fit before saving it"
-            )
+    booster = booster_in(value, "xgboost", "XGB")
+    if booster is None:
         return None
     handle = booster.get("handle")
     if not isinstance(handle, bytes | bytearray | memoryview):
         raise ReadError("the XGBoost Booster is damaged: it holds no model (handle)")
     forest = _from_blob(memoryview(handle), source, LIMITS)
-    classes = stored_classes(value.get("classes_"), forest.schema.classes)
-    return replace(
-        forest,
-        schema=replace(forest.schema, classes=classes),
-        source=replace(
-            forest.source,
-            format=source.format,
-            estimator=forest.source.estimator.replace("XGBoost", value.kind, 1),
-        ),
-        warnings=(*forest.warnings, *_remarks(value)),
-    )
-
-
-def _is_booster(value: Inert) -> bool:
-    return value.kind == "Booster" and value.cls.module.partition(".")[0] == "xgboost"
-
-
-def _remarks(value: Inert) -> list[str]:
+    forest = with_wrapper(forest, value, value.get("classes_"), source)
     missing = value.get("missing")
-    if isinstance(missing, int | float) and missing == missing:
-        return [f"the wrapper treats {missing!r} as missing: it follows the edge of missing values"]
-    return []
+    if not isinstance(missing, int | float) or missing != missing:
+        return forest
+    remark = f"the wrapper treats {missing!r} as missing: it follows the edge of missing values"
+    return replace(forest, warnings=(*forest.warnings, remark))
 
 
 def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
@@ -132,37 +76,20 @@ def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
             "the XGBoost model is in the old binary form: load it with the XGBoost that wrote it "
             "and save it with save_model('model.json')"
         )
-    try:
+    with reading("the XGBoost model is damaged"):
         if _UBJSON.match(head):
             document, form = ubjson.parse(data, limits), "xgboost-ubjson"
         elif head.lstrip()[:1] == b"{":
-            document, form = _json(bytes(data)), "xgboost-json"
+            document, form = _json(data, limits), "xgboost-json"
         else:
             raise ReadError("it is neither JSON nor UBJSON")
         return to_forest(_models(document), replace(source, format=form))
-    except (UnsupportedModelError, ModelTooLargeError):
-        raise
-    except (DataError, ReadError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise ReadError(f"the XGBoost model is damaged: {reason(error)}") from None
 
 
-def _json(text: bytes) -> object:
-    cost = _LIST_COST * (text.count(b"[") + text.count(b"{")) + _COMMA_COST * text.count(b",")
-    if cost > 4 * len(text) + LIMITS.containers:
-        raise ModelTooLargeError(
-            "the JSON holds more numbers and lists than treeaudit takes in; "
-            "save the model as UBJSON with save_model('model.ubj')"
-        )
-    try:
-        return json.loads(text)
-    except UnicodeDecodeError as error:
-        raise ReadError(f"the JSON is no UTF-8 at byte {error.start:,}") from None
-    except json.JSONDecodeError as error:
-        raise ReadError(f"the JSON breaks off at character {error.pos:,}") from None
-    except RecursionError:
-        raise ReadError("the JSON is nested too deeply") from None
-    except ValueError:
-        raise ReadError("the JSON holds a number of too many digits") from None
+def _json(data: memoryview, limits: Limits) -> object:
+    advice = "; save the model as UBJSON with save_model('model.ubj')"
+    most = limits.objects(len(data))
+    return parse_json(data, most, (100, 100, 36), advice=advice, infinite=True)
 
 
 def _models(document: object) -> Mapping[str, object]:

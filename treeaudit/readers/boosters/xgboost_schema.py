@@ -10,16 +10,13 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.readers.boosters.damage import whole
 from treeaudit.readers.boosters.xgboost_cover import Loss
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
-from treeaudit.readers.pickles.inert import clean, show
+from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["Booster", "read_booster", "schema_of"]
 
-_MOST_FEATURES = 1 << 20
-_MOST_TREES = 50_000
-_MOST_OUTPUTS = 1 << 16
-_MOST_CATEGORIES = 1 << 20
 _TREE_BOOSTERS = ("gbtree", "dart")
 
 
@@ -89,19 +86,19 @@ def read_booster(document: Mapping[str, object]) -> Booster:
     trees = _list(model, "trees")
     if not trees:
         raise UnsupportedModelError("the XGBoost model has no trees: it was never trained")
-    if len(trees) > _MOST_TREES:
-        raise ModelTooLargeError(f"the XGBoost model has more than {_MOST_TREES:,} trees")
+    if len(trees) > Most.trees:
+        raise ModelTooLargeError(f"the XGBoost model has more than {Most.trees:,} trees")
     stated = _object(model, "gbtree_model_param")
-    if _integer(stated, "num_trees", 0, _MOST_TREES) != len(trees):
+    if whole(stated, "num_trees", 0, Most.trees) != len(trees):
         raise ReadError(f"it announces {show(stated.get('num_trees'))} trees and has {len(trees)}")
     shape = _object(learner, "learner_model_param")
-    n_features = _integer(shape, "num_feature", 0, _MOST_FEATURES)
+    n_features = whole(shape, "num_feature", 0, Most.features)
     n_outputs = max(
-        _integer(shape, "num_class", 0, _MOST_OUTPUTS),
-        _integer(shape, "num_target", 0, _MOST_OUTPUTS, 1),
+        whole(shape, "num_class", 0, Most.outputs),
+        whole(shape, "num_target", 0, Most.outputs, 1),
         1,
     )
-    n_parallel = max(_integer(stated, "num_parallel_tree", 0, _MOST_TREES, 1), 1)
+    n_parallel = max(whole(stated, "num_parallel_tree", 0, Most.trees, 1), 1)
     outputs = _outputs(model, len(trees), n_outputs)
     leaf_width = _leaf_width(trees[0])
     names, kinds = _names(learner, "feature_names"), _names(learner, "feature_types")
@@ -139,8 +136,8 @@ def schema_of(booster: Booster, trees: Sequence[StoredTree]) -> tuple[Schema, di
             most[feature] = max(most.get(feature, 0), int(codes.max(initial=-1)))
     named = {f: names for f, names in booster.categories.items() if len(names) > most.get(f, -1)}
     unnamed = [feature for feature in most if feature not in named]
-    if sum(most[feature] + 2 for feature in unnamed) > _MOST_CATEGORIES:
-        raise ModelTooLargeError(f"the model has more than {_MOST_CATEGORIES:,} categories")
+    if sum(most[feature] + 2 for feature in unnamed) > Most.categories:
+        raise ModelTooLargeError(f"the model has more than {Most.categories:,} categories")
     for feature in unnamed:
         n = most[feature] + 1
         named[feature] = (*map(str, range(n)), f"{n} and above")
@@ -180,20 +177,6 @@ def _names(learner: Mapping[str, object], name: str) -> list[str]:
     return [clean(text) for text in found]
 
 
-def _integer(
-    parent: Mapping[str, object], name: str, least: int, most: int, absent: int | None = None
-) -> int:
-    """Return a whole number, which XGBoost writes as text."""
-    stated = parent.get(name, absent)
-    try:
-        number = int(stated) if isinstance(stated, str | int) else None
-    except ValueError:
-        number = None
-    if number is None or not least <= number <= most:
-        raise ReadError(f"its {name} is {show(stated)}")
-    return number
-
-
 def _float(value: object) -> float | None:
     try:
         number = float(value) if isinstance(value, str | int | float) else math.nan
@@ -223,7 +206,7 @@ def _outputs(model: Mapping[str, object], n_trees: int, n_outputs: int) -> list[
 def _leaf_width(tree: object) -> int:
     if not isinstance(tree, dict):
         raise ReadError("tree 0: it is no object")
-    return max(_integer(_object(tree, "tree_param"), "size_leaf_vector", 0, _MOST_OUTPUTS, 1), 1)
+    return max(whole(_object(tree, "tree_param"), "size_leaf_vector", 0, Most.outputs, 1), 1)
 
 
 def _scale(booster: Mapping[str, object], n_trees: int) -> list[float]:

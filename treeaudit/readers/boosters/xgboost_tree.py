@@ -4,21 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.boosters.child_links import Links, link
+from treeaudit.errors import ReadError
+from treeaudit.model.tree import Tree
+from treeaudit.readers.limits import Most
+from treeaudit.readers.links import Links, link, sums
+from treeaudit.readers.types import Array, Flag, Float, Wide
 
 __all__ = ["StoredTree", "read_tree"]
 
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
-
 _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
-_MOST_CODES = 1 << 23
-_MOST_COVER = 1e18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,13 +46,6 @@ class StoredTree:
     weight: Float | None
     value: Float | None
 
-    @property
-    def is_leaf(self) -> Flag:
-        """Shape ``(n_nodes,)``: True at leaves."""
-        leaf = np.ones(len(self.feature), dtype=np.bool_)
-        leaf[self.links.parent[1:]] = False
-        return leaf
-
     def tree(self, n_categories: Mapping[int, int], n_records: Wide | None, scale: float) -> Tree:
         """Return the tree.
 
@@ -70,52 +58,13 @@ class StoredTree:
         scale
             What leaf values are multiplied with.
         """
-        parent, left = self.links.parent, self.links.is_left
-        n = len(parent)
+        inner = self.links.inner
         # For every float32 x: x < t is x <= the double below t, and x >= t is x > it.
-        bound = np.nextafter(self.threshold, -np.inf)[parent]
-        high = np.where(left, bound, np.inf)
-        low = np.where(left, -np.inf, bound)
-        low[0], high[0] = -np.inf, np.inf
-        feature = np.where(parent < 0, -1, self.feature[parent])
-        missing = self.default_left[parent] == left
-        missing[0] = False
-        sets = None
-        if self.categories:
-            sets = self._sets(n, n_categories)
-            by_category = np.isin(parent, list(self.categories))
-            # A set may be empty: then no value at all follows the edge.
-            low[by_category], high[by_category] = np.inf, -np.inf
-        return Tree(
-            parent=parent.astype(np.int32),
-            feature=feature.astype(np.int32),
-            low=low,
-            high=high,
-            categories=sets,
-            missing=missing,
-            n_records=n_records,
-            value=None if self.value is None else self.value * scale,
-        )
-
-    def _sets(self, n: int, n_categories: Mapping[int, int]) -> CategorySets:
-        inner, left, right = self.links.children()
-        owned: dict[int, Wide] = {}
-        total = 0
-        for node, to_left, to_right in zip(
-            inner.tolist(), left.tolist(), right.tolist(), strict=True
-        ):
-            if (codes := self.categories.get(node)) is not None:
-                every = n_categories[int(self.feature[node])]
-                total += every
-                if total > _MOST_CODES:
-                    raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
-                others = np.ones(every, dtype=np.bool_)
-                others[codes] = False
-                owned[to_right], owned[to_left] = codes, np.flatnonzero(others)
-        sizes = [len(owned[node]) if node in owned else 0 for node in range(n)]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        codes = np.concatenate([owned[node] for node in sorted(owned)])
-        return CategorySets(start=start, codes=codes.astype(np.int32))
+        bound = np.nextafter(self.threshold[inner], -np.inf)
+        edges = self.links.edges(self.feature[inner], bound, self.default_left[inner])
+        sets = self.links.sets(edges, self.categories, n_categories, left=False)
+        value = None if self.value is None else self.value * scale
+        return edges.tree(categories=sets, n_records=n_records, value=value)
 
 
 def read_tree(raw: Mapping[str, object], n_features: int, width: int) -> StoredTree:
@@ -144,8 +93,11 @@ def read_tree(raw: Mapping[str, object], n_features: int, width: int) -> StoredT
         raise ReadError(f"node {int(np.argmax(left < -1))} has a negative child")
     # Leaves that hold vectors keep the number of the vector in place of the right child.
     right = np.where(left < 0, -1, stored_right) if width > 1 else stored_right
-    links = link(left, right)
-    at = links.stored
+    if np.any((left < 0) != (right < 0)):
+        raise ReadError(f"node {int(np.argmax((left < 0) != (right < 0)))} has one child")
+    parents = np.flatnonzero(left >= 0)
+    links = link(parents, left[parents], right[parents], n)
+    at = links.order
     feature = _whole(raw, "split_indices", n)[at]
     condition = _numbers(raw, "split_conditions", n)[at]
     inner = left[at] >= 0
@@ -161,7 +113,7 @@ def read_tree(raw: Mapping[str, object], n_features: int, width: int) -> StoredT
     leaf_value = np.where(inner, 0.0, condition)
     if width == 1 and not np.all(np.isfinite(leaf_value)):
         raise ReadError("a leaf value is not a number")
-    cover = _cover(raw, n, links)
+    cover = _cover(raw, n, links, at)
     weight = _numbers(raw, "base_weights", n)[at] if _fits(raw, "base_weights", n) else None
     return StoredTree(
         links=links,
@@ -180,19 +132,19 @@ def _value(leaf_value: Float, inner: Flag, cover: Float | None, links: Links) ->
     if cover is None:
         return leaf_value
     with np.errstate(all="ignore"):
-        mean = links.sums(leaf_value * cover) / links.sums(np.where(inner, 0.0, cover))
+        parent, below = links.parent, np.where(inner, 0.0, cover)
+        mean = sums(parent, leaf_value * cover) / sums(parent, below)
     return np.where(inner & np.isfinite(mean), mean, leaf_value)
 
 
-def _cover(raw: Mapping[str, object], n: int, links: Links) -> Float | None:
+def _cover(raw: Mapping[str, object], n: int, links: Links, at: Wide) -> Float | None:
     if not _fits(raw, "sum_hessian", n):
         return None
-    cover = _numbers(raw, "sum_hessian", n)[links.stored]
-    if not np.all((cover >= 0) & (cover <= _MOST_COVER)):
+    cover = _numbers(raw, "sum_hessian", n)[at]
+    if not np.all((cover >= 0) & (cover <= Most.weight)):
         raise ReadError("its cover (sum_hessian) is negative or no number")
-    inner, left, right = links.children()
-    total = cover[left] + cover[right]
-    if not np.allclose(total, cover[inner], rtol=1e-2, atol=1e-3):
+    total = cover[links.left] + cover[links.right]
+    if not np.allclose(total, cover[links.inner], rtol=1e-2, atol=1e-3):
         raise ReadError("the covers of two children do not add up to their parent's")
     return cover
 
@@ -235,9 +187,7 @@ def _numbers(raw: Mapping[str, object], name: str, n: int) -> Float:
         return _column(raw, name, n, "iuf").astype(np.float32).astype(np.float64)
 
 
-def _column(
-    raw: Mapping[str, object], name: str, n: int | None, kinds: str
-) -> npt.NDArray[np.generic]:
+def _column(raw: Mapping[str, object], name: str, n: int | None, kinds: str) -> Array:
     column = raw.get(name)
     if not isinstance(column, list | np.ndarray):
         raise ReadError(f"its {name} is missing")

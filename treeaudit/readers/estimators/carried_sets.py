@@ -9,17 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.model.schema import Feature
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.estimators.preprocessing import Plan
 from treeaudit.readers.estimators.steps import Column
 from treeaudit.readers.estimators.undo import undo
+from treeaudit.readers.types import Wide
 
 __all__ = ["codes_behind", "features_behind", "undo_with_sets"]
-
-Wide = npt.NDArray[np.int64]
 
 
 def codes_behind(seen: Sequence[Feature], plan: Plan) -> list[Wide | None] | None:

@@ -34,12 +34,12 @@ import numpy.typing as npt
 
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre
+from treeaudit.readers.limits import Most
+from treeaudit.readers.types import Float, Wide
 
 __all__ = ["Meaning", "class_weights", "people_per_class"]
 
-Float = npt.NDArray[np.float64]
 _SLACK = 1e-6
-_MOST_WORK = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,7 +102,7 @@ def class_weights(value: Float, weight: Float) -> Float:
 
 def people_per_class(
     weights: Float,
-    n: npt.NDArray[np.int64],
+    n: Wide,
     weight: Float,
     class_weight: Mapping[int, float] | str | None = None,
 ) -> Meaning:
@@ -139,7 +139,7 @@ def people_per_class(
             per_weight=np.ones(classes),
         )
     system = weights[:, used]
-    if system.size * len(used) > _MOST_WORK:
+    if system.size * len(used) > Most.work:
         return _weighted("there are too many classes to tell the weights of the rows apart")
     solution, _, rank, _ = np.linalg.lstsq(system, n.astype(np.float64), rcond=None)
     people = system * solution

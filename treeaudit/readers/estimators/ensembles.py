@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.readers.estimators.found import Draw, Found, Rows, Seen, elements
 from treeaudit.readers.estimators.multiclass import (
@@ -21,8 +20,10 @@ from treeaudit.readers.estimators.multiclass import (
     output_code,
     outputs,
 )
+from treeaudit.readers.limits import clean, show
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Global, Inert, clean, show
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.types import Array
 
 __all__ = [
     "BAGS",
@@ -30,8 +31,6 @@ __all__ = [
     "SEARCHES",
     "TREES",
     "children",
-    "seen_in_bag",
-    "seen_in_forest",
     "steps_of",
 ]
 
@@ -78,20 +77,20 @@ def steps_of(pipeline: Inert) -> list[tuple[object, object]]:
     return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, tuple) and len(pair) == 2]
 
 
-def seen_in_forest(found: Found) -> Seen:
-    """Return what the trees of a random forest were given."""
+def _forest(found: Found) -> Held:
     if found.get("bootstrap") is not True:
-        return found.given
+        return _all(found)
     class_weight = found.get("class_weight")
     # Since 1.9 weights steer the draw and do not weigh what is drawn.
     steered = "_sample_weight" in found.estimator.attributes
     if isinstance(class_weight, str) and class_weight == "balanced_subsample":
         steered = False
     draw = Draw(n=found.get("_n_samples_bootstrap"), class_weight=class_weight, steered=steered)
-    return found.given.after("bootstrap", draw)
+    seen = found.given.after("bootstrap", draw)
+    return each(found, lambda i: seen)
 
 
-def seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
+def _seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
     """Return what one member of a bag was given, its columns aside."""
     if found.get("bootstrap") is not True:
         n = found.get("_n_samples")
@@ -154,11 +153,6 @@ def _gradient_boosting(found: Found) -> Held:
         yield found.child(start, "init_", apart)
 
 
-def _forest(found: Found) -> Held:
-    seen = seen_in_forest(found)
-    return each(found, lambda i: seen)
-
-
 def _bag(found: Found) -> Held:
     chosen = elements(found.get("estimators_features_"))
     width = found.get("n_features_in_") or found.get("n_features_")
@@ -169,10 +163,10 @@ def _bag(found: Found) -> Held:
         if isinstance(picked, np.ndarray) and isinstance(width, int) and not _all_of(picked, width):
             inner = replace(found, before=(*found.before, _pick(picked, width)))
         if isinstance(member, Inert):
-            yield inner.child(member, f"estimators_[{i}]", seen_in_bag(found, given, member))
+            yield inner.child(member, f"estimators_[{i}]", _seen_in_bag(found, given, member))
 
 
-def _all_of(chosen: npt.NDArray[np.generic], width: int) -> bool:
+def _all_of(chosen: Array, width: int) -> bool:
     return len(chosen) == width and np.array_equal(chosen, np.arange(len(chosen)))
 
 

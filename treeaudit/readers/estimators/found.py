@@ -4,16 +4,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.model.schema import Label
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array
 
 __all__ = ["Draw", "Found", "Names", "Rows", "Seen", "elements", "is_tree", "names_in", "relabel"]
 
-Names = npt.NDArray[np.generic]
+Names = Array
 Rows = Literal["all", "some", "bootstrap", "first", "later", "repeated"]
 _WORST: tuple[Rows, ...] = ("all", "some", "bootstrap", "first", "later", "repeated")
 

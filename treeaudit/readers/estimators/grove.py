@@ -3,21 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from treeaudit.errors import ModelTooLargeError
 from treeaudit.model.forest import CountsAre, RecordsAre
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Names
 from treeaudit.readers.estimators.labels import label_of
+from treeaudit.readers.limits import Allowance, Most
 from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.types import Wide
 
 __all__ = ["Budget", "Grove"]
-
-_MOST_COLUMNS = 1 << 22
-_MOST_UNDONE = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,7 +37,7 @@ class Grove:
 
     build: Callable[[int], Tree]
     n_trees: int
-    tested: Callable[[int], npt.NDArray[np.int64]]
+    tested: Callable[[int], Wide]
     schema: Schema
     counts_are: CountsAre
     counts_reason: str
@@ -58,37 +53,27 @@ class Budget:
 
     A file that names one tree a thousand times would otherwise seem, and cost,
     a thousand times what it is.
+
+    Parameters
+    ----------
+    n_bytes
+        Size of the unpacked file: its trees cannot take more.
+
+    Attributes
+    ----------
+    take, undo
+        Count the bytes of one more tree, and the columns of one more pipeline that is undone;
+        both raise `treeaudit.ModelTooLargeError`.
     """
 
     def __init__(self, n_bytes: int) -> None:
-        self._left = n_bytes
-        self._columns = _MOST_COLUMNS
-        self._undone = 0
+        too_much = "the trees together are larger than the file that holds them"
+        self.take = Allowance(n_bytes, too_much).take
+        too_much = "its pipelines have more columns than treeaudit takes in"
+        self.undo = Allowance(Most.undone, too_much).take
+        too_much = "its models have more columns than treeaudit takes in"
+        self._columns = Allowance(Most.columns, too_much)
         self._known: dict[tuple[int, int], tuple[Feature, ...]] = {}
-
-    def take(self, n_bytes: int) -> None:
-        """Count one more tree.
-
-        Raises
-        ------
-        ModelTooLargeError
-            If there cannot be so many.
-        """
-        self._left -= n_bytes
-        if self._left < 0:
-            raise ModelTooLargeError("the trees together are larger than the file that holds them")
-
-    def undo(self, n_columns: int) -> None:
-        """Count the columns of one more pipeline that is undone.
-
-        Raises
-        ------
-        ModelTooLargeError
-            If there are too many.
-        """
-        self._undone += n_columns
-        if self._undone > _MOST_UNDONE:
-            raise ModelTooLargeError("its pipelines have more columns than treeaudit takes in")
 
     def named(self, names: Names | None, n: int) -> tuple[Feature, ...] | None:
         """Return the features of these names, or None where they are no names of ``n``."""
@@ -107,8 +92,6 @@ class Budget:
         self, key: tuple[int, int], make: Callable[[], tuple[Feature, ...]]
     ) -> tuple[Feature, ...]:
         if key not in self._known:
-            self._columns -= key[1]
-            if self._columns < 0:
-                raise ModelTooLargeError("its models have more columns than treeaudit takes in")
+            self._columns.take(key[1])
             self._known[key] = make()
         return self._known[key]

@@ -7,9 +7,9 @@ that puts the categorical columns in front.
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
@@ -17,20 +17,16 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Found, elements, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.histogram_categories import Categories, categories_of, code_sets
+from treeaudit.readers.limits import Most
+from treeaudit.readers.links import Links, link
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array, Table, Wide
 
 __all__ = ["read_histogram_boosting"]
 
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Table = npt.NDArray[np.void]
-
 _NEEDED = ("value", "count", "feature_idx", "left", "right", "is_leaf")
 _OPTIONAL = ("missing_go_to_left", "is_categorical", "bitset_idx")
-_MOST_TREES = 50_000
-_MOST_FEATURES = 1 << 20
-_MOST_CODES = 1 << 22
 _NO_COUNTS = "boosted trees predict a number each: the file holds no counts of classes"
 
 
@@ -40,7 +36,7 @@ class _Stored:
 
     nodes: Table
     threshold: str
-    bitsets: npt.NDArray[np.generic] | None
+    bitsets: Array | None
 
     @property
     def n_bytes(self) -> int:
@@ -49,6 +45,12 @@ class _Stored:
     @property
     def inner(self) -> Wide:
         return np.flatnonzero(self.nodes["is_leaf"] == 0)
+
+    @property
+    def links(self) -> Links:
+        inner = self.inner
+        left, right = self.column("left", inner), self.column("right", inner)
+        return Links(inner=inner, left=left, right=right)
 
     def column(self, name: str, rows: Wide) -> Wide:
         """Return whole numbers of some nodes; zeros where the layout lacks them."""
@@ -100,13 +102,10 @@ def read_histogram_boosting(found: Found, budget: Budget) -> Grove:
 
 def _predictors(found: Found) -> list[Inert]:
     rounds = elements(found.get("_predictors"))
-    if len(rounds) > _MOST_TREES:
-        raise ModelTooLargeError(f"the model has more than {_MOST_TREES:,} trees")
-    predictors: list[Inert] = []
-    for each in rounds:
-        predictors += [p for p in elements(each) if isinstance(p, Inert)]
-        if len(predictors) > _MOST_TREES:
-            raise ModelTooLargeError(f"the model has more than {_MOST_TREES:,} trees")
+    every = (p for each in rounds[: Most.trees + 1] for p in elements(each) if isinstance(p, Inert))
+    predictors = list(islice(every, Most.trees + 1))
+    if max(len(rounds), len(predictors)) > Most.trees:
+        raise ModelTooLargeError(f"the model has more than {Most.trees:,} trees")
     if not predictors:
         raise UnsupportedModelError(
             f"the {found.estimator.kind} was never fitted, or holds no trees: call fit before "
@@ -142,7 +141,7 @@ def _width(found: Found, stored: list[_Stored]) -> int:
     for name in ("n_features_in_", "_n_features", "n_features_"):
         stated = found.get(name)
         if isinstance(stated, int):
-            if not max(tested) < stated <= _MOST_FEATURES:
+            if not max(tested) < stated <= Most.features:
                 raise ReadError("the tree is damaged: it tests a feature that does not exist")
             return stated
     return max(tested) + 1 or 1
@@ -150,13 +149,10 @@ def _width(found: Found, stored: list[_Stored]) -> int:
 
 def _check(one: _Stored, categories: Categories) -> None:
     """Refuse node tables that are no tree, or whose numbers contradict each other."""
-    inner, n = one.inner, len(one.nodes)
-    left, right = one.column("left", inner), one.column("right", inner)
-    children = np.concatenate([left, right])
-    if len(children) != n - 1 or np.any(children >= n) or np.any(children <= np.tile(inner, 2)):
+    links, n = one.links, len(one.nodes)
+    inner, left, right = links.inner, links.left, links.right
+    if link(inner, left, right, n, ordered=True).cut_off:
         raise ReadError("the tree is damaged: a child is out of range or comes before its parent")
-    if len(np.unique(children)) != n - 1:
-        raise ReadError("the tree is damaged: a node has two parents")
     count = one.column("count", np.arange(n))
     if np.any(count < 0) or np.any(count > 1 << 53):
         raise ReadError("the tree is damaged: a node has a negative or impossible count")
@@ -174,7 +170,7 @@ def _check(one: _Stored, categories: Categories) -> None:
         raise ReadError("the tree is damaged: a category set is missing")
     if np.any(categories.size[one.column("feature_idx", inner[sets])] == 0):
         raise ReadError("the tree is damaged: it sorts a number by categories")
-    if int(categories.size[one.column("feature_idx", inner[sets])].sum()) > _MOST_CODES:
+    if int(categories.size[one.column("feature_idx", inner[sets])].sum()) > Most.made_codes:
         raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
 
 
@@ -196,33 +192,19 @@ def _tested(stored: list[_Stored], categories: Categories, i: int) -> Wide:
 
 
 def _tree(one: _Stored, categories: Categories) -> Tree:
-    inner, n = one.inner, len(one.nodes)
-    left, right = one.column("left", inner), one.column("right", inner)
-    parent, feature = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    low, high = np.full(n, -np.inf), np.full(n, np.inf)
-    seen = one.column("feature_idx", inner)
-    for child in (left, right):
-        parent[child], feature[child] = inner, categories.home[seen]
+    links, n = one.links, len(one.nodes)
+    inner, seen = links.inner, one.column("feature_idx", links.inner)
     sets = one.column("is_categorical", inner) != 0
-    threshold = one.nodes[one.threshold][inner].astype(np.float64)
-    high[left] = np.where(sets, np.inf, threshold)
-    low[right] = np.where(sets, -np.inf, threshold)
-    missing = None
+    missing_left = None
     if "missing_go_to_left" in (one.nodes.dtype.names or ()):
-        missing = np.zeros(n, dtype=np.bool_)
-        goes_left = one.column("missing_go_to_left", inner) != 0
-        missing[left], missing[right] = goes_left, ~goes_left
+        missing_left = one.column("missing_go_to_left", inner) != 0
+    threshold = one.nodes[one.threshold][inner].astype(np.float64)
     codes = None
     if sets.any() and one.bitsets is not None:
         bitsets = one.bitsets[one.column("bitset_idx", inner[sets])]
-        codes = code_sets(categories, n, seen[sets], bitsets, left[sets], right[sets])
-    return Tree(
-        parent=parent,
-        feature=feature,
-        low=low,
-        high=high,
+        codes = code_sets(categories, n, seen[sets], bitsets, links.left[sets], links.right[sets])
+    return links.edges(categories.home[seen], threshold, missing_left, sets).tree(
         categories=codes,
-        missing=missing,
         n_records=one.column("count", np.arange(n)),
         value=one.nodes["value"].astype(np.float64),
     )

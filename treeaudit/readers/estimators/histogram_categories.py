@@ -4,20 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets
 from treeaudit.readers.estimators.found import Found, elements
 from treeaudit.readers.estimators.labels import text_of
+from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array, Wide
 
 __all__ = ["Categories", "categories_of", "code_sets"]
 
-Wide = npt.NDArray[np.int64]
 _MOST_CODES = 256
-_MOST_NAMES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -126,15 +125,15 @@ def _binned(found: Found, chosen: Wide) -> list[tuple[int, ...]]:
 
 def _refuse_too_many(known: Sequence[Sequence[object]]) -> None:
     # Counted now and then: every column has at most 256.
-    if len(known) % 256 == 0 and sum(map(len, known)) > _MOST_NAMES:
-        raise ModelTooLargeError(f"the columns have more than {_MOST_NAMES:,} categories")
+    if len(known) % 256 == 0 and sum(map(len, known)) > Most.categories:
+        raise ModelTooLargeError(f"the columns have more than {Most.categories:,} categories")
 
 
 def code_sets(
     categories: Categories,
     n_nodes: int,
     column: Wide,
-    bitsets: npt.NDArray[np.generic],
+    bitsets: Array,
     left: Wide,
     right: Wide,
 ) -> CategorySets:

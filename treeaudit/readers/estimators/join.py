@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.model.forest import CountsAre, LazyTrees, RecordsAre
+from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Member
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.grove import Grove
+from treeaudit.readers.types import Float, Wide
 
-__all__ = ["Joined", "Part", "join"]
+__all__ = ["Part", "join"]
 
-Wide = npt.NDArray[np.int64]
-_WEAKER: tuple[CountsAre, ...] = ("exact", "likely", "weighted", "noisy", "label-only", "absent")
+_WEAKER: tuple[CountsAre, ...] = get_args(CountsAre)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,37 +37,12 @@ class Part:
     own_labels: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Joined:
-    """The trees of all models in a row; see `treeaudit.Forest`.
-
-    Attributes
-    ----------
-    trees, schema, counts_are, counts_reason, records_are, n_records, single_precision
-        As there.
-    tree_classes
-        The labels of each tree where they are its own.
-    class_weights
-        As in `treeaudit.Forest`.
-    """
-
-    trees: LazyTrees
-    schema: Schema
-    counts_are: CountsAre
-    counts_reason: str
-    records_are: RecordsAre
-    n_records: int | None
-    single_precision: bool
-    tree_classes: tuple[tuple[Label, ...], ...] | None = None
-    class_weights: tuple[tuple[float, ...] | None, ...] | None = None
-
-
 def join(
     parts: Sequence[Part],
     columns: Sequence[Feature] = (),
     classes: tuple[Label, ...] | None = None,
-) -> Joined:
-    """Return the forest of all the trees, in the order of the models.
+) -> Forest:
+    """Return the forest of all the trees, in the order of the models; where from is not told.
 
     Parameters
     ----------
@@ -98,7 +73,7 @@ def join(
     people = {g.n_records for g in groves}
     saw = {g.records_are for g in groves}
     alike = len(people) == 1 and len(saw) == 1
-    return Joined(
+    return Forest(
         trees=LazyTrees(build, int(start[-1])),
         schema=Schema(features=features, classes=labels, named=any(g.schema.named for g in groves)),
         counts_are=weakest.counts_are,
@@ -226,7 +201,7 @@ def _fitted(tree: Tree, home: Wide | None, rank: Wide | None, width: int) -> Tre
     return replace(tree, counts=counts, feature=feature)
 
 
-def _doubled(bound: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _doubled(bound: Float) -> Float:
     """Return the largest number that does not pass ``bound`` when rounded to 32 bits.
 
     Examples

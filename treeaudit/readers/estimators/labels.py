@@ -3,7 +3,7 @@
 import math
 
 from treeaudit.model.schema import Label
-from treeaudit.readers.pickles.inert import clean, show
+from treeaudit.readers.limits import clean, show
 
 __all__ = ["label_of", "text_of"]
 

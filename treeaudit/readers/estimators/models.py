@@ -1,19 +1,22 @@
-"""Find the tree model inside what a file holds: wrappers, bundles, pipelines."""
+"""Find the tree models inside what a file holds: wrappers, bundles, pipelines."""
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError, UnsupportedModelError
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.readers.choice import choose
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, SEARCHES, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
 from treeaudit.readers.estimators.no_model import what_it_is
+from treeaudit.readers.limits import Allowance, Deepest, Most, show
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert, show
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.walk import walk
 
-__all__ = ["Found", "Members", "find_model", "members_of"]
+__all__ = ["Found", "Members", "find_model", "members_of", "models_in"]
 
 _BOOSTED = frozenset(
     {
@@ -31,10 +34,6 @@ _PASSED = SEARCHES | {
     "TunedThresholdClassifierCV",
     "SelfTrainingClassifier",
 }
-_DEEPEST = 16
-_LONGEST_LIST = 300
-_MOST_MODELS = 50_000
-_MOST_LOOKS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,78 +61,46 @@ def has_trees(found: Found) -> bool:
     return kind in FORESTS or kind in _BOOSTED or is_tree(found.estimator)
 
 
-class Patience:
-    """How many models, classes and names of columns are looked at in one file."""
-
-    def __init__(self) -> None:
-        self._left = _MOST_LOOKS
-
-    def look(self, found: Found) -> None:
-        """Count one more model.
-
-        Raises
-        ------
-        ModelTooLargeError
-            If there are too many.
-        """
-        sizes = [len(elements(found.get("estimators_")))]
-        for name in ("classes_", "feature_names_in_"):
-            stored = found.get(name)
-            sizes.append(stored.size if isinstance(stored, np.ndarray) else 0)
-        self._left -= 1 + sum(sizes)
-        if self._left < 0:
-            raise ModelTooLargeError("the file holds more models than treeaudit takes in")
-
-
-def members_of(found: Found, patience: Patience | None = None) -> Members:
+def members_of(found: Found, looks: Allowance | None = None) -> Members:
     """Return the models that a model is made of, each once and without recursion.
 
     Parameters
     ----------
     found
         The model, which may have trees of its own.
-    patience
-        What may be looked at; counts down.
+    looks
+        How many models, classes and names of columns may be looked at.
 
     Raises
     ------
     ModelTooLargeError
-        If there are too many.
+        If there are more.
     """
-    patience = patience or Patience()
+    looks = looks or _looks()
     members = Members(trees=[], others=[])
-    todo = [iter((found,))]
-    seen: set[int] = set()
-    while todo:
-        here = next(todo[-1], None)
-        if here is None:
-            todo.pop()
-            continue
-        if id(here.estimator) in seen:
-            continue
-        seen.add(id(here.estimator))
-        patience.look(here)
-        own = has_trees(here)
-        first, rest = _below(here, apart_only=own)
-        if own:
+    for here in walk(found, lambda one: one.estimator, _below, Deepest.models):
+        named = (here.get(name) for name in ("classes_", "feature_names_in_"))
+        sizes = [stored.size for stored in named if isinstance(stored, np.ndarray)]
+        looks.take(1 + len(elements(here.get("estimators_"))) + sum(sizes))
+        if has_trees(here):
             members.trees.append(here)
-        elif first is None:
+        elif next(children(here), None) is None:
             members.others.append(here)
-        if first is not None and len(todo) < _DEEPEST:
-            todo.append(rest)
     return members
 
 
-def _below(found: Found, *, apart_only: bool) -> tuple[Found | None, Iterator[Found]]:
-    """Return the first of the models that a model holds, and all of them."""
-    outer = found.seen.apart
-    below = (c for c in children(found) if not apart_only or c.seen.apart != outer)
-    first = next(below, None)
-    return first, itertools.chain(() if first is None else (first,), below)
+def _looks() -> Allowance:
+    return Allowance(Most.looks, "the file holds more models than treeaudit takes in")
+
+
+def _below(found: Found) -> Iterator[Found]:
+    """Yield what a model holds; of one with trees of its own what is no part of them."""
+    apart, own = found.seen.apart, has_trees(found)
+    return (child for child in children(found) if not own or child.seen.apart != apart)
 
 
 def find_model(root: object, select: str | None = None) -> Found:
-    """Return the one tree model that the file holds.
+    """Return the one tree model of scikit-learn that the file holds.
 
     Parameters
     ----------
@@ -148,30 +115,25 @@ def find_model(root: object, select: str | None = None) -> Found:
     UnsupportedModelError
         If there is none, or more than one and no choice.
     """
-    found = list(_models(root))
-    if select is not None:
-        chosen = [model for model in found if model.inside == select] or _inside(found, select)
-        if not chosen:
-            names = _list_of(found) or "no model"
-            raise UnsupportedModelError(f"--select {select}: the file holds {names}")
-        found = chosen
-    if len(found) > 1:
-        raise UnsupportedModelError(
-            f"the file holds {len(found)} models ({_list_of(found)}): choose one with --select NAME"
-        )
-    if found:
-        return found[0]
-    raise UnsupportedModelError(what_it_is(root))
+    looks = _looks()
+    found = list(models_in(root, lambda one: _is_model(one, looks), _PASSED))
+    if select is not None and all(model.inside != select for model in found):
+        inside = _inside(found, select)
+        found, select = inside or found, None if inside else select
+    chosen = choose([(model.inside, model) for model in found], select)
+    if chosen is None:
+        raise UnsupportedModelError(what_it_is(root))
+    return chosen
 
 
 def _inside(found: list[Found], select: str) -> list[Found]:
     """Look for a name inside the models, along the way that it says."""
     todo, depth = list(found), 0
-    while todo and depth < 4 * _DEEPEST:
+    while todo and depth < 4 * Deepest.models:
         on_the_way = [m for m in todo if _leads(m.inside, select)]
         if chosen := [m for m in on_the_way if m.inside == select]:
             return [m for m in chosen if members_of(m).trees][:1]
-        todo = [child for model in on_the_way for child in children(model)][:_MOST_MODELS]
+        todo = [child for model in on_the_way for child in children(model)][: Most.models]
         depth += 1
     return []
 
@@ -180,50 +142,52 @@ def _leads(inside: str, select: str) -> bool:
     return not inside or select == inside or select.startswith(f"{inside}.")
 
 
-def _models(root: object) -> Iterator[Found]:
-    """Yield the models in a bundle, without recursion and each value once."""
-    todo = [iter((_Place(root, ""),))]
-    patience = Patience()
-    seen: set[int] = set()
-    while todo:
-        place = next(todo[-1], None)
-        if place is None:
-            todo.pop()
-            continue
-        value = place.value
-        if not isinstance(value, Inert | dict | list | tuple) or id(value) in seen:
-            continue
-        seen.add(id(value))
-        found = place.found
-        if found is not None and _is_model(found, patience):
-            yield found
-        elif len(todo) < _DEEPEST:
-            todo.append(_held(place))
+def _is_model(found: Found, looks: Allowance) -> bool:
+    if has_trees(found):
+        return True
+    return found.estimator.kind not in _PASSED and bool(members_of(found, looks).trees)
 
 
 class _Place:
     """A value on the way to a model."""
 
-    __slots__ = ("found", "inside", "value")
+    __slots__ = ("found", "inside", "is_model", "value")
 
     def __init__(self, value: object, inside: str, found: Found | None = None) -> None:
         self.value = arrived(value)
         self.inside = inside
+        self.is_model = False
         if found is None and isinstance(self.value, Inert):
             found = Found(estimator=self.value, inside=inside)
         self.found = found
 
 
-def _is_model(found: Found, patience: Patience) -> bool:
-    if has_trees(found):
-        return True
-    return found.estimator.kind not in _PASSED and bool(members_of(found, patience).trees)
+def models_in(
+    root: object, is_model: Callable[[Found], bool], passed: frozenset[str]
+) -> Iterator[Found]:
+    """Yield the models in a bundle, each once; nothing inside them is looked at.
+
+    Parameters
+    ----------
+    root
+        What the file holds, as inert data.
+    is_model
+        Tells what to yield.
+    passed
+        The classes of scikit-learn that are looked into.
+    """
+    for place in walk(_Place(root, ""), lambda one: one.value, partial(_held, passed)):
+        if place.found is not None and is_model(place.found):
+            place.is_model = True
+            yield place.found
 
 
-def _held(place: _Place) -> Iterator[_Place]:
+def _held(passed: frozenset[str], place: _Place) -> Iterator[_Place]:
     value, inside = place.value, place.inside
     match value:
-        case Inert() if place.found is not None and value.kind in _PASSED:
+        case Inert() if place.is_model:
+            return
+        case Inert() if place.found is not None and value.kind in passed:
             yield from (_Place(c.estimator, c.inside, c) for c in children(place.found))
         case Inert():
             yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
@@ -231,14 +195,3 @@ def _held(place: _Place) -> Iterator[_Place]:
             yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.items())
         case list() | tuple():
             yield from (_Place(v, f"{inside}[{i}]") for i, v in enumerate(value))
-
-
-def _list_of(found: list[Found]) -> str:
-    """Name the models for a message, as many as fit."""
-    names = ""
-    for model in found:
-        name = model.inside or "the file itself"
-        if names and len(names) + len(name) > _LONGEST_LIST:
-            return f"{names}, …"
-        names = f"{names}, {name}" if names else name
-    return names

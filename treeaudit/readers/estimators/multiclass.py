@@ -4,17 +4,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError
 from treeaudit.model.schema import Label
 from treeaudit.readers.estimators.found import Found, Seen, elements
-from treeaudit.readers.pickles.inert import show
+from treeaudit.readers.limits import Most, show
+from treeaudit.readers.types import Flag
 
 __all__ = ["Held", "each", "one_vs_one", "one_vs_rest", "output_code", "outputs"]
 
 _FEW = 6
-_LONGEST_CHAIN = 1_000
 
 Held = Iterator[Found | None]
 
@@ -63,7 +62,7 @@ def output_code(found: Found) -> Held:
     return each(found, seen)
 
 
-def _either(classes: tuple[Label, ...], chosen: npt.NDArray[np.bool_]) -> str:
+def _either(classes: tuple[Label, ...], chosen: Flag) -> str:
     """Name some classes, as many as one reads."""
     places = np.flatnonzero(chosen).tolist()
     names = [show(str(classes[i]), 40).strip("'") for i in places[:_FEW]]
@@ -79,8 +78,8 @@ def outputs(found: Found) -> Held:
         order = order.ravel().tolist()
     targets = [t for t in order if isinstance(t, int)] if isinstance(order, list) else []
     names = found.given.names
-    if chain and len(elements(found.get("estimators_"))) > _LONGEST_CHAIN:
-        raise ModelTooLargeError(f"a chain of more than {_LONGEST_CHAIN:,} models")
+    if chain and len(elements(found.get("estimators_"))) > Most.chain:
+        raise ModelTooLargeError(f"a chain of more than {Most.chain:,} models")
 
     def name(i: int) -> str:
         return f"output {targets[i] if chain and i < len(targets) else i}"

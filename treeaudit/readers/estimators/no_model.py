@@ -6,8 +6,9 @@ import numpy as np
 
 from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, steps_of
 from treeaudit.readers.estimators.found import Found
+from treeaudit.readers.limits import clean, show
 from treeaudit.readers.pickles.arrays import LateArray, arrived
-from treeaudit.readers.pickles.inert import Inert, clean, show
+from treeaudit.readers.pickles.inert import Inert
 
 __all__ = ["what_it_is"]
 

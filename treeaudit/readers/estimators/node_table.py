@@ -1,26 +1,19 @@
 """The node table of one scikit-learn tree: checked, and turned towards parents."""
 
-from dataclasses import dataclass
-
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.limits import Most
+from treeaudit.readers.links import Edges, Links, link
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array, Float, Table, Wide
 
 __all__ = ["NodeTable", "read_nodes"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Table = npt.NDArray[np.void]
 
 _NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
 _OPTIONAL = ("weighted_n_node_samples", "missing_go_to_left")
 _NUMBERS = ("threshold", "weighted_n_node_samples")
-_MOST_PEOPLE = 1 << 53
-_MOST_WEIGHT = 1e18
-_MOST_FEATURES = 1 << 20
 # Records that fit a fast cache: each is fetched once, whatever its columns.
 _BLOCK = 4096
 
@@ -35,16 +28,17 @@ class NodeTable:
     __slots__ = ("_at_hand", "_links", "_nodes", "_values", "cut_off", "kept", "n_features")
 
     def __init__(self, nodes: Table, values: Float, n_features: int) -> None:
-        self._at_hand: dict[str, npt.NDArray[np.generic]] = {}
+        self._at_hand: dict[str, Array] = {}
         self._links: Links | None = None
         self._nodes = nodes
         self._values = values
         self.n_features = n_features
         self.cut_off = 0
-        self.kept = self._check_shape()
+        self.kept = None
+        self._check_shape()
         self._check_numbers()
 
-    def _column(self, name: str) -> npt.NDArray[np.generic]:
+    def _column(self, name: str) -> Array:
         """Gather the columns out of the records once; `forget` lets them go."""
         if not self._at_hand:
             rows = self._nodes if self.kept is None else self._nodes[self.kept]
@@ -115,42 +109,23 @@ class NodeTable:
         values = self._values if self.kept is None else self._values[self.kept]
         return values[:, 0, :]
 
-    def _check_shape(self) -> Wide | None:
-        """Return the nodes that hang on the root, or None where all do."""
-        self.kept = None
+    def _check_shape(self) -> None:
+        """Keep the nodes that hang on the root; None where all do."""
         links = self.links()
-        n, inner = len(self._nodes), links.inner
         has_right = self._whole("right_child") >= 0
-        if np.count_nonzero(has_right) != len(inner) or not has_right[inner].all():
+        if np.count_nonzero(has_right) != len(links.inner) or not has_right[links.inner].all():
             raise ReadError("the tree is damaged: a node has one child")
-        once = np.zeros(n, dtype=np.bool_)
-        for children in (links.left, links.right):
-            if len(inner) and (children.max() >= n or np.any(children <= inner)):
-                raise ReadError(
-                    "the tree is damaged: a child is out of range or comes before its parent"
-                )
-            once[children] = True
-        if np.count_nonzero(once) != 2 * len(inner):
-            raise ReadError("the tree is damaged: a node has two parents")
-        return None if 2 * len(inner) == n - 1 else self._drop_cut_off(links, n)
-
-    def _drop_cut_off(self, links: "Links", n: int) -> Wide:
-        top = np.arange(n)
-        top[links.left] = top[links.right] = links.inner
-        # Each pass doubles the way up, so that a deep chain costs no more than a bush.
-        while np.any(top != (higher := top[top])):
-            top = higher
-        kept = np.flatnonzero(top == 0)
-        self.cut_off = int(n - len(kept))
-        self.forget()
-        return kept
+        links = link(links.inner, links.left, links.right, len(self._nodes), ordered=True)
+        if links.cut_off:
+            self.forget()
+            self.kept, self.cut_off, self._links = links.stored, links.cut_off, links
 
     def _check_numbers(self) -> None:
         links = self.links()
         n, weight = self.n_records, self.weight
         # Written so that a weight that is not a number fails.
-        possible = n.min() >= 0 and n.max() <= _MOST_PEOPLE
-        if not (possible and weight.min() >= 0 and weight.max() <= _MOST_WEIGHT):
+        possible = n.min() >= 0 and n.max() <= Most.people
+        if not (possible and weight.min() >= 0 and weight.max() <= Most.weight):
             raise ReadError("the tree is damaged: a node has a negative or impossible count")
         inner, left, right = links.inner, links.left, links.right
         if np.any(n[left] + n[right] != n[inner]):
@@ -174,7 +149,7 @@ class NodeTable:
         if not np.isfinite(total) and not np.all(np.isfinite(self._values)):
             raise ReadError("the tree is damaged: a value is not a number")
 
-    def links(self) -> "Links":
+    def links(self) -> Links:
         """Return the inner nodes and their children, numbered as kept."""
         if self._links is not None:
             return self._links
@@ -189,46 +164,15 @@ class NodeTable:
         self._links = Links(inner=inner, left=left, right=right)
         return self._links
 
-    def edges(self) -> "Edges":
+    def edges(self) -> Edges:
         """Return the condition that leads into every node."""
         links = self.links()
-        inner, left, right = links.inner, links.left, links.right
-        n = 2 * len(inner) + 1
-        parent = np.full(n, -1, dtype=np.int32)
-        feature = np.full(n, -1, dtype=np.int32)
-        low, high = np.full(n, -np.inf), np.full(n, np.inf)
-        threshold = self._column("threshold")[inner]
-        for child in (left, right):
-            parent[child] = inner
-            feature[child] = self._column("feature")[inner]
-        high[left] = threshold
-        low[right] = threshold
-        missing = None
+        missing_left = None
         if "missing_go_to_left" in (self._nodes.dtype.names or ()):
-            missing = np.zeros(n, dtype=np.bool_)
-            goes_left = self._column("missing_go_to_left")[inner] != 0
-            missing[left], missing[right] = goes_left, ~goes_left
-        return Edges(parent=parent, feature=feature, low=low, high=high, missing=missing)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Links:
-    """Inner nodes and their two children."""
-
-    inner: Wide
-    left: Wide
-    right: Wide
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Edges:
-    """Arrays of `treeaudit.Tree` that describe the way into each node."""
-
-    parent: npt.NDArray[np.int32]
-    feature: npt.NDArray[np.int32]
-    low: Float
-    high: Float
-    missing: npt.NDArray[np.bool_] | None
+            missing_left = self._column("missing_go_to_left")[links.inner] != 0
+        feature = self._whole("feature")[links.inner]
+        bound = self._column("threshold")[links.inner].astype(np.float64, copy=False)
+        return links.edges(feature, bound, missing_left)
 
 
 def read_nodes(stored: object) -> NodeTable:
@@ -247,7 +191,7 @@ def read_nodes(stored: object) -> NodeTable:
     if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
         raise ReadError("the tree is damaged: its node table is missing")
     _check_columns(nodes.dtype)
-    if not isinstance(n_features, int) or not 0 < n_features <= _MOST_FEATURES:
+    if not isinstance(n_features, int) or not 0 < n_features <= Most.features:
         raise ReadError("the tree is damaged: it does not tell how many features it has")
     if nodes.ndim != 1 or values.ndim != 3 or not _is_double(values.dtype) or not values.shape[2]:
         raise ReadError("the tree is damaged: its tables have the wrong shape")

@@ -9,18 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.model.schema import Feature
+from treeaudit.readers.estimators.found import names_in
 from treeaudit.readers.estimators.labels import text_of
 from treeaudit.readers.estimators.steps import UNDO, CannotUndoError, Column
+from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Wide
 
-__all__ = ["Plan", "plan_of"]
-
-Float = npt.NDArray[np.float64]
-_MOST_COLUMNS = 1 << 20
+__all__ = ["Plan", "plan_of", "width_in"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +46,7 @@ class Plan:
     made: tuple[str, ...]
     named: bool = True
 
-    def n_codes(self, tested: npt.NDArray[np.int64]) -> int:
+    def n_codes(self, tested: Wide) -> int:
         """Bound the category codes that edges on these columns need."""
         width = np.array([len(column.known) for column in self.columns], dtype=np.int64)
         return int(width[tested].sum())
@@ -78,7 +77,7 @@ class _Way:
 
     names: Sequence[str]
     made: list[str]
-    depth: int = 16
+    depth: int = Deepest.models
 
     def inside(self) -> "_Way":
         if self.depth == 0:
@@ -105,13 +104,15 @@ def plan_of(
     Plan or None
         None if the steps do not lead to ``n_seen`` columns.
     """
-    first = next((step for step in steps if isinstance(step, Inert)), None)
-    width = _width_in(first, n_seen)
-    if width is None or width > _MOST_COLUMNS:
+    width = width_in(steps, n_seen)
+    if width is None or width > Most.features:
         return None
-    known = _names_in(first, width) or (
-        names if names is not None and len(names) == width else None
-    )
+    first = next((step for step in steps if isinstance(step, Inert)), None)
+    stored = None if first is None else names_in(first)
+    if stored is not None and len(stored) == width:
+        known: Sequence[str] | None = [text_of(name) for name in stored.tolist()]
+    else:
+        known = names if names is not None and len(names) == width else None
     names = known or [f"x{i}" for i in range(width)]
     made: list[str] = []
     try:
@@ -141,13 +142,24 @@ def _named(column: Column, name: str) -> Column:
     return replace(column, kind="made", name=name, known=())
 
 
-def _width_in(step: Inert | None, n_seen: int, depth: int = 16) -> int | None:
-    stated = None if step is None else step.attributes.get("n_features_in_")
-    if isinstance(stated, int):
-        return stated if stated > 0 else None
-    if step is not None and step.kind == "Pipeline" and depth:
-        inner = [s for s in _members(step.attributes.get("steps"), 1) if isinstance(s, Inert)]
-        return _width_in(inner[0], n_seen, depth - 1) if inner else n_seen
+def width_in(steps: Sequence[object], n_seen: int) -> int | None:
+    """Return how many columns the first step says that it takes; None where it cannot be.
+
+    Parameters
+    ----------
+    steps
+        The stored steps.
+    n_seen
+        How many columns there are behind them: as many in front where they do not say.
+    """
+    for _ in range(Deepest.models):
+        step = next((step for step in steps if isinstance(step, Inert)), None)
+        stated = None if step is None else step.get("n_features_in_")
+        if isinstance(stated, int):
+            return stated if stated > 0 else None
+        if step is None or step.kind != "Pipeline":
+            break
+        steps = _members(step.get("steps"), 1)
     return n_seen
 
 
@@ -156,13 +168,6 @@ def _members(pairs: object, place: int) -> list[object]:
     if not isinstance(pairs, list):
         return []
     return [pair[place] for pair in pairs if isinstance(pair, tuple) and len(pair) > place]
-
-
-def _names_in(step: Inert | None, width: int) -> list[str] | None:
-    stored = None if step is None else arrived(step.attributes.get("feature_names_in_"))
-    if not isinstance(stored, np.ndarray) or stored.shape != (width,):
-        return None
-    return [text_of(name) for name in stored.tolist()]
 
 
 def _features(
@@ -208,7 +213,7 @@ def _chain(steps: Sequence[object], columns: list[Column], way: _Way) -> list[Co
         if not isinstance(step, Inert):
             raise CannotUndoError
         columns = _after(step, columns, way.inside())
-        if len(columns) > _MOST_COLUMNS:
+        if len(columns) > Most.features:
             raise CannotUndoError
     return columns
 
@@ -238,7 +243,7 @@ def _side_by_side(parts: Sequence[tuple[object, list[Column]]], way: _Way) -> li
     out: list[Column] = []
     for step, columns in parts:
         out += _chain([step], columns, way)
-        if len(out) > _MOST_COLUMNS:
+        if len(out) > Most.features:
             raise CannotUndoError
     return out
 

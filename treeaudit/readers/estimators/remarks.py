@@ -5,7 +5,8 @@ from typing import Any
 
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.estimators.labels import label_of
-from treeaudit.readers.pickles.inert import Inert, clean, show
+from treeaudit.readers.limits import clean, show
+from treeaudit.readers.pickles.inert import Inert
 
 __all__ = ["not_audited", "note_code", "parameters"]
 

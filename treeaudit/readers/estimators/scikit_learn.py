@@ -10,37 +10,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-import numpy.typing as npt
-
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Label
 from treeaudit.model.source import Member, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.answers import answers_of
 from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
-from treeaudit.readers.estimators.ensembles import steps_of
 from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.estimators.join import Part, join
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.estimators.models import members_of
-from treeaudit.readers.estimators.preprocessing import Plan, plan_of
+from treeaudit.readers.estimators.preprocessing import Plan, plan_of, width_in
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
 from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.readers.estimators.undo import undo
+from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert, clean, show
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Wide
 
 __all__ = ["to_forest"]
-
-Wide = npt.NDArray[np.int64]
-
-_MOST_CODES = 1 << 22
-_DEEPEST = 16
-_MOST_COLUMNS = 1 << 20
-_MOST_PEOPLE = 1 << 53
 
 
 def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
@@ -80,15 +71,10 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
     version = attributes.get("_sklearn_version")
     alone = len(chosen) == 1 and chosen[0].found.estimator is estimator
-    return Forest(
-        trees=joined.trees,
-        schema=joined.schema,
-        counts_are=joined.counts_are,
-        counts_reason=joined.counts_reason,
+    return replace(
+        joined,
         answers=answers_of(found, [(piece.found, piece.part.grove.n_trees) for piece in chosen]),
-        records_are=joined.records_are,
         n_records=_n_records(found, joined.n_records),
-        single_precision=joined.single_precision,
         source=replace(
             source,
             estimator=estimator.kind,
@@ -100,8 +86,6 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
         ),
         warnings=tuple(dict.fromkeys(warnings)),
         members=() if alone else tuple(piece.part.member for piece in chosen),
-        tree_classes=joined.tree_classes,
-        class_weights=joined.class_weights,
     )
 
 
@@ -174,7 +158,7 @@ def _columns(found: Found, pieces: Sequence[_Piece], budget: Budget) -> tuple[Fe
         return budget.named(names, len(names)) or ()
     for name in ("n_features_in_", "n_features_"):
         stated = first.get(name) if isinstance(first, Inert) else None
-        if isinstance(stated, int) and 0 < stated <= _MOST_COLUMNS:
+        if isinstance(stated, int) and 0 < stated <= Most.features:
             return budget.unnamed(stated)
     return max((p.part.grove.schema.features for p in pieces), key=len)
 
@@ -183,13 +167,14 @@ def _plan(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Pl
     """Return how to undo the steps before the trees, and say what cannot be undone."""
     if not found.before:
         return None
-    names = found.seen.names
-    budget.undo(max(_width(found.before[0]), len(grove.schema.features)))
+    names, n_seen = found.seen.names, len(grove.schema.features)
+    width = width_in(found.before, n_seen) or 0
+    budget.undo(max(width if width <= Most.features else 0, n_seen))
     if names is not None:
         known: list[str] | None = [str(label_of(arrived(name))) for name in names.tolist()]
     else:
         known = grove.schema.names if grove.schema.named else None
-    plan = plan_of(found.before, len(grove.schema.features), known)
+    plan = plan_of(found.before, n_seen, known)
     if plan is not None and _too_many_codes(plan, grove):
         plan = plan.without_sets()
     if plan is not None and codes_behind(grove.schema.features, plan) is None:
@@ -208,21 +193,10 @@ def _plan(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Pl
     return plan
 
 
-def _width(step: object) -> int:
-    """Return how many columns a step says that it takes."""
-    for _ in range(_DEEPEST):
-        inner = steps_of(step) if isinstance(step, Inert) and step.kind == "Pipeline" else []
-        if not inner:
-            break
-        step = arrived(inner[0][1])
-    stated = step.get("n_features_in_") if isinstance(step, Inert) else None
-    return stated if isinstance(stated, int) and 0 < stated <= _MOST_COLUMNS else 0
-
-
 def _too_many_codes(plan: Plan, grove: Grove) -> bool:
     if not any(column.known for column in plan.columns):
         return False
-    return any(plan.n_codes(grove.tested(i)) > _MOST_CODES for i in range(grove.n_trees))
+    return any(plan.n_codes(grove.tested(i)) > Most.made_codes for i in range(grove.n_trees))
 
 
 def _undone(grove: Grove, plan: Plan) -> Grove:
@@ -244,4 +218,4 @@ def _n_records(found: Found, joined: int | None) -> int | None:
     stated = found.get("_n_samples")
     if joined is not None or found.seen.rows == "repeated" or not isinstance(stated, int):
         return joined
-    return stated if 0 < stated < _MOST_PEOPLE else None
+    return stated if 0 < stated < Most.people else None

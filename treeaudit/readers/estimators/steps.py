@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.readers.estimators.labels import text_of
 from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.types import Float
 
 __all__ = ["UNDO", "CannotUndoError", "Column"]
 
-Float = npt.NDArray[np.float64]
 Kind = Literal["number", "one-hot", "ordinal", "bins", "made"]
 
 

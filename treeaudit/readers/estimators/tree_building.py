@@ -1,26 +1,25 @@
 """Build a `Tree` from a stored node table."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.model.schema import Label
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.counts import Meaning, class_weights
 from treeaudit.readers.estimators.found import Seen
 from treeaudit.readers.estimators.node_table import NodeTable
+from treeaudit.readers.types import Float, Wide
 
 __all__ = ["Stored", "built"]
 
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
 
-
+@dataclass(frozen=True, slots=True, eq=False)
 class Stored:
     """Everything that building one of the trees takes.
 
-    Parameters
+    Attributes
     ----------
     records, meaning, seen
         Per tree: its node table, what its class numbers are, what it was trained on.
@@ -32,19 +31,12 @@ class Stored:
         Those of the model.
     """
 
-    __slots__ = ("classes", "columns", "meaning", "places", "records", "seen")
-
-    def __init__(
-        self,
-        records: Sequence[NodeTable],
-        meaning: Sequence[Meaning],
-        seen: Sequence[Seen],
-        columns: Sequence[Wide] | None,
-        places: Sequence[Wide | None] | None,
-        classes: tuple[Label, ...] | None,
-    ) -> None:
-        self.records, self.meaning, self.seen = records, meaning, seen
-        self.columns, self.places, self.classes = columns, places, classes
+    records: Sequence[NodeTable]
+    meaning: Sequence[Meaning]
+    seen: Sequence[Seen]
+    columns: Sequence[Wide] | None
+    places: Sequence[Wide | None] | None
+    classes: tuple[Label, ...] | None
 
 
 def built(stored: Stored, i: int) -> Tree:
@@ -60,19 +52,11 @@ def built(stored: Stored, i: int) -> Tree:
             counts = np.rint(counts * meaning.per_weight)
         counts = _placed(counts, stored, i)
     edges = record.edges()
-    feature = edges.feature
     if stored.columns is not None:
-        feature = np.where(feature < 0, -1, stored.columns[i][feature]).astype(np.int32)
-    tree = Tree(
-        parent=edges.parent,
-        feature=feature,
-        low=edges.low,
-        high=edges.high,
-        missing=edges.missing,
-        n_records=None if stored.seen[i].rows == "repeated" else record.n_records,
-        counts=counts,
-        value=value,
-    )
+        feature = np.where(edges.feature < 0, -1, stored.columns[i][edges.feature])
+        edges = replace(edges, feature=feature.astype(np.int32))
+    n_records = None if stored.seen[i].rows == "repeated" else record.n_records
+    tree = edges.tree(n_records=n_records, counts=counts, value=value)
     record.forget()
     return tree
 

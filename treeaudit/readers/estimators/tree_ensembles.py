@@ -8,29 +8,23 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import RecordsAre
 from treeaudit.model.schema import Label, Schema
 from treeaudit.readers.estimators.counts import Meaning
-from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, seen_in_bag, seen_in_forest
+from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, children
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.node_table import NodeTable, read_nodes
 from treeaudit.readers.estimators.tree_building import Stored, built
 from treeaudit.readers.estimators.tree_counts import meanings, weakest
+from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Wide
 
 __all__ = ["read_trees"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-
-_MOST_TREES = 50_000
-_MOST_PEOPLE = 1 << 53
-_MOST_FEATURES = 1 << 20
 
 
 def read_trees(found: Found, budget: Budget) -> Grove:
@@ -113,8 +107,8 @@ def _trees(found: Found) -> list[Inert]:
         return [found.estimator]
     kind = found.estimator.kind
     held = elements(found.get("estimators_"))
-    if len(held) > _MOST_TREES:
-        raise ModelTooLargeError(f"the {kind} has more than {_MOST_TREES:,} trees")
+    if len(held) > Most.trees:
+        raise ModelTooLargeError(f"the {kind} has more than {Most.trees:,} trees")
     trees = [tree for tree in held if isinstance(tree, Inert)]
     if not trees:
         raise UnsupportedModelError(f"the {kind} was never fitted: call fit before saving it")
@@ -138,20 +132,13 @@ def _records(trees: Sequence[Inert], budget: Budget, *, apart: bool) -> list[Nod
 
 def _seen(found: Found, trees: Sequence[Inert]) -> list[Seen]:
     """Return what each tree was trained on."""
-    kind, given = found.estimator.kind, found.given
     if is_tree(found.estimator):
         return [found.seen]
-    if kind in BAGS:
-        return [seen_in_bag(found, given, tree) for tree in trees]
-    if kind in FORESTS:
-        return [seen_in_forest(found)] * len(trees)
-    if kind == "AdaBoostRegressor":
-        return [given.after("repeated")] * len(trees)
-    if kind == "AdaBoostClassifier":
-        return [given.after("first"), *[given.after("later")] * (len(trees) - 1)]
+    if not found.estimator.kind.startswith("GradientBoosting"):
+        return [child.seen for child in children(found)]
     share = found.get("subsample")
     some = isinstance(share, int | float) and share < 1
-    return [given.after("some" if some else "all")] * len(trees)
+    return [found.given.after("some" if some else "all")] * len(trees)
 
 
 def _columns(found: Found, records: Sequence[NodeTable]) -> tuple[list[Wide] | None, int]:
@@ -165,9 +152,9 @@ def _columns(found: Found, records: Sequence[NodeTable]) -> tuple[list[Wide] | N
     if len(arrays) != len(records) or any(c.shape != (n_features,) for c in arrays):
         raise ReadError("the bag is damaged: it does not tell which columns its trees saw")
     width = max((int(c.max()) + 1 for c in arrays), default=0)
-    if isinstance(stated, int) and width <= stated <= _MOST_FEATURES:
+    if isinstance(stated, int) and width <= stated <= Most.features:
         width = stated
-    if width > _MOST_FEATURES or any(int(c.min()) < 0 for c in arrays):
+    if width > Most.features or any(int(c.min()) < 0 for c in arrays):
         raise ReadError("the bag is damaged: its trees saw columns that cannot be")
     return [c.astype(np.int64, copy=False) for c in arrays], width
 
@@ -222,7 +209,7 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
     rows = {one.rows for one in seen}
     if found.seen.rows == "repeated":
         return None
-    if isinstance(stated, int) and most <= stated <= _MOST_PEOPLE:
+    if isinstance(stated, int) and most <= stated <= Most.people:
         return stated
     if rows <= {"all", "first", "later"} or (len(records) == 1 and rows == {"some"}):
         return int(records[0].n_records[0])
@@ -230,7 +217,7 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
         return None
     if found.get("max_samples") is None and found.get("class_weight") is None:
         total = records[0].weight[0]
-        return int(total) if float(total).is_integer() and total <= _MOST_PEOPLE else None
+        return int(total) if float(total).is_integer() and total <= Most.people else None
     return None
 
 

@@ -1,15 +1,12 @@
 """Say the conditions of a tree in terms of the columns before its pipeline."""
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.estimators.preprocessing import Plan
+from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["undo"]
-
-Int = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 
 def undo(tree: Tree, plan: Plan) -> Tree:
@@ -68,13 +65,13 @@ def undo(tree: Tree, plan: Plan) -> Tree:
     )
 
 
-def _of_kind(plan: Plan, kind: str, column: Int) -> npt.NDArray[np.bool_]:
+def _of_kind(plan: Plan, kind: str, column: Wide) -> Flag:
     return np.array([c.kind == kind for c in plan.columns], dtype=np.bool_)[column]
 
 
 def _missing(
-    tree: Tree, plan: Plan, edge: Int, column: Int, low: Float, high: Float
-) -> npt.NDArray[np.bool_] | None:
+    tree: Tree, plan: Plan, edge: Wide, column: Wide, low: Float, high: Float
+) -> Flag | None:
     """Send missing values where their replacement goes; one-hot gives them a 0."""
     fill = np.array([np.nan if c.fill is None else c.fill for c in plan.columns])[column]
     filled, one_hot = ~np.isnan(fill), _of_kind(plan, "one-hot", column)
@@ -89,7 +86,7 @@ def _missing(
 
 
 def _sets(
-    tree: Tree, plan: Plan, edge: Int, column: Int, low: Float, high: Float
+    tree: Tree, plan: Plan, edge: Wide, column: Wide, low: Float, high: Float
 ) -> CategorySets | None:
     """Return the categories that pass each edge, and open the bounds of those edges."""
     one_hot, ordinal = _of_kind(plan, "one-hot", column), _of_kind(plan, "ordinal", column)
@@ -123,7 +120,7 @@ def _sets(
     return CategorySets(start=start, codes=codes.astype(np.int32))
 
 
-def _bins(plan: Plan, edge: Int, column: Int, low: Float, high: Float) -> None:
+def _bins(plan: Plan, edge: Wide, column: Wide, low: Float, high: Float) -> None:
     """Turn bounds on the number of a bin into bounds on the number in it."""
     for number, c in enumerate(plan.columns):
         if c.kind != "bins":

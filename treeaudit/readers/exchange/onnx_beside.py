@@ -16,7 +16,7 @@ from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, r
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS
 from treeaudit.readers.leftovers.unexplained import few
-from treeaudit.readers.pickles.inert import show
+from treeaudit.readers.limits import show
 
 __all__ = ["ENSEMBLES", "beside"]
 

@@ -14,13 +14,9 @@ import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.exchange.onnx_graph import LEAF, MODES, Attribute
+from treeaudit.readers.types import Array, Flag, Float, Wide
 
 __all__ = ["Columns", "from_leaf_table", "from_node_table", "numbers"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
-Array = npt.NDArray[np.generic]
 
 _MOST_FEATURES = 1 << 20
 _MOST_OUTPUTS = 1 << 20

@@ -20,7 +20,8 @@ from treeaudit.readers.exchange.protobuf import (
     Message,
     varints,
 )
-from treeaudit.readers.pickles.inert import clean
+from treeaudit.readers.limits import clean
+from treeaudit.readers.types import Array
 
 __all__ = [
     "LEAF",
@@ -45,8 +46,6 @@ _MODE_CODES = [(b"J\x04LEAF", LEAF)] + [
     for code, name in enumerate(MODES)
 ]
 _TENSOR_TYPES = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 10: "<f2", 11: "<f8"}
-
-Array = npt.NDArray[np.generic]
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ of each class. It holds the thresholds and what each leaf adds to the outputs.
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
@@ -25,7 +24,8 @@ from treeaudit.readers.exchange.onnx_graph import (
     read_graph,
 )
 from treeaudit.readers.exchange.onnx_trees import Ensemble
-from treeaudit.readers.pickles.inert import LIMITS, Limits, show
+from treeaudit.readers.limits import Limits, show
+from treeaudit.readers.types import Int
 from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "read"]
@@ -50,9 +50,7 @@ def matches(content: Content) -> bool:
     return number in _MODEL_FIELDS and wire == (0 if number in (1, 5) else 2)
 
 
-def read(
-    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
-) -> Forest:
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the tree ensemble of an ONNX file.
 
     Parameters
@@ -285,7 +283,7 @@ def _tree(
 
 def _labels(
     ensemble: Ensemble, tree: Tree, width: int, attributes: dict[str, Attribute]
-) -> npt.NDArray[np.int32] | None:
+) -> Int | None:
     """Return the class that each leaf of a single tree votes for, where votes are plain."""
     plain = not any(n in attributes for n in ("base_values", "base_values_as_tensor"))
     if not plain or _parameters(attributes).get("post_transform", "NONE") != "NONE":
@@ -297,5 +295,5 @@ def _labels(
     np.add.at(total, (node, output), weight)
     if width < 2 or not voted[tree.leaves].all():
         return None
-    best: npt.NDArray[np.int32] = total.argmax(axis=1).astype(np.int32)
+    best: Int = total.argmax(axis=1).astype(np.int32)
     return best

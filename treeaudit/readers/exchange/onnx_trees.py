@@ -14,12 +14,9 @@ from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.onnx_columns import Columns
 from treeaudit.readers.exchange.onnx_graph import LEAF, MODES
+from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Ensemble"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 _MOST_LEVELS = 10_000
 _LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(len(MODES))

@@ -10,9 +10,6 @@ people where share times record count comes out whole in every leaf.
 import re
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import CountsAre, Forest
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
@@ -23,12 +20,11 @@ from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_document import Document, Model, Node, parse
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
 from treeaudit.readers.leftovers.single_targets import single_targets
-from treeaudit.readers.pickles.inert import LIMITS, Limits, clean, show
+from treeaudit.readers.limits import Limits, clean, show
+from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "read"]
-
-Float = npt.NDArray[np.float64]
 
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?PMML[\s>/]")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
@@ -51,9 +47,7 @@ def matches(content: Content) -> bool:
     return text.lstrip()[:1] == "<" and _ROOT.search(text) is not None
 
 
-def read(
-    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
-) -> Forest:
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the trees of a PMML file.
 
     Parameters
@@ -77,7 +71,6 @@ def read(
     ReadError
         If the file is damaged.
     """
-    del limits
     document = parse(content.data)
     name, model = _choose(document, select)
     try:

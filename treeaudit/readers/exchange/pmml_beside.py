@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.leftovers.unexplained import few
-from treeaudit.readers.pickles.inert import clean, show
+from treeaudit.readers.limits import clean, show
 
 __all__ = ["Beside"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.exchange.pmml_document import DataField, Predicate
-from treeaudit.readers.pickles.inert import show
+from treeaudit.readers.limits import show
 
 __all__ = ["OTHER", "Condition", "Fields"]
 

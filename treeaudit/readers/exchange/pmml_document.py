@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.exchange.pmml_beside import Beside
-from treeaudit.readers.pickles.inert import clean, show
+from treeaudit.readers.limits import clean, show
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel", "parse"]
 

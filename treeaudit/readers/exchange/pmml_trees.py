@@ -12,18 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.forest import CountsAre
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.pmml_conditions import Condition, Fields
 from treeaudit.readers.exchange.pmml_document import Node, TreeModel
-from treeaudit.readers.pickles.inert import show
+from treeaudit.readers.limits import show
+from treeaudit.readers.types import Float, Wide
 
 __all__ = ["Rows", "flatten"]
-
-Float = npt.NDArray[np.float64]
 
 _MOST_PEOPLE = float(1 << 53)
 _MOST_CELLS = 1 << 26
@@ -46,7 +44,7 @@ class Rows:
         self.node.append(node)
         return len(self.parent) - 1
 
-    def records(self) -> npt.NDArray[np.int64] | None:
+    def records(self) -> Wide | None:
         """Return people per node, if the file states them and they add up."""
         stated = [None if node is None else _count(node) for node in self.node]
         if any(c is None for c, node in zip(stated, self.node, strict=True) if node is not None):
@@ -67,9 +65,7 @@ class Rows:
         # One node, or nodes that all say 1, prove nothing.
         return np.array(total, dtype=np.int64) if total[0] > 1 else None
 
-    def counts(
-        self, records: npt.NDArray[np.int64], classes: Mapping[str, int]
-    ) -> tuple[CountsAre, Float | None]:
+    def counts(self, records: Wide, classes: Mapping[str, int]) -> tuple[CountsAre, Float | None]:
         """Return what the class numbers are, and the numbers per node."""
         n, width = len(self.parent), len(classes)
         if n * width > _MOST_CELLS:
@@ -107,7 +103,7 @@ class Rows:
 
     def build(
         self,
-        records: npt.NDArray[np.int64] | None,
+        records: Wide | None,
         counts: Float | None,
         classes: Mapping[str, int] | None,
     ) -> Tree:

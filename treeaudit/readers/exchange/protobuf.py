@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.types import Wide
 
 __all__ = ["BYTES", "FIXED32", "FIXED64", "VARINT", "Field", "Message", "signed", "varints"]
 
@@ -250,13 +251,13 @@ def varints(packed: memoryview | bytes, at: int = 0) -> Whole:
     return np.concatenate(parts)
 
 
-def _narrow(numbers: npt.NDArray[np.int64]) -> Whole:
+def _narrow(numbers: Wide) -> Whole:
     """Halve the memory of numbers that are small, as nearly all are."""
     fits = numbers.view(np.uint64) + np.uint64(1 << 31) < np.uint64(1 << 32)
     return numbers.astype(np.int32) if fits.all() else numbers
 
 
-def _decode(raw: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int64], int]:
+def _decode(raw: npt.NDArray[np.uint8]) -> tuple[Wide, int]:
     """Decode the numbers that end in these bytes, up to one that is too long."""
     last = np.flatnonzero(raw < 128)
     if not len(last):
@@ -276,7 +277,7 @@ def _decode(raw: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int64], int]:
     return value.view(np.int64), int(last[-1]) + 1
 
 
-def _unpacked(piece: memoryview, tag: bytes) -> tuple[npt.NDArray[np.int64], int]:
+def _unpacked(piece: memoryview, tag: bytes) -> tuple[Wide, int]:
     """Decode numbers that each carry the same tag of one byte; stop at another tag."""
     if len(tag) != 1 or len(piece) == 0 or piece[0] != tag[0]:
         return np.zeros(0, dtype=np.int64), 0

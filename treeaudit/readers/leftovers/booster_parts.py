@@ -11,7 +11,7 @@ from typing import Any
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.unexplained import ANY, Keys, unexplained, unseen
-from treeaudit.readers.pickles.inert import clean
+from treeaudit.readers.limits import clean
 
 __all__ = [
     "CATBOOST",

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.pickles.inert import show
+from treeaudit.readers.limits import show
 
 __all__ = ["FLAWS", "Flaw", "flaws"]
 

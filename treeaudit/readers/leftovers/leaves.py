@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Float, Table
 
 __all__ = ["Leaves", "has_numbers", "is_one_of", "leaves_of"]
-
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,7 +60,7 @@ def leaves_of(tree: object) -> Leaves | None:
     return Leaves(n=n[usable], weight=weight[usable], impurity=impurity[usable], value=value)
 
 
-def has_numbers(nodes: npt.NDArray[np.void], names: Sequence[str]) -> bool:
+def has_numbers(nodes: Table, names: Sequence[str]) -> bool:
     """Tell whether a table of nodes has these columns, all of them numbers."""
     stored = nodes.dtype.names or ()
     return nodes.ndim == 1 and all(

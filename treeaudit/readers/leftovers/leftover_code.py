@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.pickles.inert import Global, show
+from treeaudit.readers.limits import show
+from treeaudit.readers.pickles.inert import Global
 
 __all__ = ["calls", "is_foreign"]
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.walk import Place
 
 __all__ = ["columns"]
 

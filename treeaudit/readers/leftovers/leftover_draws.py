@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Float, Wide
+from treeaudit.readers.walk import Place
 
 __all__ = ["seeds"]
 
@@ -39,7 +39,7 @@ class _Plan:
     people: int
     draws: int
     repeat: bool = True
-    weights: npt.NDArray[np.float64] | None = None
+    weights: Float | None = None
     features: tuple[int, int, bool] | None = None
 
 
@@ -148,7 +148,7 @@ def _is_size(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def _weights(model: Inert, people: int) -> npt.NDArray[np.float64] | None:
+def _weights(model: Inert, people: int) -> Float | None:
     stored = arrived(model.get("_sample_weight"))
     if not isinstance(stored, np.ndarray) or stored.shape != (people,):
         return None
@@ -209,7 +209,7 @@ def _repeat(
     return True
 
 
-def _draw(seed: object, plan: _Plan) -> npt.NDArray[np.int64] | None:
+def _draw(seed: object, plan: _Plan) -> Wide | None:
     """Return the rows of one tree, or None where the draw is not known here."""
     if not _is_seed(seed):
         return None

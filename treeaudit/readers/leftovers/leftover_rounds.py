@@ -11,17 +11,15 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.leaves import has_numbers, is_one_of, leaves_of
-from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array, Float
+from treeaudit.readers.walk import Place
 
 __all__ = ["first_round"]
-
-Float = npt.NDArray[np.float64]
 
 _LOGISTIC = frozenset(
     {"log_loss", "deviance", "binary_crossentropy", "categorical_crossentropy", "auto"}
@@ -83,7 +81,7 @@ def _shares(start: object, n_trees: int) -> list[float] | None:
     return [_sigmoid(log_odds)] if isinstance(log_odds, float) and n_trees == 1 else None
 
 
-def _finite(array: npt.NDArray[np.generic]) -> bool:
+def _finite(array: Array) -> bool:
     return array.dtype.kind == "f" and bool(np.isfinite(array).all())
 
 

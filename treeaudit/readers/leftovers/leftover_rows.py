@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array
+from treeaudit.readers.walk import Place
 
 __all__ = ["FEWEST_RECORDS", "long_values", "named_rows", "rows"]
 
@@ -93,7 +93,7 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Leftover]:
             yield Leftover(kind="records", where=where, n=n, says=says)
 
 
-def _row_weights(place: Place, model: Inert, array: npt.NDArray[np.generic]) -> Iterator[Leftover]:
+def _row_weights(place: Place, model: Inert, array: Array) -> Iterator[Leftover]:
     """Tell labels from weights: a weight per class is the label of everybody."""
     n, where = len(array), place.at("_sample_weight")
     if array.ndim != 1 or array.dtype.kind not in "biuf" or _is_constant(array):
@@ -114,13 +114,13 @@ def _row_weights(place: Place, model: Inert, array: npt.NDArray[np.generic]) -> 
         yield Leftover(kind="records", where=where, n=n, says=text)
 
 
-def _distinct(array: npt.NDArray[np.generic]) -> int:
+def _distinct(array: Array) -> int:
     """Count distinct values; where there are many, those of the beginning are enough."""
     few = len(np.unique(array[:_BEGINNING]))
     return few if few > _MOST_GROUPS else len(np.unique(array))
 
 
-def _out_of_bag(place: Place, name: str, array: npt.NDArray[np.generic], score: object) -> Leftover:
+def _out_of_bag(place: Place, name: str, array: Array, score: object) -> Leftover:
     told = ""
     if isinstance(score, float) and name == "oob_decision_function_" and 0 <= score <= 1:
         told = f", right for {score:.0%} of them (oob_score_)"
@@ -217,7 +217,7 @@ def _has_rows(value: object, n: int, turned: bool) -> bool:
             return False
 
 
-def _is_constant(array: npt.NDArray[np.generic]) -> bool:
+def _is_constant(array: Array) -> bool:
     if array.dtype.kind not in "biufSU" or not array.size:
         return not array.size
     return bool(np.all(array == array.flat[0]))

@@ -11,9 +11,9 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.leaves import is_one_of, leaves_of
-from treeaudit.readers.leftovers.walk import Place
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.walk import Place
 
 __all__ = ["targets"]
 

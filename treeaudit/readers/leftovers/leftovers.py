@@ -23,9 +23,9 @@ from treeaudit.readers.leftovers.leftover_rows import (
 )
 from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.unexplained import few
-from treeaudit.readers.leftovers.walk import Place, Walk
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.walk import Place, Walk
 
 __all__ = ["leftovers"]
 

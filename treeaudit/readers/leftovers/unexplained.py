@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.pickles.inert import clean, show
+from treeaudit.readers.limits import clean, show
 
 __all__ = ["ANY", "Keys", "few", "unexplained", "unseen"]
 

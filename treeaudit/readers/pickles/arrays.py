@@ -10,10 +10,11 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.pickles.inert import Inert, show
+from treeaudit.readers.limits import Most, show
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array
 
 __all__ = [
     "DType",
@@ -26,12 +27,9 @@ __all__ = [
     "shape_from",
 ]
 
-Array = npt.NDArray[np.generic]
 Buffer = bytes | bytearray | memoryview
 
 _CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](\d{1,8})|[?OV])")
-_MAX_RECORD = 1 << 16
-_MAX_ITEMS = 1 << 33
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +73,7 @@ class DType:
         match = _CODE.fullmatch(self.code)
         if match is None:
             raise ReadError(f"an array has a type that cannot be read: {show(self.code)}")
-        if int(match[1] or 0) > _MAX_RECORD:
+        if int(match[1] or 0) > Most.record:
             raise ReadError(f"an array element of {match[1]} bytes is too large")
         state = self.state if isinstance(self.state, tuple) else ()
         order = state[1] if len(state) > 1 else "="
@@ -88,7 +86,7 @@ class DType:
             raise UnsupportedModelError("an array of sub-arrays cannot be read")
         code = self.code.lstrip("<>|=")
         if code[0] in "SUV" and len(state) > 5 and isinstance(state[5], int) and state[5] >= 0:
-            if state[5] > _MAX_RECORD:
+            if state[5] > Most.record:
                 raise ReadError(f"an array element of {state[5]} bytes is too large")
             size = state[5] // 4 if code[0] == "U" else state[5]
             code = f"{code[0]}{size}"
@@ -104,7 +102,7 @@ class DType:
         size = state[5] if len(state) > 5 else None
         if not (isinstance(names, tuple) and isinstance(fields, dict) and isinstance(size, int)):
             raise ReadError("a record type is damaged")
-        if not 0 < size <= _MAX_RECORD or not 0 < len(names) <= 256:
+        if not 0 < size <= Most.record or not 0 < len(names) <= 256:
             raise ReadError("a record type is too large")
         plain: list[str] = []
         formats: list[np.dtype[np.generic]] = []
@@ -170,7 +168,7 @@ def shape_from(shape: object) -> tuple[int, ...]:
         raise ReadError("an array has no usable shape")
     checked = tuple(int(s) if isinstance(s, int) else -1 for s in sizes)
     # Without the zeros: numpy refuses (0, 2 ** 63) with an error of its own.
-    if any(s < 0 for s in checked) or _items(tuple(s or 1 for s in checked)) > _MAX_ITEMS:
+    if any(s < 0 for s in checked) or _items(tuple(s or 1 for s in checked)) > Most.items:
         raise ReadError(f"an array has an impossible shape: {show(tuple(sizes))}")
     return checked
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
+from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import LIMITS, Inert, Limits, show
+from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.pickles.npy import read_header, read_npy
 from treeaudit.readers.unpack import open_file
 
@@ -24,8 +25,6 @@ _MODULES = frozenset(
     for library in ("joblib", "sklearn.externals.joblib")
     for module in ("numpy_pickle", "numpy_pickle_compat")
 )
-_MOST = 20_000
-_LONGEST_NAME = 255
 _SMALL = 1 << 20
 
 
@@ -87,8 +86,10 @@ class Companions:
                 "file name in its own folder: treat it as hostile"
             )
         if name not in self._contents:
-            if len(self._contents) >= _MOST:
-                raise ModelTooLargeError(f"the file names more than {_MOST:,} companion files")
+            if len(self._contents) >= Most.companions:
+                raise ModelTooLargeError(
+                    f"the file names more than {Most.companions:,} companion files"
+                )
             self._contents[name] = self._read(name)
             self.opened[name] = len(self._contents[name])
         return self._contents[name]
@@ -130,7 +131,7 @@ class Companions:
 
 
 def _is_plain(name: str) -> bool:
-    if not 0 < len(name) <= _LONGEST_NAME or name in (".", "..") or not name.isprintable():
+    if not 0 < len(name) <= Most.file_name or name in (".", "..") or not name.isprintable():
         return False
     return not any(mark in name for mark in '/\\:*?"<>|')
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, arrived, scalar_from
-from treeaudit.readers.pickles.inert import Global, Inert, show
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.members import FETCHES, fetched
 from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
 

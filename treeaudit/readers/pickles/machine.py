@@ -12,10 +12,11 @@ from treeaudit.errors import (
     UnsafeModelError,
     UnsupportedModelError,
 )
+from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, object_array
 from treeaudit.readers.pickles.companions import Companions, names_companion, read_companion
 from treeaudit.readers.pickles.construct import ADVICE, call, create, hashable
-from treeaudit.readers.pickles.inert import Global, Inert, Limits, show
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.joblib_arrays import is_wrapper, read_array
 from treeaudit.readers.pickles.members import FETCHES
 from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention

@@ -10,18 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from mmap import mmap
 
-import numpy as np
-import numpy.typing as npt
-
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.limits import Deepest, Most, show
 from treeaudit.readers.pickles.arrays import DType, array_from, shape_from
-from treeaudit.readers.pickles.inert import show
+from treeaudit.readers.types import Array
 
 __all__ = ["Header", "read_header", "read_npy"]
 
 _MAGIC = b"\x93NUMPY"
-_LONGEST_HEADER = 1 << 16
-_DEEPEST = 6
 _UNIT = re.compile(r"\[\d{0,6}[a-zA-Zμ]{1,7}\]")
 _TOKEN = re.compile(
     r"[ \t\r\n]*(?:"
@@ -56,7 +52,7 @@ class Header:
     start: int
 
 
-def read_npy(data: Buffer) -> npt.NDArray[np.generic]:
+def read_npy(data: Buffer) -> Array:
     """Return the array of a .npy file, without copying it.
 
     Parameters
@@ -104,7 +100,7 @@ def read_header(data: Buffer) -> Header:
     width = 2 if head[6] == 1 else 4
     start = 8 + width
     size = int.from_bytes(head[8:start], "little")
-    if size > _LONGEST_HEADER or start + size > len(data):
+    if size > Most.header or start + size > len(data):
         raise ReadError(f"an array file (.npy) announces a header of {size:,} bytes")
     text = bytes(data[start : start + size]).decode(
         "utf-8" if head[6] == 3 else "latin1", "replace"
@@ -159,7 +155,7 @@ def _record(stated: list[object]) -> DType:
 
 def _literal(text: str) -> object:
     tokens = _tokens(text)
-    value = _value(next(tokens), tokens, _DEEPEST)
+    value = _value(next(tokens), tokens, Deepest.header)
     if next(tokens) != ("end", ""):
         raise ReadError("the header of an array file (.npy) is damaged")
     return value

@@ -27,9 +27,10 @@ Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
 from mmap import mmap
 
 from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.companions import Companions
-from treeaudit.readers.pickles.inert import LIMITS, Global, Limits
+from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.opcodes import STEPS
 

@@ -2,17 +2,15 @@
 
 from dataclasses import replace
 
-from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
-from treeaudit.readers.estimators.models import find_model
-from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.companions import Companions
-from treeaudit.readers.pickles.inert import LIMITS, Limits
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
+from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "read"]
@@ -23,16 +21,8 @@ def matches(content: Content) -> bool:
     return looks_like_pickle(content.data)
 
 
-def read(
-    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
-) -> Forest:
-    """Return the scikit-learn model in a pickle or joblib file.
-
-    Raises
-    ------
-    ReadError
-        If the file is unsafe, damaged, or holds no tree model.
-    """
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+    """Return the model in a pickle or joblib file; see `treeaudit.readers.Reader`."""
     try:
         beside = None if content.folder is None else Companions(content.folder, limits)
         unpickled = read_pickle(content.data, limits=limits, companions=beside)
@@ -45,7 +35,7 @@ def read(
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
     size = len(content.data) + sum(unpickled.companions.values())
-    forest = _forest(unpickled.root, select, source, size)
+    forest = stored_model(unpickled.root, select, source, size)
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
@@ -53,20 +43,6 @@ def read(
             leftovers(unpickled.root, forest.n_records, unpickled.mentioned)
         ),
     )
-
-
-def _forest(root: object, select: str | None, source: Source, size: int) -> Forest:
-    try:
-        found = find_model(root, select)
-    except UnsupportedModelError:
-        from treeaudit.readers.boosters.boosters import find_booster
-
-        forest = find_booster(root, select, source)
-        if forest is None:
-            raise
-        return forest
-    # Its trees lie in the record that is walked through: nothing of them is beside it.
-    return replace(to_forest(found, source, size), leftovers=Leftovers(looked_for=KINDS))
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:

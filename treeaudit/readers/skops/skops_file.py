@@ -4,36 +4,33 @@ The schema becomes the same inert records as a pickle, so that all that reads a
 scikit-learn model from a pickle reads it from here too.
 """
 
-import json
 from dataclasses import dataclass, replace
 
 from treeaudit.errors import (
     ModelTooLargeError,
     ReadError,
     UnsafeModelError,
-    UnsupportedModelError,
 )
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters.boosters import find_booster
-from treeaudit.readers.estimators.models import find_model
-from treeaudit.readers.estimators.scikit_learn import to_forest
+from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftovers import leftovers
-from treeaudit.readers.pickles.inert import LIMITS, Global, Limits, show
+from treeaudit.readers.limits import LIMITS, Limits, Most, show
+from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.skops.skops_names import check_names, dictionaries
 from treeaudit.readers.skops.skops_nodes import Graph
 from treeaudit.readers.skops.zip_archive import Archive, begins_archive, member_names
+from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "parse", "read"]
 
 _SCHEMA = "schema.json"
-_LONGEST_NAME = 255
 _MOST_UNREAD = 200
 # Bytes of Python objects per character that begins one, measured on CPython 3.11 to 3.14.
-_COSTS = ((b"{", 232), (b"[", 88), (b",", 64))
+_COSTS = (232, 88, 64)
 
 
 def matches(content: Content) -> bool:
@@ -44,28 +41,11 @@ def matches(content: Content) -> bool:
     return names is None or _SCHEMA in names
 
 
-def read(
-    content: Content, source: Source, select: str | None = None, limits: Limits = LIMITS
-) -> Forest:
-    """Return the scikit-learn model in a skops file.
-
-    Raises
-    ------
-    ReadError
-        If the file is unsafe, damaged, or holds no tree model.
-    """
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+    """Return the model in a skops file; see `treeaudit.readers.Reader`."""
     file = parse(content, limits)
-    root = file.root
-    source = replace(source, format="sklearn-skops")
-    try:
-        forest = to_forest(find_model(root, select), source, len(content.data) + file.n_bytes)
-        # Its trees lie in the record that is walked through: nothing of them is beside it.
-        forest = replace(forest, leftovers=Leftovers(looked_for=KINDS))
-    except UnsupportedModelError:
-        booster = find_booster(root, select, source)
-        if booster is None:
-            raise
-        forest = booster
+    root, source = file.root, replace(source, format="sklearn-skops")
+    forest = stored_model(root, select, source, len(content.data) + file.n_bytes)
     found = leftovers(root, forest.n_records, file.mentioned)
     archive = (*flaws("skops", file.version), *map(_unread, file.unread))
     beside = found.beside(Leftovers(found=archive, looked_for=KINDS))
@@ -123,7 +103,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     """
     archive = Archive(content.data, limits)
     archive.open([_SCHEMA])
-    schema = _schema(archive.read(_SCHEMA), len(content.data), limits)
+    schema = _schema(archive.read(_SCHEMA), limits.objects(len(content.data)))
     mentioned = check_names(schema)
     read = dict.fromkeys((_SCHEMA, *_files(schema)))
     archive.open(read)
@@ -141,19 +121,8 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     )
 
 
-def _schema(data: memoryview, n_bytes: int, limits: Limits) -> dict[str, object]:
-    text = bytes(data)
-    cost = sum(text.count(mark) * cost for mark, cost in _COSTS)
-    if cost > limits.containers + 4 * n_bytes:
-        raise ModelTooLargeError(
-            "the skops schema would unpack to more objects than its size allows"
-        )
-    try:
-        schema = json.loads(text)
-    except RecursionError:
-        raise ModelTooLargeError("the skops schema is nested too deeply") from None
-    except (ValueError, MemoryError):
-        raise ReadError("the schema.json of the skops file is damaged") from None
+def _schema(data: memoryview, most: int) -> dict[str, object]:
+    schema = parse_json(data, most, _COSTS, what="the schema.json of the skops file", infinite=True)
     if not isinstance(schema, dict):
         raise ReadError("the schema.json of the skops file holds no model")
     return schema
@@ -166,7 +135,7 @@ def _files(schema: object) -> list[str]:
         name = node.get("file")
         if "__loader__" not in node or name is None:
             continue
-        if not isinstance(name, str) or len(name) > _LONGEST_NAME or not _is_plain(name):
+        if not isinstance(name, str) or len(name) > Most.file_name or not _is_plain(name):
             raise UnsafeModelError(
                 f"the skops schema names the file {show(name)}, which is no plain name: "
                 "treat it as hostile"

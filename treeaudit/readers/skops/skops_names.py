@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.pickles.inert import Global, show
+from treeaudit.readers.limits import show
+from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.pickles.names import may_call, may_create, may_mention
 
 __all__ = ["check_names", "dictionaries"]

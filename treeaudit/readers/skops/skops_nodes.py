@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.limits import Allowance, Deepest, Limits, show
 from treeaudit.readers.pickles.arrays import DType, arrived, object_array
 from treeaudit.readers.pickles.construct import hashable
-from treeaudit.readers.pickles.inert import Global, Inert, Limits, show
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.npy import read_npy
 from treeaudit.readers.skops.zip_archive import Archive
 
@@ -25,7 +26,6 @@ __all__ = ["Graph"]
 
 Node = dict[str, Any]
 
-_DEEPEST = 100
 _PENDING = object()
 _BARE = Global("builtins", "object", 0, True)
 
@@ -44,7 +44,8 @@ class Graph:
     def __init__(self, archive: Archive, limits: Limits) -> None:
         self._archive = archive
         self._memo: dict[int, object] = {}
-        self._budget = limits.containers
+        too_much = "the skops schema describes more than its size allows"
+        self.spend = Allowance(limits.containers, too_much).take
         self._depth = 0
 
     def build(self, node: object) -> object:
@@ -71,8 +72,10 @@ class Graph:
         # What is not listed stays a bare record: pandas, scipy and later versions of skops.
         make = _MAKERS.get(loader, _bare)
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise ModelTooLargeError(f"the skops schema is nested deeper than {_DEEPEST} objects")
+        if self._depth > Deepest.skops:
+            raise ModelTooLargeError(
+                f"the skops schema is nested deeper than {Deepest.skops} objects"
+            )
         self.keep(node, _PENDING)
         made = make(self, node)
         self.keep(node, made)
@@ -102,12 +105,6 @@ class Graph:
             for name, part in content.items()
             if isinstance(part, dict) and isinstance(part.get("__loader__"), str)
         }
-
-    def spend(self, n: int) -> None:
-        """Charge what is about to be created."""
-        self._budget -= n
-        if self._budget < 0:
-            raise ModelTooLargeError("the skops schema describes more than its size allows")
 
     def bytes_of(self, node: Node) -> memoryview:
         """Return the member of the archive that a node names."""

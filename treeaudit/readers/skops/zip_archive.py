@@ -17,12 +17,11 @@ from treeaudit.errors import (
     UnsafeModelError,
     UnsupportedModelError,
 )
-from treeaudit.readers.pickles.inert import LIMITS, Limits, show
+from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.unpack import inflated, spooled
 
 __all__ = ["Archive", "begins_archive", "member_names"]
 
-_LARGEST_DIRECTORY = 8 << 20
 _LOCAL_HEADER = 30
 _METHODS = {zipfile.ZIP_STORED: "", zipfile.ZIP_DEFLATED: "deflate", zipfile.ZIP_BZIP2: "bz2"}
 # What zipfile raises for a directory that is damaged, besides BadZipFile.
@@ -65,9 +64,9 @@ class _Window:
     def read(self, n: int = -1) -> bytes:
         n = len(self._data) if n < 0 else n
         piece = min(n, max(0, len(self._data) - self._at))
-        if piece > _LARGEST_DIRECTORY:
+        if piece > Most.directory:
             raise ModelTooLargeError(
-                f"the zip archive has a directory of more than {_LARGEST_DIRECTORY:,} bytes"
+                f"the zip archive has a directory of more than {Most.directory:,} bytes"
             )
         self._at += piece
         return bytes(self._data[self._at - piece : self._at])

@@ -1,17 +1,18 @@
 """Walk through what a file holds: every object once, within bounds, no recursion."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
+from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert, clean, show
+from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["Place", "Walk"]
+__all__ = ["Place", "Walk", "walk"]
 
-_DEEPEST = 64
-_MOST_OBJECTS = 1_000_000
+_T = TypeVar("_T")
 _LONGEST_PATH = 200
 _LONGEST_NAME = 80
 # Their insides are numbers without names: node tables, generator states, search trees.
@@ -20,6 +21,54 @@ _CLOSED_MODULES = (
     "numpy.random",
     *(f"sklearn.neighbors.{name}" for name in ("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")),
 )
+
+
+def walk(
+    first: _T,
+    value_of: Callable[[_T], object],
+    parts: Callable[[_T], Iterator[_T]],
+    deepest: int = Deepest.walk,
+    cut: Callable[[_T], None] = lambda place: None,
+) -> Iterator[_T]:
+    """Yield a place and all below it, depth first; what is no container is passed over.
+
+    Parameters
+    ----------
+    first
+        Where to begin.
+    value_of
+        Gives the object at a place.
+    parts
+        Gives the places that one holds; asked after that one was yielded.
+    deepest
+        How many levels are looked at.
+    cut
+        Told of a place below which nothing was looked at, as there is too much.
+
+    Examples
+    --------
+    >>> [len(one) for one in walk([[], [1, 2]], lambda one: one, iter)]
+    [2, 0, 2]
+    """
+    seen: set[int] = set()
+    todo = [iter((first,))]
+    while todo:
+        place = next(todo[-1], None)
+        if place is None:
+            todo.pop()
+            continue
+        value = value_of(place)
+        if not isinstance(value, Inert | dict | list | tuple | np.ndarray) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if len(seen) > Most.objects:
+            cut(place)
+            return
+        yield place
+        if len(todo) < deepest:
+            todo.append(parts(place))
+        elif not isinstance(value, np.ndarray):
+            cut(place)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +121,7 @@ class Walk:
     Attributes
     ----------
     cut
-        Where the walk was cut off because there was too much, or None.
+        Where the walk was first cut off because there was too much, or None.
     """
 
     def __init__(self, root: object) -> None:
@@ -81,28 +130,11 @@ class Walk:
 
     def __iter__(self) -> Iterator[Place]:
         """Yield the places depth first."""
-        seen: set[int] = set()
-        todo = [iter((Place(arrived(self._root)),))]
-        while todo:
-            place = next(todo[-1], None)
-            if place is None:
-                todo.pop()
-                continue
-            if not _is_container(place.value) or id(place.value) in seen:
-                continue
-            seen.add(id(place.value))
-            if len(seen) > _MOST_OBJECTS:
-                self.cut = place.path
-                return
-            yield place
-            if len(todo) < _DEEPEST:
-                todo.append(_parts(place))
-            elif self.cut is None and not isinstance(place.value, np.ndarray):
-                self.cut = place.path
+        first = Place(arrived(self._root))
+        return walk(first, lambda place: place.value, _parts, cut=self._note)
 
-
-def _is_container(value: object) -> bool:
-    return isinstance(value, Inert | dict | list | tuple | np.ndarray)
+    def _note(self, place: Place) -> None:
+        self.cut = self.cut or place.path
 
 
 def _parts(place: Place) -> Iterator[Place]:

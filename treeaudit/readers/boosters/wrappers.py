@@ -1,0 +1,78 @@
+"""The objects around the model of another library in a pickle: `Booster`, and its wrappers."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Label
+from treeaudit.model.source import Source
+from treeaudit.readers.limits import clean, show
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+
+__all__ = ["booster_in", "with_wrapper"]
+
+
+def booster_in(value: Inert, library: str, wrappers: str) -> Inert | None:
+    """Return the ``Booster`` that an object is or holds, None where it is of no such library.
+
+    Parameters
+    ----------
+    value
+        What would have been the object.
+    library
+        The module of the class.
+    wrappers
+        How the names of the wrappers of the library begin.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it is a wrapper that was never fitted.
+    """
+    for found in (value, value.get("_Booster")):
+        if isinstance(found, Inert) and (_library(found), found.kind) == (library, "Booster"):
+            return found
+    if _library(value) == library and value.kind.startswith(wrappers):
+        raise UnsupportedModelError(
+            f"the {show(value.cls)} was never fitted: call fit before saving it"
+        )
+    return None
+
+
+def _library(value: Inert) -> str:
+    return value.cls.module.partition(".")[0]
+
+
+def with_wrapper(forest: Forest, value: Inert, classes: object, source: Source) -> Forest:
+    """Return the model of a ``Booster`` as its wrapper tells it.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    value
+        What would have been the wrapper, or the ``Booster`` itself.
+    classes
+        What it holds as its classes; taken where they fit those of the model.
+    source
+        What is known of the file, whose format counts.
+    """
+    estimator = forest.source.estimator.replace(forest.source.library, value.kind, 1)
+    return replace(
+        forest,
+        schema=replace(forest.schema, classes=_labels(classes, forest.schema.classes)),
+        source=replace(forest.source, format=source.format, estimator=estimator),
+    )
+
+
+def _labels(stored: object, numbered: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
+    labels = arrived(stored)
+    labels = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    if numbered is None or not isinstance(labels, list) or len(labels) != len(numbered):
+        return numbered
+    if not all(isinstance(label, str | int | float) for label in labels):
+        return numbered
+    return tuple(clean(label) if isinstance(label, str) else label for label in labels)

@@ -1,0 +1,256 @@
+"""Binary trees stored as the children of their nodes: checked, and turned towards parents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.readers.limits import Most
+from treeaudit.readers.types import Flag, Float, Int, Wide
+
+__all__ = ["Edges", "Links", "category_sets", "link", "sums"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Edges:
+    """The way into each node: arrays of `treeaudit.Tree`."""
+
+    parent: Int
+    feature: Int
+    low: Float
+    high: Float
+    missing: Flag | None
+
+    def tree(
+        self,
+        *,
+        categories: CategorySets | None = None,
+        n_records: Wide | None = None,
+        counts: Float | None = None,
+        value: Float | None = None,
+    ) -> Tree:
+        """Return the tree, with what its nodes hold."""
+        return Tree(
+            parent=self.parent,
+            feature=self.feature,
+            low=self.low,
+            high=self.high,
+            categories=categories,
+            missing=self.missing,
+            n_records=n_records,
+            counts=counts,
+            value=value,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Links:
+    """The nodes that hang on the root, root first, parents before children.
+
+    Attributes
+    ----------
+    inner, left, right
+        Shape ``(n_inner,)``: positions of the inner nodes, ascending, and of their children.
+    stored
+        Shape ``(n_nodes,)``: as `order`; None where the file has the same.
+    cut_off
+        How many stored nodes do not hang on the root.
+    """
+
+    inner: Wide
+    left: Wide
+    right: Wide
+    stored: Wide | None = None
+    cut_off: int = 0
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes hang on the root, with it."""
+        return 2 * len(self.inner) + 1
+
+    @property
+    def is_leaf(self) -> Flag:
+        """Shape ``(n_nodes,)``: True at leaves."""
+        leaf = np.ones(self.n_nodes, dtype=np.bool_)
+        leaf[self.inner] = False
+        return leaf
+
+    @property
+    def parent(self) -> Int:
+        """Shape ``(n_nodes,)``: position of the parent of each node, -1 at the root."""
+        parent = np.full(self.n_nodes, -1, dtype=np.int32)
+        parent[self.left] = parent[self.right] = self.inner
+        return parent
+
+    @property
+    def order(self) -> Wide:
+        """Shape ``(n_nodes,)``: number of each node in the file."""
+        return np.arange(self.n_nodes) if self.stored is None else self.stored
+
+    def edges(
+        self,
+        feature: npt.NDArray[np.integer],
+        bound: Float,
+        missing_left: Flag | None,
+        by_set: Flag | None = None,
+    ) -> Edges:
+        """Return the condition that leads into every node.
+
+        Parameters
+        ----------
+        feature, bound, missing_left
+            One entry per inner node: what it tests, the largest number that goes left, and
+            whether missing values do.
+        by_set
+            Whether it tests a set of categories, which leaves the bounds open.
+        """
+        n = self.n_nodes
+        tested = np.full(n, -1, dtype=np.int32)
+        tested[self.left] = tested[self.right] = feature
+        low, high = np.full(n, -np.inf), np.full(n, np.inf)
+        high[self.left] = bound if by_set is None else np.where(by_set, np.inf, bound)
+        low[self.right] = bound if by_set is None else np.where(by_set, -np.inf, bound)
+        missing = None
+        if missing_left is not None:
+            missing = np.zeros(n, dtype=np.bool_)
+            missing[self.left], missing[self.right] = missing_left, ~missing_left
+        return Edges(parent=self.parent, feature=tested, low=low, high=high, missing=missing)
+
+    def sets(
+        self, edges: Edges, listed: Mapping[int, Wide], n_categories: Mapping[int, int], left: bool
+    ) -> CategorySets | None:
+        """Return the categories that lead into every node, and close the bounds of its edge.
+
+        A set may be empty: then no value at all follows the edge.
+
+        Parameters
+        ----------
+        edges
+            Of these nodes.
+        listed
+            The codes that the file names, by position of the inner node.
+        n_categories
+            How many categories each feature has: the others go the other way.
+        left
+            Whether those that are named go left.
+        """
+        if not listed:
+            return None
+        owned: dict[int, Wide] = {}
+        total = 0
+        for node, codes in listed.items():
+            place = int(np.searchsorted(self.inner, node))
+            sides = int(self.left[place]), int(self.right[place])
+            every = n_categories[int(edges.feature[sides[0]])]
+            total += every
+            if total > Most.codes:
+                raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
+            others = np.ones(every, dtype=np.bool_)
+            others[codes] = False
+            owned[sides[not left]], owned[sides[left]] = codes, np.flatnonzero(others)
+        nodes = sorted(owned)
+        edges.low[nodes], edges.high[nodes] = np.inf, -np.inf
+        sizes = np.zeros(self.n_nodes, dtype=np.int64)
+        sizes[nodes] = [len(owned[node]) for node in nodes]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        flat = np.concatenate([owned[node] for node in nodes])
+        return CategorySets(start=start, codes=flat.astype(np.int32))
+
+
+def sums(parent: Int, at_leaves: Float) -> Float:
+    """Return sums over the leaves below each node, given 0 at inner nodes.
+
+    Examples
+    --------
+    >>> sums(np.array([-1, 0, 0]), np.array([0, 2, 3])).tolist()
+    [5.0, 2.0, 3.0]
+    """
+    total, jump = at_leaves.astype(np.float64), parent
+    # Each pass doubles how far down a node has looked.
+    while np.any(live := jump >= 0):
+        total = total + np.bincount(jump[live], weights=total[live], minlength=len(total))
+        jump = np.where(live, jump[jump], -1)
+    return total
+
+
+def category_sets(codes: Sequence[Sequence[int]]) -> CategorySets:
+    """Return the codes that lead into each node, as a `Tree` keeps them."""
+    start = np.concatenate([[0], np.cumsum([len(some) for some in codes])])
+    flat = np.array([code for some in codes for code in some], dtype=np.int32)
+    return CategorySets(start=start, codes=flat)
+
+
+def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False) -> Links:
+    """Turn stored children towards parents.
+
+    Parameters
+    ----------
+    inner, left, right
+        Shape ``(n_inner,)``: stored numbers of the inner nodes, ascending, and of their children.
+    n
+        How many nodes are stored.
+    ordered
+        Whether the file must have parents before children.
+
+    Raises
+    ------
+    ReadError
+        If a node has two parents or itself as ancestor, or a child does not exist.
+
+    Examples
+    --------
+    >>> links = link(np.array([0]), np.array([2]), np.array([1]), 3)
+    >>> links.parent.tolist(), links.order.tolist(), links.left.tolist()
+    ([-1, 0, 0], [0, 1, 2], [2])
+    """
+    once = np.zeros(n, dtype=np.bool_)
+    in_order = True
+    for child in (left, right):
+        in_order = in_order and not np.any(child <= inner)
+        exists = not len(inner) or (child.max() < n and child.min() > 0)
+        if ordered and not (exists and in_order):
+            raise ReadError(
+                "the tree is damaged: a child is out of range or comes before its parent"
+            )
+        if not exists:
+            node = int(inner[np.argmax((child >= n) | (child <= 0))])
+            raise ReadError(f"a child of node {node} is out of range or the root")
+        once[child] = True
+    if np.count_nonzero(once) != 2 * len(inner):
+        node = int(np.argmax(np.bincount(np.concatenate([left, right]), minlength=n) > 1))
+        who = "the tree is damaged: a node" if ordered else f"node {node}"
+        raise ReadError(f"{who} has two parents")
+    if in_order and 2 * len(inner) == n - 1:
+        return Links(inner=inner, left=left, right=right)
+    stored = _from_the_root(Links(inner=inner, left=left, right=right), n)
+    position = np.full(n, -1, dtype=np.int64)
+    position[stored] = np.arange(len(stored))
+    at = np.argsort(position[inner], kind="stable")[np.count_nonzero(position[inner] < 0) :]
+    return Links(
+        inner=position[inner[at]],
+        left=position[left[at]],
+        right=position[right[at]],
+        stored=stored,
+        cut_off=n - len(stored),
+    )
+
+
+def _from_the_root(links: Links, n: int) -> Wide:
+    """Return the nodes that hang on node 0: as they stand where parents come first, or by depth."""
+    parent = np.full(n, -1, dtype=np.int64)
+    parent[links.left] = parent[links.right] = links.inner
+    jump = np.where(parent < 0, np.arange(n), parent)
+    depth = (parent >= 0).astype(np.int64)
+    # Each pass doubles the way up; a ring never arrives, however often.
+    for _ in range(n.bit_length() + 1):
+        depth = np.minimum(depth + depth[jump], n)
+        jump = jump[jump]
+    if np.any(parent[jump] >= 0):
+        raise ReadError(f"node {int(np.argmax(parent[jump] >= 0))} is its own ancestor")
+    kept = np.flatnonzero(jump == 0)
+    if np.all(parent[kept[1:]] < kept[1:]):
+        return kept
+    return kept[np.argsort(depth[kept], kind="stable")]

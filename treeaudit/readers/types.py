@@ -1,0 +1,13 @@
+"""What arrays hold, for the signatures of readers."""
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Array", "Flag", "Float", "Int", "Table", "Wide"]
+
+Array = npt.NDArray[np.generic]
+Flag = npt.NDArray[np.bool_]
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int32]
+Table = npt.NDArray[np.void]
+Wide = npt.NDArray[np.int64]
