@@ -11,7 +11,7 @@ import treeaudit.readers as readers
 FILES = {path.stem: path for path in Path(readers.__file__).parent.rglob("*.py")}
 ROOTS = ("pickle_vm", "skops_file")
 # The rest of what skops_file imports turns inert records into a forest.
-STOP = ("boosters", "leftovers", "models", "scikit_learn")
+STOP = ("leftovers", "stored")
 FORBIDDEN = frozenset(
     (
         "eval exec compile __import__ breakpoint globals locals vars delattr setattr literal_eval "
@@ -81,6 +81,8 @@ def test_files_are_opened_in_one_place() -> None:
 
 def test_the_modules_are_few_enough_to_review() -> None:
     assert {"pickle_vm", "names", "construct", "opcodes", "companions"} <= set(REACHED)
-    lines = sum(len(FILES[name].read_text().splitlines()) for name in REACHED)
+    # The limits of every format stand in one table of numbers, which is no code to follow.
+    code = [name for name in REACHED if name != "limits"]
+    lines = sum(len(FILES[name].read_text().splitlines()) for name in code)
     assert lines < 3600
     assert importlib.import_module("treeaudit.readers.pickles.pickle_vm")

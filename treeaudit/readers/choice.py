@@ -1,12 +1,12 @@
 """Which model of several."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import clean
 
-__all__ = ["choose"]
+__all__ = ["choose", "named"]
 
 _T = TypeVar("_T")
 _LONGEST_LIST = 300
@@ -53,6 +53,21 @@ def choose(
             "--select NAME"
         )
     return found[0][1] if found else None
+
+
+def named(models: Iterable[tuple[str, str, _T]]) -> list[tuple[str, _T]]:
+    """Give each model a name of its own: the one that the file states, or its kind and number.
+
+    Examples
+    --------
+    >>> named([("", "TreeModel", 1), ("old", "TreeModel", 2), ("old", "TreeModel", 3)])
+    [('TreeModel[0]', 1), ('old', 2), ('old[2]', 3)]
+    """
+    found: dict[str, _T] = {}
+    for stated, kind, model in models:
+        name = stated or f"{kind}[{len(found)}]"
+        found[f"{name}[{len(found)}]" if name in found else name] = model
+    return list(found.items())
 
 
 def _listed(found: Sequence[tuple[str, object]], shown: Callable[[str], str]) -> str:

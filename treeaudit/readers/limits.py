@@ -5,13 +5,13 @@ that was seen comes near them. A file that goes over one is refused by name, or
 said to be damaged where nothing that is whole could go over it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from treeaudit.errors import ModelTooLargeError
 from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = ["LIMITS", "Allowance", "Deepest", "Limits", "Most", "bare", "clean", "show"]
+__all__ = ["LIMITS", "Allowance", "Deepest", "Limits", "Most", "bare", "clean", "listed", "show"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +199,18 @@ def bare(text: str, length: int = 60) -> str:
     'age'
     """
     return show(text, length)[1:-1]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the first of some texts of the file, each once.
+
+    Examples
+    --------
+    >>> listed(["Cast", "Scaler", "Cast"])
+    'Cast, Scaler'
+    """
+    each = list(dict.fromkeys(bare(name, 40) for name in names))
+    return ", ".join(each[:8]) + (", …" if len(each) > 8 else "")
 
 
 def _pieces(value: object, depth: int) -> Iterator[str]:

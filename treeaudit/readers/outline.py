@@ -203,7 +203,9 @@ def _trees(attributes: Mapping[str, object]) -> list[Inert]:
     if isinstance(rounds, list):
         held = [tree for each in rounds for tree in elements(each)]
     else:
-        members = elements(attributes.get("estimators_"))
+        # One-vs-one keeps a tuple: each of its members has classes of its own to show.
+        stored = attributes.get("estimators_")
+        members = [] if isinstance(stored, tuple) else elements(stored)
         held = [arrived(m.get("tree_")) if isinstance(m, Inert) else None for m in members]
     trees = [tree for tree in held if isinstance(tree, Inert)]
     return trees if len(trees) == len(held) or rounds else []

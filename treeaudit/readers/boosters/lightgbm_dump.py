@@ -73,7 +73,7 @@ def _infos(stated: object, names: list[str]) -> list[tuple[float, float] | Wide 
         if not isinstance(info, dict):
             found.append(None)
         elif isinstance(values := info.get("values"), list) and values:
-            if not all(isinstance(v, int) and abs(v) < 1 << 31 for v in values):
+            if not all(isinstance(v, int) and abs(v) <= Most.category for v in values):
                 raise ReadError("its feature_infos hold a category that is no whole number")
             found.append(np.asarray(values, dtype=np.int64))
         else:

@@ -154,7 +154,7 @@ def _check(one: _Stored, categories: Categories) -> None:
     if link(inner, left, right, n, ordered=True).cut_off:
         raise ReadError("the tree is damaged: a child is out of range or comes before its parent")
     count = one.column("count", np.arange(n))
-    if np.any(count < 0) or np.any(count > 1 << 53):
+    if np.any(count < 0) or np.any(count > Most.people):
         raise ReadError("the tree is damaged: a node has a negative or impossible count")
     if np.any(count[left] + count[right] != count[inner]):
         raise ReadError("the tree is inconsistent: children do not add up to their parent")

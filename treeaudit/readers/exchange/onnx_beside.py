@@ -16,7 +16,7 @@ from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, r
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS
 from treeaudit.readers.leftovers.unexplained import few
-from treeaudit.readers.limits import show
+from treeaudit.readers.limits import bare, show
 
 __all__ = ["ENSEMBLES", "beside"]
 
@@ -167,7 +167,7 @@ class _Look:
 
     def node(self, above: str, message: Message, depth: int) -> None:
         node = read_node(message)
-        where = f"{above}.{show(node.name or node.operator, 60)[1:-1]}"
+        where = f"{above}.{bare(node.name or node.operator)}"
         n_attributes = 0
         for part in message.fields():
             match part.number:
@@ -188,13 +188,13 @@ class _Look:
             self._add("unseen", where, 1, says)
             return
         for name, attribute in node.attributes().items():
-            self._attribute(f"{where}.{show(name, 60)[1:-1]}", node, name, attribute, depth)
+            self._attribute(f"{where}.{bare(name)}", node, name, attribute, depth)
 
     def _ensemble(self, where: str, n_attributes: int) -> None:
         if n_attributes != len(self.attributes):
             self._add("unseen", where, n_attributes, "an attribute of the trees stands there twice")
         for name, attribute in self.attributes.items():
-            at = f"{where}.{show(name, 60)[1:-1]}"
+            at = f"{where}.{bare(name)}"
             for message, part in attribute.unread:
                 self._other(f"{at}.", message, part, {13: "doc_string"})
             if name.removesuffix("_as_tensor") not in _EXPLAINED:
@@ -239,7 +239,7 @@ class _Look:
                 case 2:
                     kind = message.integer(part)
                 case 8:
-                    name = show(message.text(part), 60)[1:-1]
+                    name = bare(message.text(part))
                     self._name(f"{where}.", message, part)
                 case 13:
                     outside = True

@@ -14,12 +14,11 @@ import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.exchange.onnx_graph import LEAF, MODES, Attribute
+from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
 __all__ = ["Columns", "from_leaf_table", "from_node_table", "numbers"]
 
-_MOST_FEATURES = 1 << 20
-_MOST_OUTPUTS = 1 << 20
 _NODE_IDS = ("treeids", "nodeids", "featureids", "truenodeids", "falsenodeids")
 _NEVER = MODES.index("LT")
 
@@ -256,7 +255,7 @@ def _members(
     for node, begin, end in zip(asking.tolist(), starts, ends, strict=True):
         codes = np.unique(values[begin:end])
         if len(codes) > 1:
-            if np.any((codes != np.rint(codes)) | (codes < 0) | (codes >= 1 << 31)):
+            if np.any((codes != np.rint(codes)) | (codes < 0) | (codes > Most.category)):
                 raise UnsupportedModelError(
                     "the tree ensemble asks whether a column is one of several numbers that are "
                     "not whole: export it with the operators of ai.onnx.ml version 3"
@@ -275,7 +274,7 @@ def _ids(attributes: Mapping[str, Attribute], name: str, n: int | None) -> Wide:
 
 
 def _checked(feature: Wide, inner: npt.NDArray[np.intp]) -> Wide:
-    if np.any((feature[inner] < 0) | (feature[inner] >= _MOST_FEATURES)):
+    if np.any((feature[inner] < 0) | (feature[inner] >= Most.features)):
         raise ReadError("the tree ensemble is damaged: it tests a feature that cannot exist")
     return feature
 

@@ -14,6 +14,7 @@ from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
+from treeaudit.readers.choice import choose, named
 from treeaudit.readers.exchange.onnx_beside import ENSEMBLES, beside
 from treeaudit.readers.exchange.onnx_columns import from_leaf_table, from_node_table, numbers
 from treeaudit.readers.exchange.onnx_graph import (
@@ -24,7 +25,7 @@ from treeaudit.readers.exchange.onnx_graph import (
     read_graph,
 )
 from treeaudit.readers.exchange.onnx_trees import Ensemble
-from treeaudit.readers.limits import Limits, show
+from treeaudit.readers.limits import Limits, Most, bare, listed
 from treeaudit.readers.types import Int
 from treeaudit.readers.unpack import Content
 
@@ -32,9 +33,6 @@ __all__ = ["matches", "read"]
 
 _SAME_COLUMNS = ("Cast", "Identity")
 _DOUBLE = 11
-_MOST_FEATURES = 1 << 20
-_MOST_LABELS = 1 << 26
-_MOST_STEPS = 10_000
 _MODEL_FIELDS = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})
 _TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 _SUMS = ("AVERAGE", "SUM", "MIN", "MAX")
@@ -51,29 +49,10 @@ def matches(content: Content) -> bool:
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
-    """Return the tree ensemble of an ONNX file.
-
-    Parameters
-    ----------
-    content
-        The file.
-    source
-        What is known of it.
-    select
-        Which ensemble to take, by the name of its node, when there are several.
-    limits
-        ``instructions`` bounds the fields that are read one by one.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If there is no tree ensemble, or more than one and no choice.
-    ReadError
-        If the file is damaged.
-    """
+    """Return the tree ensemble of an ONNX file; see `treeaudit.readers.Reader`."""
     data = memoryview(content.data)
     graph = read_graph(data, limits.instructions)
-    name, node = _choose(graph, select)
+    node = _choose(graph, select)
     attributes = node.attributes()
     labels, n_outputs = _outputs(node, attributes)
     if node.operator == "TreeEnsemble":
@@ -102,7 +81,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
                 source,
                 format="onnx",
                 estimator=node.operator,
-                inside=name if select is not None else "",
+                inside=select or "",
                 library_version=version or None,
                 parameters=stated,
             ),
@@ -117,27 +96,14 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         raise ReadError(f"the tree ensemble is damaged: {error}") from None
 
 
-def _choose(graph: Graph, select: str | None) -> tuple[str, GraphNode]:
-    found: dict[str, GraphNode] = {}
-    for node in graph.nodes:
-        if node.operator in ENSEMBLES:
-            name = node.name or f"{node.operator}[{len(found)}]"
-            found[name if name not in found else f"{name}[{len(found)}]"] = node
-    listed = ", ".join(show(name)[1:-1] for name in list(found)[:8])
-    listed += ", …" if len(found) > 8 else ""
-    if select is not None and select not in found:
-        raise UnsupportedModelError(f"--select {select}: the file holds {listed or 'no model'}")
-    if select is not None:
-        return select, found[select]
-    if len(found) > 1:
-        raise UnsupportedModelError(
-            f"the file holds {len(found)} tree ensembles ({listed}): choose one with --select NAME"
-        )
-    if not found:
-        kinds = list(dict.fromkeys(show(node.operator, 40)[1:-1] for node in graph.nodes))
-        what = ", ".join(kinds[:8]) + (", …" if len(kinds) > 8 else "") or "no operations at all"
+def _choose(graph: Graph, select: str | None) -> GraphNode:
+    nodes = [node for node in graph.nodes if node.operator in ENSEMBLES]
+    stated = ((node.name, node.operator, node) for node in nodes)
+    chosen = choose(named(stated), select, "tree ensembles", bare)
+    if chosen is None:
+        what = listed(node.operator for node in graph.nodes) or "no operations at all"
         raise UnsupportedModelError(f"the ONNX file holds no tree ensemble, but {what}")
-    return next(iter(found.items()))
+    return chosen
 
 
 def _outputs(
@@ -146,7 +112,7 @@ def _outputs(
     """Return the class labels, if any, and how many outputs leaves may vote for."""
     if node.operator != "TreeEnsembleClassifier":
         stated = attributes["n_targets"].single if "n_targets" in attributes else 1
-        if not isinstance(stated, int) or not 0 < stated <= _MOST_FEATURES:
+        if not isinstance(stated, int) or not 0 < stated <= Most.features:
             raise ReadError("the tree ensemble is damaged: it has an impossible number of targets")
         return None, stated
     labels: tuple[Label, ...] = ()
@@ -156,7 +122,7 @@ def _outputs(
     if not labels:
         whole = numbers(attributes, "classlabels_int64s")
         labels = () if whole is None else tuple(int(label) for label in whole.tolist())
-    if not 0 < len(labels) <= _MOST_FEATURES:
+    if not 0 < len(labels) <= Most.features:
         raise ReadError("the tree ensemble is damaged: it does not name its classes")
     # With two classes, votes may all be for the one; with one label, for itself or the other.
     return labels, len(labels)
@@ -199,19 +165,19 @@ def _columns(graph: Graph, tensor: str) -> tuple[list[str | None] | None, list[s
         producer = made_by.get(name)
         if producer is None:
             given = graph.inputs.get(name)
-            wide = given is None or given.width is None or not 0 < given.width <= _MOST_FEATURES
+            wide = given is None or given.width is None or not 0 < given.width <= Most.features
             if columns is not None and not wide and given is not None:
                 columns += _names(given)
-                if len(columns) <= _MOST_FEATURES:
+                if len(columns) <= Most.features:
                     continue
             columns = None
             continue
-        if name in visited or seen > _MOST_STEPS:
+        if name in visited or seen > Most.steps:
             columns = None
             continue
         visited.add(name)
         if producer.operator not in (*_SAME_COLUMNS, "Concat"):
-            steps[show(producer.operator, 40)[1:-1]] = None
+            steps[bare(producer.operator, 40)] = None
             columns = None
         todo.extend(reversed(producer.inputs))
     return columns, list(steps)
@@ -275,7 +241,7 @@ def _tree(
         tree = ensemble.tree(index)
     except DataError as error:
         raise ReadError(f"tree {index} of the ensemble is damaged: {error}") from None
-    if labels is None or ensemble.n_trees != 1 or tree.n_nodes * len(labels) > _MOST_LABELS:
+    if labels is None or ensemble.n_trees != 1 or tree.n_nodes * len(labels) > Most.cells:
         return tree
     label = _labels(ensemble, tree, len(labels), attributes)
     return replace(tree, label=label, value=None) if label is not None else tree

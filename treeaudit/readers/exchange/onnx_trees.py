@@ -14,11 +14,12 @@ from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.onnx_columns import Columns
 from treeaudit.readers.exchange.onnx_graph import LEAF, MODES
+from treeaudit.readers.limits import Most
+from treeaudit.readers.links import category_sets
 from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Ensemble"]
 
-_MOST_LEVELS = 10_000
 _LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(len(MODES))
 
 
@@ -65,8 +66,8 @@ class Ensemble:
         tree_of[level] = np.arange(len(level))
         levels = [level]
         while len(level := level[columns.mode[level] != LEAF]):
-            if len(levels) >= _MOST_LEVELS:
-                raise ModelTooLargeError(f"a tree has more than {_MOST_LEVELS:,} levels")
+            if len(levels) >= Most.levels:
+                raise ModelTooLargeError(f"a tree has more than {Most.levels:,} levels")
             # The one value of an equality comes before what is left of it.
             turned = columns.mode[level] == _NEQ
             true, false = columns.when_true[level], columns.when_false[level]
@@ -140,15 +141,10 @@ class Ensemble:
     def _sets(self, above: Wide, is_true: Flag) -> CategorySets | None:
         if not self.columns.members:
             return None
-        none = np.zeros(0, dtype=np.int32)
-        sets = [none] + [
-            self.columns.members[int(node)].astype(np.int32)
-            if true and int(node) in self.columns.members
-            else none
-            for node, true in zip(above, is_true, strict=True)
-        ]
-        start = np.concatenate([[0], np.cumsum([len(codes) for codes in sets])])
-        return CategorySets(start=start, codes=np.concatenate(sets))
+        members = self.columns.members
+        pairs = zip(above.tolist(), is_true.tolist(), strict=True)
+        sets = (members[node].tolist() if true and node in members else () for node, true in pairs)
+        return category_sets([(), *sets])
 
 
 def _bounds(mode: npt.NDArray[np.uint8], value: Float, is_true: Flag) -> tuple[Float, Float]:

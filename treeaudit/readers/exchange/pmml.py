@@ -16,11 +16,12 @@ from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
+from treeaudit.readers.choice import choose, named
 from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_document import Document, Model, Node, parse
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
 from treeaudit.readers.leftovers.single_targets import single_targets
-from treeaudit.readers.limits import Limits, clean, show
+from treeaudit.readers.limits import Limits, bare, clean, listed, show
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
 
@@ -48,61 +49,26 @@ def matches(content: Content) -> bool:
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
-    """Return the trees of a PMML file.
-
-    Parameters
-    ----------
-    content
-        The file.
-    source
-        What is known of it.
-    select
-        Which model to take, by its ``modelName``, when there are several.
-    limits
-        Not needed: the XML has bounds of its own.
-
-    Raises
-    ------
-    UnsafeModelError
-        If the XML declares a document type.
-    UnsupportedModelError
-        If there is no tree, or more than one model and no choice, or a
-        condition has no box.
-    ReadError
-        If the file is damaged.
-    """
+    """Return the trees of a PMML file; see `treeaudit.readers.Reader`."""
     document = parse(content.data)
-    name, model = _choose(document, select)
+    model = _choose(document, select)
     try:
-        return _forest(document, model, name if select is not None else "", source)
+        return _forest(document, model, select or "", source)
     except DataError as error:
         raise ReadError(f"the PMML is damaged: {error}") from None
 
 
-def _choose(document: Document, select: str | None) -> tuple[str, Model]:
-    found: dict[str, Model] = {}
-    for model in document.models:
-        if model.trees:
-            name = model.attributes.get("modelName") or f"{model.kind}[{len(found)}]"
-            found[name if name not in found else f"{name}[{len(found)}]"] = model
-    listed = ", ".join(show(name)[1:-1] for name in list(found)[:8])
-    if select is not None:
-        if select not in found:
-            raise UnsupportedModelError(
-                f"--select {clean(select)[:60]}: the file holds {listed or 'no model'}"
-            )
-        return select, found[select]
-    if len(found) > 1:
+def _choose(document: Document, select: str | None) -> Model:
+    models = [model for model in document.models if model.trees]
+    stated = ((model.attributes.get("modelName", ""), model.kind, model) for model in models)
+    chosen = choose(named(stated), select, shown=bare)
+    if chosen is None:
+        kinds = [model.kind for model in document.models]
+        kinds += [other for model in document.models for other in model.others]
         raise UnsupportedModelError(
-            f"the file holds {len(found)} models ({listed}): choose one with --select NAME"
+            f"the PMML file holds no trees, but {listed(kinds) or 'no model'}"
         )
-    if not found:
-        kinds = [model.kind for model in document.models] + [
-            other for model in document.models for other in model.others
-        ]
-        what = ", ".join(show(kind, 40)[1:-1] for kind in dict.fromkeys(kinds[:8]))
-        raise UnsupportedModelError(f"the PMML file holds no trees, but {what or 'no model'}")
-    return next(iter(found.items()))
+    return chosen
 
 
 def _forest(document: Document, model: Model, inside: str, source: Source) -> Forest:
@@ -247,7 +213,7 @@ def _why_absent(trees: list[Tree], classes: dict[str, Label] | None) -> str:
 def _warnings(fields: Fields, rows: list[Rows], model: Model) -> list[str]:
     found = []
     if fields.derived:
-        names = ", ".join(show(name)[1:-1] for name in fields.derived[:5])
+        names = ", ".join(map(bare, fields.derived[:5]))
         found.append(f"columns are computed from others first ({names}): they are shown as such")
     if fields.has_holes:
         found.append("the model tests whether a number is not a value: that edge is shown as open")
@@ -259,6 +225,6 @@ def _warnings(fields: Fields, rows: list[Rows], model: Model) -> list[str]:
     if strategies & {"weightedConfidence", "aggregateNodes"}:
         found.append("missing values go down several ways at once, which is not shown")
     if model.others:
-        kinds = ", ".join(show(kind, 40)[1:-1] for kind in dict.fromkeys(model.others[:8]))
+        kinds = listed(model.others)
         found.append(f"the model also holds parts that are no trees ({kinds}), which are left out")
     return found

@@ -14,7 +14,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.exchange.pmml_document import DataField, Predicate
-from treeaudit.readers.limits import show
+from treeaudit.readers.limits import Most, show
 
 __all__ = ["OTHER", "Condition", "Fields"]
 
@@ -23,7 +23,6 @@ _NUMBERS = frozenset({"integer", "float", "double"})
 _ORDERS = frozenset({"lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual"})
 _EQUALS = frozenset({"equal", "isIn"})
 _UNEQUAL = frozenset({"notEqual", "isNotIn"})
-_MOST_CODE = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +261,8 @@ class Fields:
         operator, value = predicate.operator, values[0]
         below = float(np.nextafter(value, -math.inf))
         if len(values) > 1:
-            if operator != "isIn" or any(v != int(v) or not 0 <= v < _MOST_CODE for v in values):
+            whole = all(v == int(v) and 0 <= v <= Most.category for v in values)
+            if operator != "isIn" or not whole:
                 raise UnsupportedModelError(
                     "a node asks for a set of numbers, which has no interval"
                 )

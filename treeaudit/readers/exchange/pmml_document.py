@@ -11,15 +11,11 @@ from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.exchange.pmml_beside import Beside
-from treeaudit.readers.limits import clean, show
+from treeaudit.readers.limits import Allowance, Deepest, Most, clean, show
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel", "parse"]
 
-_DEEPEST = 5_000
-_MOST_ELEMENTS = 20_000_000
 _CHUNK = 8 << 20
-_MOST_NESTED = 40
-_FREE_MEMORY = 160 << 20
 _COST_OF_NODE, _COST_OF_PREDICATE = 400, 100
 _ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
@@ -104,7 +100,7 @@ def parse(data: bytes | mmap) -> Document:
     ReadError
         If the XML is damaged; names the line.
     """
-    handler = _Handler(_FREE_MEMORY + 4 * len(data))
+    handler = _Handler(Most.xml + 4 * len(data))
     parser = expat.ParserCreate(_encoding(bytes(data[:200])))
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -151,7 +147,8 @@ class _Handler:
     """Builds the document while the XML goes by."""
 
     def __init__(self, memory: int) -> None:
-        self._memory = memory
+        too_much = "the XML holds more small parts than treeaudit takes in"
+        self._spend = Allowance(memory, too_much).take
         self.document = Document()
         self._open: list[str] = []
         self._skipping = 0
@@ -166,9 +163,9 @@ class _Handler:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """See an element begin."""
         self._count += 1
-        if len(self._open) >= _DEEPEST or self._count > _MOST_ELEMENTS:
+        if len(self._open) >= Deepest.xml or self._count > Most.elements:
             raise ModelTooLargeError(
-                f"the XML has more than {_DEEPEST:,} levels or {_MOST_ELEMENTS:,} elements"
+                f"the XML has more than {Deepest.xml:,} levels or {Most.elements:,} elements"
             )
         name = self._word(tag.rpartition(":")[2])
         self._open.append(name)
@@ -193,11 +190,6 @@ class _Handler:
                 self._array = []
             case _:
                 self._other(name, above, given)
-
-    def _spend(self, cost: int) -> None:
-        self._memory -= cost
-        if self._memory < 0:
-            raise ModelTooLargeError("the XML holds more small parts than treeaudit takes in")
 
     def _word(self, text: str) -> str:
         """Keep one copy of words that come often."""
@@ -257,8 +249,10 @@ class _Handler:
                 raise ReadError(
                     f"the PMML is damaged: no conditions are joined by {show(operator)}"
                 )
-            if len(self._compound) >= _MOST_NESTED:
-                raise ModelTooLargeError(f"conditions are nested more than {_MOST_NESTED} deep")
+            if len(self._compound) >= Deepest.condition:
+                raise ModelTooLargeError(
+                    f"conditions are nested more than {Deepest.condition} deep"
+                )
             self._compound.append((Predicate(word(operator)), []))
             return
         if name == "SimplePredicate":

@@ -18,14 +18,11 @@ from treeaudit.model.forest import CountsAre
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.pmml_conditions import Condition, Fields
 from treeaudit.readers.exchange.pmml_document import Node, TreeModel
-from treeaudit.readers.limits import show
+from treeaudit.readers.limits import Most, show
+from treeaudit.readers.links import category_sets
 from treeaudit.readers.types import Float, Wide
 
 __all__ = ["Rows", "flatten"]
-
-_MOST_PEOPLE = float(1 << 53)
-_MOST_CELLS = 1 << 26
-_MOST_CODES = 1 << 24
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +52,7 @@ class Rows:
         for i in range(len(total) - 1, -1, -1):
             if self.node[i] is None:
                 total[i] = below[i]
-            if not 0 <= total[i] <= _MOST_PEOPLE or total[i] != int(total[i]):
+            if not 0 <= total[i] <= Most.people or total[i] != int(total[i]):
                 return None
             if inner[i] and below[i] != total[i]:
                 return None
@@ -68,7 +65,7 @@ class Rows:
     def counts(self, records: Wide, classes: Mapping[str, int]) -> tuple[CountsAre, Float | None]:
         """Return what the class numbers are, and the numbers per node."""
         n, width = len(self.parent), len(classes)
-        if n * width > _MOST_CELLS:
+        if n * width > Most.cells:
             raise ModelTooLargeError("the PMML has more nodes and classes than treeaudit takes in")
         table = np.zeros((n, width))
         leaf = np.ones(n, dtype=np.bool_)
@@ -247,11 +244,6 @@ def _label(node: Node | None, classes: Mapping[str, int]) -> int:
 
 def _sets(conditions: list[Condition | None]) -> CategorySets | None:
     sets = [sorted(c.codes) if c is not None and c.codes else [] for c in conditions]
-    sizes = [len(codes) for codes in sets]
-    if sum(sizes) > _MOST_CODES:
+    if sum(map(len, sets)) > Most.codes:
         raise ModelTooLargeError("the trees name more categories than treeaudit takes in")
-    if not any(sizes):
-        return None
-    start = np.concatenate([[0], np.cumsum(sizes)])
-    codes = np.array([code for some in sets for code in some], dtype=np.int32)
-    return CategorySets(start=start, codes=codes)
+    return category_sets(sets) if any(sets) else None

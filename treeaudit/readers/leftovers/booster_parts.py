@@ -156,7 +156,7 @@ def in_lightgbm_json(document: object) -> Iterator[Leftover]:
         while waiting:
             node = waiting.pop()
             if isinstance(node, dict):
-                for name in node.keys() - _LIGHTGBM_NODE.keys():
+                for name in (name for name in node if name not in _LIGHTGBM_NODE):
                     where = f"tree_info[{i}].tree_structure.{clean(str(name)[:80])}"
                     yield unseen(where, node[name])
                 waiting += [node.get("left_child"), node.get("right_child")]
