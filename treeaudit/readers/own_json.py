@@ -156,7 +156,7 @@ def _leftovers(
     data: Mapping[str, Any], trees: tuple[Tree, ...], schema: Schema, estimator: str
 ) -> Leftovers:
     """Return what the form has no place for, and the targets that its leaves tell."""
-    beside = Leftovers(found=few([*unexplained(data, _KEYS)]), looked_for=KINDS)
+    beside = Leftovers(found=few(unexplained(data, _KEYS)), looked_for=KINDS)
     if schema.classes is not None:
         return beside
     return beside.beside(single_targets(trees, means=estimator in _MEANS))

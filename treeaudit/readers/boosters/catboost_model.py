@@ -144,7 +144,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
             found=(
                 *_first_round(stored[0], first),
                 *_leftovers(data),
-                *few([*unexplained(data, CATBOOST)]),
+                *few(unexplained(data, CATBOOST)),
             ),
             looked_for=KINDS - _not_asked(classes),
         ),

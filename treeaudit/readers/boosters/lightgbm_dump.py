@@ -10,6 +10,7 @@ from treeaudit.readers.boosters.damage import reading, whole
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide
 from treeaudit.readers.leftovers.booster_parts import in_lightgbm_json
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["booster_of"]
@@ -54,7 +55,7 @@ def booster_of(document: object) -> Booster:
         parameters=None,
         pandas=pandas if isinstance(pandas, list) and lists else [],
         averaged=document.get("average_output") is True,
-        unseen=tuple(in_lightgbm_json(document)),
+        unseen=few(in_lightgbm_json(document)),
     )
 
 

@@ -20,7 +20,6 @@ from treeaudit.readers.boosters.damage import reading
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
-from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Most, clean
 
 __all__ = ["to_forest"]
@@ -80,7 +79,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
                 *_leftovers(booster),
                 *category_names("pandas_categorical", booster.pandas),
                 *row_seed("parameters.bagging_seed", sampled),
-                *few(booster.unseen),
+                *booster.unseen,
             ),
             # Nobody has asked what the steps of the trees tell: targets, or counts per class.
             looked_for=KINDS - {"targets" if schema.classes is None else "first-round-counts"},

@@ -15,6 +15,7 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.damage import reading, whole
 from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide
 from treeaudit.readers.leftovers.booster_parts import in_lightgbm_text
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Most, clean
 
 __all__ = ["Booster", "parse"]
@@ -109,7 +110,7 @@ def parse(data: bytes | mmap) -> Booster:
         parameters=_parameters(rest),
         pandas=_pandas(rest),
         averaged="average_output" in head,
-        unseen=tuple(in_lightgbm_text(data, end)),
+        unseen=few(in_lightgbm_text(data, end)),
     )
 
 

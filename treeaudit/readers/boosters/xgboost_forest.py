@@ -75,7 +75,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
                 *_leftovers(booster, trees, found),
                 *category_names("learner.gradient_booster.model.cats", booster.categories.values()),
                 *row_seed("Config", booster.parameters.get("subsample", 1) != 1),
-                *few([*in_xgboost(document)]),
+                *few(in_xgboost(document)),
             ),
             # Of a model that predicts a number, nobody has asked what its steps tell.
             looked_for=KINDS if schema.classes is not None else KINDS - {"targets"},

@@ -15,7 +15,7 @@ from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, read_node
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS
-from treeaudit.readers.leftovers.unexplained import few
+from treeaudit.readers.leftovers.unexplained import Few
 from treeaudit.readers.limits import bare, show
 
 __all__ = ["ENSEMBLES", "beside"]
@@ -66,7 +66,9 @@ _PER_COLUMN = "a number per column: the smallest or largest value, where columns
 _LABELS = frozenset({"classlabels_strings", "classlabels_int64s", "classlabels_ints"})
 
 
-def beside(graph: Graph, chosen: GraphNode, attributes: Mapping[str, Attribute]) -> list[Leftover]:
+def beside(
+    graph: Graph, chosen: GraphNode, attributes: Mapping[str, Attribute]
+) -> tuple[Leftover, ...]:
     """Return what the file holds beside one of its ensembles.
 
     Parameters
@@ -81,7 +83,7 @@ def beside(graph: Graph, chosen: GraphNode, attributes: Mapping[str, Attribute])
     width = sum(given.width or 0 for given in graph.inputs.values())
     look = _Look(chosen=chosen, attributes=attributes, width=width)
     look.model(graph.model)
-    return list(few(look.found))
+    return look.noted.found
 
 
 @dataclass(slots=True, eq=False)
@@ -89,11 +91,11 @@ class _Look:
     chosen: GraphNode
     attributes: Mapping[str, Attribute]
     width: int
-    found: list[Leftover] = field(default_factory=list)
+    noted: Few = field(default_factory=Few)
     domains: set[str] = field(default_factory=lambda: set(_DOMAINS))
 
     def _add(self, kind: Kind, where: str, n: int, says: str) -> None:
-        self.found.append(Leftover(kind=kind, where=where, n=n, says=says))
+        self.noted.add(Leftover(kind=kind, where=where, n=n, says=says))
 
     def _other(self, where: str, message: Message, part: Field, names: Mapping[int, str]) -> None:
         """Name a field that no ensemble needs, unless it is empty."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from treeaudit.model.leftovers import Kind, Leftover
-from treeaudit.readers.leftovers.unexplained import few
+from treeaudit.readers.leftovers.unexplained import Few
 from treeaudit.readers.limits import clean, show
 
 __all__ = ["Beside"]
@@ -110,6 +110,13 @@ _HELD: Mapping[str, tuple[Kind, str]] = {
     "Partition": ("column-values", "statistics of the columns of the records in a node"),
     "MapTable": ("column-values", "a table of values of a column"),
 }
+# What nodes are made of.
+_MANY_TIMES = frozenset(
+    (
+        "Node ScoreDistribution SimplePredicate SimpleSetPredicate CompoundPredicate Array True "
+        "False"
+    ).split()
+)
 _ROWS = frozenset({"row", "VectorInstance"})
 _EXTREMES: Mapping[str, tuple[str, ...]] = {
     "Interval": ("leftMargin", "rightMargin"),
@@ -123,7 +130,7 @@ class Beside:
     """Takes note of all that is no part of a tree, while the XML goes by."""
 
     def __init__(self) -> None:
-        self._found: list[Leftover] = []
+        self._found = Few()
         self._depth = 0
         self._what = self._where = ""
         self._rows = self._size = self._extremes = 0
@@ -132,11 +139,11 @@ class Beside:
     @property
     def found(self) -> tuple[Leftover, ...]:
         """What there is, in the order of the file."""
-        found = list(self._found)
-        if self._extremes:
-            says = "margins of columns: the smallest and largest value, where they were learned"
-            found.append(Leftover(kind="extremes", where="margins", n=self._extremes, says=says))
-        return few(found)
+        found = self._found.found
+        if not self._extremes:
+            return found
+        says = "margins of columns: the smallest and largest value, where they were learned"
+        return (*found, Leftover(kind="extremes", where="margins", n=self._extremes, says=says))
 
     def start(self, path: Sequence[str], given: Mapping[str, str]) -> None:
         """See an element begin.
@@ -161,8 +168,14 @@ class Beside:
             self._depth, self._what, self._where = 1, held, "/".join(path[-4:])
             self._rows, self._size = 0, 1 + len(given)
             return
-        if given.keys() - names or given.keys() & _NOTES:
+        if name not in _MANY_TIMES:
+            self._column_of(name, above, given)
             self._attributes(path, given, names)
+        elif not given.keys() <= names or len(given.get("id", "")) > _LONGEST_NOTE:
+            self._attributes(path, given, names)
+
+    def _column_of(self, name: str, above: str, given: Mapping[str, str]) -> None:
+        """Take note of what a description of the columns gives away."""
         for margin in _EXTREMES.get(name, ()):
             self._extremes += bool(given.get(margin)) and above != "DiscretizeBin"
         if name == "DataField":
@@ -184,7 +197,7 @@ class Beside:
         said = show(text.strip(), 60)
         says = f"no tree needs it: {said}"
         where = clean(where[:200])
-        self._found.append(Leftover(kind="unseen", where=where, n=len(text), says=says))
+        self._found.add(Leftover(kind="unseen", where=where, n=len(text), says=says))
 
     def end(self, name: str) -> None:
         """See an element end."""
@@ -193,7 +206,7 @@ class Beside:
                 n = self._categories
                 says = f"{n:,} categories of a column: more than a public list has"
                 where = f"DataField[{clean(self._column[:60])}]"
-                self._found.append(Leftover(kind="column-values", where=where, n=n, says=says))
+                self._found.add(Leftover(kind="column-values", where=where, n=n, says=says))
             return
         self._depth -= 1
         if self._depth:
@@ -205,10 +218,12 @@ class Beside:
         else:
             n = self._rows or self._size
             says = f"{says}: {n:,}"
-        self._found.append(Leftover(kind=kind, where=where, n=n, says=says))
+        self._found.add(Leftover(kind=kind, where=where, n=n, says=says))
 
     def text(self, path: Sequence[str], text: str) -> None:
         """See text between elements; blanks between them say nothing."""
+        if text.isspace():
+            return
         if self._depth:
             self._size += len(text.split())
             return

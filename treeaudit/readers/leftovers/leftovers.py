@@ -6,11 +6,12 @@ counts, wherever it is. Nothing that is part of the trees themselves, and
 nothing that is the same for everybody.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds
@@ -23,6 +24,7 @@ from treeaudit.readers.leftovers.leftover_rows import (
 )
 from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.unexplained import few
+from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.walk import Place, Walk
@@ -30,7 +32,14 @@ from treeaudit.readers.walk import Place, Walk
 __all__ = ["leftovers"]
 
 
-def leftovers(root: object, n_records: int | None, mentioned: Sequence[Global]) -> Leftovers:
+def leftovers(
+    root: object,
+    n_records: int | None,
+    mentioned: Sequence[Global],
+    *,
+    unread: Iterable[str] = (),
+    written_by: tuple[str, object] | None = None,
+) -> Leftovers:
     """Return what else a file gives away, with the way to it.
 
     All kinds are looked for, but for records where there are too few of them to
@@ -44,6 +53,11 @@ def leftovers(root: object, n_records: int | None, mentioned: Sequence[Global]) 
         Training records of the model, where known.
     mentioned
         Every name in the file.
+    unread
+        Parts of the file that nobody has read, such as members of an archive.
+    written_by
+        The library that wrote the file, and its version, where it may have
+        known flaws.
 
     Examples
     --------
@@ -59,7 +73,11 @@ def leftovers(root: object, n_records: int | None, mentioned: Sequence[Global]) 
     """
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
-        found = few(list(dict.fromkeys(_find(root, n_records, mentioned))))
+        beside = _find(root, n_records, mentioned)
+    says = "nothing in the model needs it, and it was not read"
+    beside += [Leftover(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
+    beside += flaws(*written_by) if written_by is not None else ()
+    found = few(list(dict.fromkeys(beside)))
     looked_for = KINDS
     if n_records is not None and n_records < FEWEST_RECORDS:
         looked_for -= {"records"} - {one.kind for one in found}

@@ -1,12 +1,12 @@
 """Parts of a JSON-like document that no audited model accounts for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from treeaudit.model.leftovers import Leftover
+from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.limits import clean, show
 
-__all__ = ["ANY", "Keys", "few", "unexplained", "unseen"]
+__all__ = ["ANY", "Few", "Keys", "few", "unexplained", "unseen"]
 
 Keys = Mapping[str, Any]
 """The names that an object may have, each with the `Keys` of what it holds, or None where its
@@ -39,7 +39,10 @@ def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Lefto
     """
     if isinstance(document, list | tuple):
         for i, part in enumerate(document):
-            yield from unexplained(part, keys, f"{where}[{i}]")
+            if isinstance(part, Mapping):
+                yield from unexplained(part, keys, f"{where}[{i}]")
+            elif part is not None:
+                yield unseen(f"{where}[{i}]", part)
     elif isinstance(document, Mapping):
         for name, part in document.items():
             shown = clean(str(name)[:_LONGEST_NAME])
@@ -74,14 +77,38 @@ def _form(part: object, n: int) -> str:
             return show(part)
 
 
-def few(found: Sequence[Leftover]) -> tuple[Leftover, ...]:
+class Few:
+    """Keeps the first of each kind and counts the others, however many a file may hold."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Kind, list[Leftover]] = {}
+        self._more: dict[Kind, tuple[int, int]] = {}
+
+    def add(self, one: Leftover) -> None:
+        """Take in one more."""
+        alike = self._kept.setdefault(one.kind, [])
+        if len(alike) < _MOST:
+            alike.append(one)
+        else:
+            number, n = self._more.get(one.kind, (0, 0))
+            self._more[one.kind] = (number + 1, n + one.n)
+
+    @property
+    def found(self) -> tuple[Leftover, ...]:
+        """What was taken in, kind by kind."""
+        found: list[Leftover] = []
+        for kind, alike in self._kept.items():
+            found += alike
+            if kind in self._more:
+                number, n = self._more[kind]
+                says = f"{number:,} more of this kind"
+                found.append(Leftover(kind=kind, where="…", n=n, says=says))
+        return tuple(found)
+
+
+def few(found: Iterable[Leftover]) -> tuple[Leftover, ...]:
     """Keep the first of each kind and count the others."""
-    kept: list[Leftover] = []
-    for kind in dict.fromkeys(one.kind for one in found):
-        alike = [one for one in found if one.kind == kind]
-        kept += alike[:_MOST]
-        if len(alike) > _MOST:
-            says = f"{len(alike) - _MOST:,} more of this kind"
-            n = sum(one.n for one in alike[_MOST:])
-            kept.append(Leftover(kind=kind, where="…", n=n, says=says))
-    return tuple(kept)
+    kept = Few()
+    for one in found:
+        kept.add(one)
+    return kept.found

@@ -40,7 +40,12 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
         leftovers=forest.leftovers.beside(
-            leftovers(unpickled.root, forest.n_records, unpickled.mentioned)
+            leftovers(
+                unpickled.root,
+                forest.n_records,
+                unpickled.mentioned,
+                unread=("bytes after the model",) * (len(content.data) > unpickled.end),
+            )
         ),
     )
 

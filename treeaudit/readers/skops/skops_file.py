@@ -12,10 +12,8 @@ from treeaudit.errors import (
     UnsafeModelError,
 )
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.pickles.inert import Global
@@ -28,7 +26,6 @@ from treeaudit.readers.unpack import Content
 __all__ = ["matches", "parse", "read"]
 
 _SCHEMA = "schema.json"
-_MOST_UNREAD = 200
 # Bytes of Python objects per character that begins one, measured on CPython 3.11 to 3.14.
 _COSTS = (232, 88, 64)
 
@@ -46,15 +43,14 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     file = parse(content, limits)
     root, source = file.root, replace(source, format="sklearn-skops")
     forest = stored_model(root, select, source, len(content.data) + file.n_bytes)
-    found = leftovers(root, forest.n_records, file.mentioned)
-    archive = (*flaws("skops", file.version), *map(_unread, file.unread))
-    beside = found.beside(Leftovers(found=archive, looked_for=KINDS))
+    beside = leftovers(
+        root,
+        forest.n_records,
+        file.mentioned,
+        unread=file.unread,
+        written_by=("skops", file.version),
+    )
     return replace(forest, leftovers=forest.leftovers.beside(beside))
-
-
-def _unread(member: str) -> Leftover:
-    says = "a member of the archive that the model does not need: it was not read"
-    return Leftover(kind="unseen", where=show(member, 80), n=1, says=says)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,7 +113,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         mentioned=mentioned,
         n_bytes=archive.n_bytes,
         version=version,
-        unread=tuple(name for name in archive.names if name not in read)[:_MOST_UNREAD],
+        unread=tuple(name for name in archive.names if name not in read),
     )
 
 
