@@ -1,9 +1,8 @@
 """The reconstructed anonymised table: one generalised row per leaf. It feeds the attacks.
 
 Wakabayashi et al. (2024), section 3.1: a released tree is a k-anonymous table
-of its training data. A few numbers per leaf are kept, 0.3 GB for seven million
-leaves; rules, counts and values are read off the trees again, tree by tree, for
-the rows that are asked for.
+of its training data. A few numbers per leaf are kept (seven million leaves: 0.3 GB,
+while they are put together 0.7); the rest is read off the trees for the rows asked for.
 """
 
 from collections.abc import Iterator
@@ -139,13 +138,7 @@ class Table:
         return np.diff(total[self.start])
 
     def by_tree(self, rows: npt.ArrayLike | None = None) -> Iterator[tuple[int, Wide]]:
-        """Go through the trees of some rows, all of them unless told.
-
-        Yields
-        ------
-        tuple
-            A tree, and where its rows stand in ``rows``.
-        """
+        """Yield each tree of some rows (all unless told), and where its rows stand in ``rows``."""
         tree = self.tree_of(self._chosen(rows))
         order = np.argsort(tree, kind="stable")
         found, first = np.unique(tree[order], return_index=True)
