@@ -204,6 +204,7 @@ def test_a_page_that_names_files_alone_says_where_to_run_it(folder) -> None:
     assert note not in Path("near.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["policy", "select", "model", "max_bytes", "safer.pkl"])
 def test_the_next_step_runs(folder, name) -> None:
     case = ASKED.get(name, [name])

@@ -8,9 +8,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.strategies import examples
 from treeaudit.attacks import ATTACKS
 from treeaudit.findings.details import Details, called, json_schema_of, only_if_given, plain_data
 from treeaudit.findings.numbers import People, Share
@@ -58,7 +59,7 @@ def parts_of(form: Any) -> Iterator[type]:
 
 
 @pytest.mark.parametrize("form", TYPED)
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_whatever_an_attack_measures_fits_the_schema_of_its_details(form, data) -> None:
     plain = plain_data(data.draw(instances(form)))
