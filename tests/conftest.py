@@ -14,8 +14,10 @@
 """
 
 import difflib
+import functools
 import os
 import pickle
+from importlib import metadata
 from itertools import islice
 from pathlib import Path
 
@@ -47,6 +49,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files instead of comparing"
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_packages_are_searched_once():
+    """Every audit asks for the attacks of other packages: ten milliseconds among many packages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metadata, "entry_points", functools.cache(metadata.entry_points))
+        yield
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ made.
 """
 
 import datetime
+import functools
 import re
 from collections.abc import Mapping
 
@@ -120,6 +121,7 @@ def to_html(
     )
 
 
+@functools.cache  # compiling the templates takes longer than filling them in
 def environment() -> jinja2.Environment:
     """Return where templates come from: everything in them is escaped."""
     made = jinja2.Environment(
