@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import treeaudit as ta
-from treeaudit import attacks, defenses
+from treeaudit import attacks, defenses, readers
 from treeaudit.defenses import DEFENSES
 from treeaudit.errors import PrivacyWarning
 from treeaudit.reports.html import to_html
@@ -59,6 +59,32 @@ def test_the_attack_masks_what_it_tells_of_few(module, monkeypatch, figure_3) ->
     report = ta.scan(figure_3, policy=ta.Policy(name="mine", values={"min-leaf": 10}))
     page = to_html(report, release_safe=True)
     assert "fewer than 10</b><span>people behind long rules" in page
+
+
+def test_the_reader(module, monkeypatch, tmp_path) -> None:
+    made = module("stump_text")
+    monkeypatch.setitem(sys.modules, "treeaudit.readers.stump_text", made)
+    entry = readers.Format("stump_text", ("stump-text",))
+    monkeypatch.setattr(readers, "READERS", (*readers.READERS, entry))
+    file = tmp_path / "model.stump"
+    file.write_text("stump age 39.5\n8 2 1 9\n")
+    report = ta.scan(file, policy=ta.Policy(name="mine", values={"min-leaf": 10, "max-calls": 0}))
+    assert report.forest.source.format == "stump-text"
+    assert (report["TA101"].details.min_leaf, report["TA102"].people) == (10, 0)
+    assert report.verdict == "pass"
+    file.write_text("stump age\n")
+    with pytest.raises(ta.ReadError, match="no stump"):
+        ta.load(file)
+
+
+def test_what_lies_beside_the_readers_tree_never_passes(module, monkeypatch, tmp_path) -> None:
+    monkeypatch.setitem(sys.modules, "treeaudit.readers.stump_text", module("stump_text"))
+    entry = readers.Format("stump_text", ("stump-text",))
+    monkeypatch.setattr(readers, "READERS", (*readers.READERS, entry))
+    file = tmp_path / "model.stump"
+    file.write_text("stump age 39.5\n8 2 1 9\n33 yes\n54 no\n")
+    inside = ta.Policy(name="mine", values={"max-training-rows-inside": 0})
+    assert ta.scan(file, policy=inside).verdict == "review"
 
 
 def test_the_defense(module, monkeypatch, figure_3) -> None:
