@@ -15,7 +15,7 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case, Need
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Finding, Skipped, Words
+from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import Count, People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
@@ -60,7 +60,7 @@ def named_like_identifier(name: str) -> bool:
 def _view(result: Finding | Skipped, _: Report) -> View:
     if isinstance(result, Skipped):
         return View()
-    n = len(result.details.features)
+    n = len(details_of(result, IdentifierDetails).features)
     counted = Count(n, "feature that identifies", "features that identify people")
     return View(
         figure=Figure(number=counted, counts=""),

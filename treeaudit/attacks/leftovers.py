@@ -12,7 +12,15 @@ from typing import ClassVar
 from treeaudit.attacks.case import Case, Need
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import SEVERITIES, About, Finding, Severity, Skipped, Words
+from treeaudit.findings.findings import (
+    SEVERITIES,
+    About,
+    Finding,
+    Severity,
+    Skipped,
+    Words,
+    details_of,
+)
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
@@ -96,14 +104,15 @@ class CodeDetails(LeftoverDetails):
 
 def _rows_inside(findings: Sequence[Finding], _: Forest) -> float | None:
     """Measure the people who have a row in the file beside the trees."""
-    people = float(findings[0].details.people)
+    people = float(details_of(findings[0], LeftoverDetails).people)
     # Something was found that is no row, such as a part that was not looked at.
     return None if not people and findings[0].status == "found" else people
 
 
 def _code_inside(findings: Sequence[Finding], _: Forest) -> float:
     """Measure the calls and code outside the usual libraries."""
-    return float(findings[0].details.calls + findings[0].details.code)
+    details = details_of(findings[0], CodeDetails)
+    return float(details.calls + details.code)
 
 
 _ROWS = Rule(
