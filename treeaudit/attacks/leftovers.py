@@ -10,6 +10,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from treeaudit.attacks.case import Case, Need
+from treeaudit.attacks.leftovers_details import (
+    CodeDetails,
+    DrawDetails,
+    LeftoverDetails,
+    TrainingDataDetails,
+    ValueDetails,
+)
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import (
@@ -50,56 +57,6 @@ def _view(result: Finding | Skipped, _: Report) -> View:
     if isinstance(result, Skipped) or not result.people:
         return View()
     return View(figure=Figure(number=People(result.people), counts=""))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftoverDetails(Details):
-    """What was found of the kinds of one attack; each names its numbers and what they count.
-
-    Attributes
-    ----------
-    people
-        Whom it tells of, as far as that is known.
-    """
-
-    people: People
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingDataDetails(LeftoverDetails):
-    """People with a label, a row or a target of their own, and where those are."""
-
-    labels: People
-    rows: People
-    targets: People
-    leftovers: tuple[Leftover, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawDetails(LeftoverDetails):
-    """Seeds that repeat a draw, and where they are."""
-
-    seeds: int
-    leftovers: tuple[Leftover, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValueDetails(LeftoverDetails):
-    """Values of columns, people whose labels are counted, and where those are."""
-
-    exact_values: int
-    first_round_counts: People
-    leftovers: tuple[Leftover, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeDetails(LeftoverDetails):
-    """Names, code and flaws, and where they are."""
-
-    calls: int
-    code: int
-    flaws: int
-    leftovers: tuple[Leftover, ...]
 
 
 def _rows_inside(findings: Sequence[Finding], _: Forest) -> float | None:
