@@ -32,8 +32,6 @@ __all__ = [
 ]
 
 Flag = npt.NDArray[np.bool_]
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
 
 SMALL_EXCESS = 0.1
 """An excess that is certainly below this is no memory worth the name."""
