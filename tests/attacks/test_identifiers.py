@@ -41,10 +41,10 @@ def test_a_row_number_that_is_cut_once_per_person() -> None:
     y = np.arange(len(x)) % 2
     report = ta.scan(DecisionTreeClassifier(random_state=0).fit(x, y))
     finding = report["TA201"]
-    (entry,) = finding.details["features"]
-    assert entry["feature"] == "row"
-    assert entry["nearly_every_value"]
-    assert entry["thresholds"] == 399
+    (entry,) = finding.details.features
+    assert entry.feature == "row"
+    assert entry.nearly_every_value
+    assert entry.thresholds == 399
     assert finding.severity == "high"
     assert any("'row'" in warning for warning in report.warnings)
 
@@ -56,7 +56,7 @@ def test_thresholds_are_counted_over_all_trees_once() -> None:
     stored = np.unique(
         np.concatenate([e.tree_.threshold[e.tree_.children_left >= 0] for e in forest.estimators_])
     )
-    assert finding.details["features"][0]["thresholds"] == len(stored)
+    assert finding.details.features[0].thresholds == len(stored)
 
 
 def test_a_name_alone_is_a_milder_warning(cancer) -> None:
@@ -64,7 +64,7 @@ def test_a_name_alone_is_a_milder_warning(cancer) -> None:
     named = columns[["mean radius", "mean area"]].rename(columns={"mean area": "patient_id"})
     report = ta.scan(DecisionTreeClassifier(max_depth=3, random_state=0).fit(named, labels))
     assert report["TA201"].severity == "medium"
-    assert report["TA201"].details["features"][0]["nearly_every_value"] is False
+    assert report["TA201"].details.features[0].nearly_every_value is False
 
 
 def test_a_column_that_the_tree_does_not_use_is_not_listed() -> None:
@@ -91,7 +91,7 @@ def test_without_people_nobody_can_say_that_no_column_is_given_away() -> None:
     with pytest.raises(KeyError, match="does not tell how many people"):
         ta.scan(bare)["TA201"]
     found = ta.scan(bare, train=(x, y))["TA201"]
-    assert (found.severity, found.details["people"]) == ("high", 400)
+    assert (found.severity, found.details.people) == ("high", 400)
 
 
 def test_a_name_is_found_without_people_but_not_everything_was_seen() -> None:

@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
+from treeaudit.findings.details import plain_data
 from treeaudit.model.leftovers import KINDS as EVERY
 from treeaudit.model.leftovers import Leftover, Leftovers
 
@@ -45,8 +46,8 @@ def test_a_plain_tree_is_clear(cancer_tree) -> None:
     for attack in IDS:
         finding = report[attack]
         assert (finding.status, finding.people) == ("clear", 0)
-        assert finding.details["leftovers"] == []
-        assert not any(finding.details.values())
+        assert finding.details.leftovers == ()
+        assert not any(plain_data(finding.details).values())
     assert report.warnings == ()
 
 
@@ -54,15 +55,16 @@ def test_a_forest_that_carries_its_training_data(forest) -> None:
     report = ta.scan(forest)
     data, draws = report["TA202"], report["TA203"]
     assert (data.severity, data.people) == ("high", 569)
-    kinds = [entry["kind"] for entry in data.details["leftovers"]]
+    kinds = [entry.kind for entry in data.details.leftovers]
     assert "out-of-bag" in kinds
     if hasattr(forest, "_sample_weight"):
         assert kinds[0] == "labels"
         assert data.summary.startswith("_sample_weight: a weight for each of 569 training records")
     assert (draws.severity, draws.people) == ("medium", 569)
-    assert [entry["n"] for entry in draws.details["leftovers"]] == [20, 20]
+    assert [entry.n for entry in draws.details.leftovers] == [20, 20]
     for finding in (data, draws):
-        assert json.loads(json.dumps(dict(finding.details))) == finding.details
+        told = plain_data(finding.details)
+        assert json.loads(json.dumps(told)) == told
 
 
 def test_the_remedies_in_words_remove_the_findings(forest, cancer) -> None:
@@ -139,20 +141,22 @@ def test_details_hold_stable_numbers_for_checks() -> None:
     }
     empty = scan_with()
     for attack, names in numbers.items():
-        assert set(empty[attack].details) == names | {"leftovers"}
+        assert set(plain_data(empty[attack].details)) == names | {"leftovers"}
     found = scan_with(
         *(Leftover(kind=kind, where=f"a {kind}", n=7, says="it is here") for kind in KINDS),
         *(Leftover(kind=kind, where=f"b {kind}", n=9, says="it is here") for kind in KINDS),
     )
     counts = {
-        name: found[attack].details[name] for attack, names in numbers.items() for name in names
+        name: getattr(found[attack].details, name)
+        for attack, names in numbers.items()
+        for name in names
     }
     # The people of two arrays are the same people; seeds, values and calls add up.
     alike = ("labels", "rows", "targets", "first_round_counts")
     assert {name: counts[name] for name in alike} == dict.fromkeys(alike, 9)
     assert counts["exact_values"] == 2 * (7 + 9)
     assert [counts[name] for name in ("seeds", "calls", "code", "flaws")] == [16] * 4
-    assert [found[attack].details["people"] for attack in numbers] == [9, 50, 9, 0]
+    assert [found[attack].details.people for attack in numbers] == [9, 50, 9, 0]
 
 
 def test_the_worst_is_said_in_full_and_the_others_are_named() -> None:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case, Need
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Finding, Skipped, Words
-from treeaudit.findings.numbers import Count
+from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
+from treeaudit.findings.numbers import Count, People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
@@ -60,12 +60,40 @@ def named_like_identifier(name: str) -> bool:
 def _view(result: Finding | Skipped, _: Report) -> View:
     if isinstance(result, Skipped):
         return View()
-    n = len(result.details["features"])
+    n = len(details_of(result, IdentifierDetails).features)
     counted = Count(n, "feature that identifies", "features that identify people")
     return View(
         figure=Figure(number=counted, counts=""),
         step="leave out identifying features, or round them to a public grid",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentifyingFeature(Details):
+    """One feature that identifies people.
+
+    Attributes
+    ----------
+    feature
+        Its name.
+    thresholds
+        Distinct thresholds where they are nearly every value, otherwise its uses.
+    named_like_identifier, nearly_every_value
+        Why it is listed.
+    """
+
+    feature: str
+    thresholds: int
+    named_like_identifier: bool
+    nearly_every_value: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentifierDetails(Details):
+    """The features that identify people, and the people they were judged by; 0 where unknown."""
+
+    features: tuple[IdentifyingFeature, ...]
+    people: People
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +125,7 @@ class Identifiers:
     warns: ClassVar[bool] = True
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
-    details: ClassVar[type[Details]] = Details
+    details: ClassVar[type[Details]] = IdentifierDetails
     share: float = 0.5
     fewest: int = 20
 
@@ -112,29 +140,29 @@ class Identifiers:
         names = forest.schema.names
         hints = forest.schema.named
         listed = [
-            {
-                "feature": names[i],
-                "thresholds": int(many[i]) if i in many else int(used[i]),
-                "named_like_identifier": bool(hints and named_like_identifier(names[i])),
-                "nearly_every_value": i in many,
-            }
+            IdentifyingFeature(
+                feature=names[i],
+                thresholds=int(many[i]) if i in many else int(used[i]),
+                named_like_identifier=bool(hints and named_like_identifier(names[i])),
+                nearly_every_value=i in many,
+            )
             for i in np.flatnonzero(used).tolist()
             if i in many or (hints and named_like_identifier(names[i]))
         ]
         if not listed and not people:
             asks = ("--train",)
             return Skipped(id=self.id, title=self.title, reason=_UNKNOWN, asks=asks)
-        worst = any(entry["nearly_every_value"] for entry in listed)
+        worst = any(entry.nearly_every_value for entry in listed)
         return Finding(
             id=self.id,
             title=self.title,
             severity="none" if not listed else "high" if worst else "medium",
             leaves=0,
             people=0,
-            summary=_summary([str(entry["feature"]) for entry in listed], hinted=hints),
+            summary=_summary([entry.feature for entry in listed], hinted=hints),
             looked=_looked(int(np.count_nonzero(used)), named=hints, people=people),
             unseen=() if people else ("thresholds beside the number of people",),
-            details={"features": listed, "people": people},
+            details=IdentifierDetails(features=tuple(listed), people=People(people)),
         )
 
     def _bar(self, people: int) -> int:

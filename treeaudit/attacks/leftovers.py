@@ -5,14 +5,29 @@ attacks here sort it by what an attacker can do with it and say how to take it
 out. A kind that nobody looked for is never clear.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from treeaudit.attacks.case import Case, Need
+from treeaudit.attacks.leftovers_details import (
+    CodeDetails,
+    DrawDetails,
+    LeftoverDetails,
+    TrainingDataDetails,
+    ValueDetails,
+)
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words
+from treeaudit.findings.findings import (
+    SEVERITIES,
+    About,
+    Finding,
+    Severity,
+    Skipped,
+    Words,
+    details_of,
+)
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
@@ -21,7 +36,6 @@ from treeaudit.model.leftovers import Kind, Leftover
 
 __all__ = ["CodeInside", "ExactValues", "ReproducibleDraws", "TrainingData"]
 
-_ORDER: tuple[Severity, ...] = ("none", "low", "medium", "high")
 _NAMES: Mapping[Kind, str] = {
     "labels": "the labels in row order",
     "out-of-bag": "a prediction for each record",
@@ -47,14 +61,15 @@ def _view(result: Finding | Skipped, _: Report) -> View:
 
 def _rows_inside(findings: Sequence[Finding], _: Forest) -> float | None:
     """Measure the people who have a row in the file beside the trees."""
-    people = float(findings[0].details["people"])
+    people = float(details_of(findings[0], LeftoverDetails).people)
     # Something was found that is no row, such as a part that was not looked at.
     return None if not people and findings[0].status == "found" else people
 
 
 def _code_inside(findings: Sequence[Finding], _: Forest) -> float:
     """Measure the calls and code outside the usual libraries."""
-    return float(findings[0].details["calls"] + findings[0].details["code"])
+    details = details_of(findings[0], CodeDetails)
+    return float(details.calls + details.code)
 
 
 _ROWS = Rule(
@@ -108,7 +123,7 @@ class TrainingData:
     checks: ClassVar[tuple[Rule, ...]] = (_ROWS,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
-    details: ClassVar[type[Details]] = Details
+    details: ClassVar[type[Details]] = TrainingDataDetails
 
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "labels": "high",
@@ -153,7 +168,7 @@ class ReproducibleDraws:
     checks: ClassVar[tuple[Rule, ...]] = (_SEEDS,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
-    details: ClassVar[type[Details]] = Details
+    details: ClassVar[type[Details]] = DrawDetails
     grades: ClassVar[Mapping[Kind, Severity]] = {"seeds": "medium"}
     counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {"seeds": ("seeds",)}
 
@@ -184,7 +199,7 @@ class ExactValues:
     checks: ClassVar[tuple[Rule, ...]] = (_VALUES,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
-    details: ClassVar[type[Details]] = Details
+    details: ClassVar[type[Details]] = ValueDetails
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "column-values": "medium",
         "first-round-counts": "medium",
@@ -225,7 +240,7 @@ class CodeInside:
     checks: ClassVar[tuple[Rule, ...]] = (_CALLS,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
-    details: ClassVar[type[Details]] = Details
+    details: ClassVar[type[Details]] = CodeDetails
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "calls": "low",
         "code": "medium",
@@ -249,7 +264,7 @@ _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-
 def _finding(
     attack: TrainingData | ReproducibleDraws | ExactValues | CodeInside, case: Case, clear: str
 ) -> Finding | Skipped:
-    """Return the finding; ``details`` hold the numbers of ``counted`` by name.
+    """Return the finding with the numbers of ``counted``.
 
     Where `Leftover.n` counts people the number is that of the largest entry, for
     they are the same people; otherwise it is the sum.
@@ -266,7 +281,8 @@ def _finding(
     people = max((one.n for one in found if one.kind in _PEOPLE), default=0)
     if any(one.kind == "seeds" for one in found):
         people = case.forest.n_records or 0
-    worst = max((grades[one.kind] for one in found), key=_ORDER.index, default=_ORDER[0])
+    worst: Severity = max((grades[one.kind] for one in found), key=SEVERITIES.index, default="none")
+    details: Callable[..., Details] = attack.details
     return Finding(
         id=attack.id,
         title=attack.title,
@@ -276,14 +292,11 @@ def _finding(
         summary=_summary(found, grades) if found else clear,
         looked=_listed(kind for kind in grades if kind in leftovers.looked_for),
         unseen=unseen,
-        details={
-            "people": people,
+        details=details(
+            people=People(people),
             **{name: _count(found, kinds) for name, kinds in attack.counted.items()},
-            "leftovers": [
-                {"kind": one.kind, "where": one.where, "n": one.n, "says": one.says}
-                for one in found
-            ],
-        },
+            leftovers=tuple(found),
+        ),
     )
 
 
@@ -310,12 +323,12 @@ def _reason(case: Case, missing: list[Kind], blind: list[str]) -> str:
 
 def _count(found: list[Leftover], kinds: tuple[Kind, ...]) -> int:
     numbers = [one.n for one in found if one.kind in kinds]
-    return max(numbers, default=0) if _PEOPLE.issuperset(kinds) else sum(numbers)
+    return People(max(numbers, default=0)) if _PEOPLE.issuperset(kinds) else sum(numbers)
 
 
 def _summary(found: list[Leftover], grades: Mapping[Kind, Severity]) -> str:
     """Say the worst in full and name the other kinds."""
-    first = max(found, key=lambda one: _ORDER.index(grades[one.kind]))
+    first = max(found, key=lambda one: SEVERITIES.index(grades[one.kind]))
     text = f"{first.where}: {first.says}"
     others = dict.fromkeys(one.kind for one in found if one.kind != first.kind)
     if others:

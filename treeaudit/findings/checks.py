@@ -157,8 +157,7 @@ def _worst(name: str, pick: Callable[[list[float]], float]) -> Measure:
 
 
 def _number(finding: Finding, name: str) -> float | None:
-    details = finding.details
-    value = details.get(name) if isinstance(details, dict) else getattr(details, name)
+    value: float | None = getattr(finding.details, name)
     return value if value is None or isinstance(value, Share) else float(value)
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
+from treeaudit.findings.details import Details
 from treeaudit.stats import Estimate
 
 __all__ = [
@@ -16,8 +17,10 @@ __all__ = [
     "Severity",
     "Skipped",
     "Words",
+    "details_of",
 ]
 
+D = TypeVar("D", bound=Details)
 About = Literal["table", "people", "file"]
 """What an attack is about: the table of leaves, single people, or the rest of the file."""
 Severity = Literal["none", "low", "medium", "high"]
@@ -130,7 +133,7 @@ class Finding:
         What should have been examined and could not be. No check passes on a
         finding that did not see everything.
     details
-        Further numbers by name, JSON-ready.
+        Further numbers, of the type that the attack names.
     evidence
         The worst leaves.
     per_tree
@@ -154,7 +157,7 @@ class Finding:
     summary: str
     looked: tuple[str, ...]
     unseen: tuple[str, ...] = ()
-    details: Any = field(default_factory=dict)
+    details: Details = field(default_factory=Details)
     evidence: tuple[Evidence, ...] = ()
     per_tree: tuple[Mapping[str, Any], ...] | None = None
     controls: tuple[Control, ...] = ()
@@ -168,6 +171,19 @@ class Finding:
     def status(self) -> Literal["found", "clear"]:
         """Whether the attack found anything."""
         return "clear" if self.severity == "none" else "found"
+
+
+def details_of(finding: Finding, kind: type[D]) -> D:
+    """Return the details of a finding as the type that its attack gives them.
+
+    Raises
+    ------
+    TypeError
+        If it is the finding of another attack.
+    """
+    if not isinstance(finding.details, kind):
+        raise TypeError(f"{finding.id} has no {kind.__name__}")
+    return finding.details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.attacks.sides import Sides, sides
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Finding, Skipped, Words
+from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
@@ -57,7 +57,7 @@ def _advantage(findings: Sequence[Finding], _: Forest) -> float | None:
     The smaller of the two, at its upper bound, for the column where that is
     largest; None where a column was left out.
     """
-    details: AttributesDetails = findings[0].details
+    details = details_of(findings[0], AttributesDetails)
     if details.not_attacked:
         return None
     both = (min(row.excess_high, row.beyond_imputation_high) for row in details.columns)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
 from treeaudit.attacks.showing import rung_not_run
-from treeaudit.findings.findings import Control, Finding, Skipped
+from treeaudit.findings.findings import Control, Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, Phrase, exactly, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
@@ -19,7 +19,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     """Return a row per column: found with the model, on unseen people, without the model."""
     if isinstance(result, Skipped):
         return View(rungs=(rung_not_run(_KNOWS, result, "not run: {}"),))
-    details: AttributesDetails = result.details
+    details = details_of(result, AttributesDetails)
     given, n = details.given_away, len(details.columns)
     where = "" if report.forest.n_trees == 1 else ", summed over all trees"
     return View(

@@ -32,7 +32,15 @@ from treeaudit.attacks.control import lowered
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
+from treeaudit.findings.findings import (
+    About,
+    Control,
+    Finding,
+    Severity,
+    Skipped,
+    Words,
+    details_of,
+)
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 
@@ -43,7 +51,7 @@ Wide = npt.NDArray[np.int64]
 
 def _by_one_known(findings: Sequence[Finding], _: Forest) -> float:
     """Measure the people who fall once the best other person is known."""
-    details: BackgroundDetails = findings[0].details
+    details = details_of(findings[0], BackgroundDetails)
     return float(details.people_disclosed_by_known[1])
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.control import Score, beside, conclusion, leaf_guesses
+from treeaudit.attacks.control import beside, conclusion
+from treeaudit.attacks.score import Score, leaf_guesses
 from treeaudit.attacks.stated import Codes
 from treeaudit.findings.findings import Control
 from treeaudit.people.records import Records

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
 from treeaudit.attacks.showing import over_trees, rung_not_run
-from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, Phrase, Prose, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Curve, Figure, Rung, Series, View
@@ -28,7 +28,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         labels = any(finding.id == "TA102" for finding in report.findings)
         knows = "other people in the leaf"
         return View(rungs=(rung_not_run(knows, result),) if labels else ())
-    details: BackgroundDetails = result.details
+    details = details_of(result, BackgroundDetails)
     curve = details.people_disclosed_by_known
     many = "" if report.forest.n_trees == 1 else ", summed over all trees"
     certainty = _certainties(details)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from treeaudit.attacks.control import reading
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.showing import over_trees, rung_not_run, worst_tree
-from treeaudit.findings.findings import Control, Finding, Skipped
+from treeaudit.findings.findings import Control, Finding, Skipped, details_of
 from treeaudit.findings.numbers import Either, People, Phrase, Prose, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Rung, View
@@ -26,7 +26,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         return View(
             reason=say("Labels: {}.", Prose(result.reason)), rungs=(rung_not_run(_KNOWS, result),)
         )
-    details: HomogeneityDetails = result.details
+    details = details_of(result, HomogeneityDetails)
     target, share = report.forest.schema.target[:60], details.certain_share
     many = report.forest.n_trees > 1
     people = worst_tree(result, details.homogeneous_people, "homogeneous_people")

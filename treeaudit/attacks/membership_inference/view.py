@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from treeaudit.attacks.membership_inference.details import MembershipDetails, NotMade, Separation
 from treeaudit.attacks.showing import rung_not_run
-from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import (
     Agreeing,
     Either,
@@ -31,7 +31,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     """Return every test with its interval beside chance."""
     if isinstance(result, Skipped):
         return View(rungs=(rung_not_run(_KNOWS, result, "not run: {}"),))
-    details: MembershipDetails = result.details
+    details = details_of(result, MembershipDetails)
     auc, low, high = details.auc, details.auc_low, details.auc_high
     return View(
         brief=say(f"AUC {auc:.2f} ({low:.2f}–{high:.2f})"),
@@ -52,7 +52,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
 
 
 def _plots(finding: Finding) -> tuple[Plot, ...]:
-    details: MembershipDetails = finding.details
+    details = details_of(finding, MembershipDetails)
     told_apart = Plot(
         title=say("A member told from somebody else (AUC; a coin has 50 %)"),
         lines=_lines(details, _area, details.members + details.control, 0.5),

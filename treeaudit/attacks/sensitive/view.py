@@ -1,7 +1,7 @@
 """What TA110 shows: for how many people each further column follows from the leaf."""
 
 from treeaudit.attacks.sensitive.details import SensitiveDetails
-from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, View
@@ -17,7 +17,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     """
     if isinstance(result, Skipped):
         return View()
-    details: SensitiveDetails = result.details
+    details = details_of(result, SensitiveDetails)
     lines = tuple(
         Line(
             name=say("{}", entry.column[:60]),

@@ -31,7 +31,7 @@ from treeaudit.attacks.singling_out.population import (
 from treeaudit.attacks.singling_out.view import view
 from treeaudit.findings.checks import Rule, holds_at_least, least, most
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words
+from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words, details_of
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
@@ -41,12 +41,12 @@ __all__ = ["Uniqueness"]
 
 def _marketer_risk(findings: Sequence[Finding], _: Forest) -> float:
     """Measure the average chance to find a person, in the worst tree."""
-    return float(findings[0].details.risks.prosecutor.average)
+    return float(details_of(findings[0], UniquenessDetails).risks.prosecutor.average)
 
 
 def _population_uniques(findings: Sequence[Finding], _: Forest) -> float | None:
     """Measure the estimated people who are alone in the data and in the population."""
-    found: Population | None = findings[0].details.population
+    found: Population | None = details_of(findings[0], UniquenessDetails).population
     if found is None:
         return None
     return 0.0 if not found.alone_in_data else found.alone_in_both.pitman

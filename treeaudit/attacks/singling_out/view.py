@@ -8,7 +8,7 @@ from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.checks import epsilon
-from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Agreeing, People, Phrase, Prose, Share, Strong, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
@@ -23,7 +23,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     """Return what there is to show of group sizes."""
     if isinstance(result, Skipped):
         return View(harmless=_untold(report), reason=say("Group sizes: {}.", Prose(result.reason)))
-    details: UniquenessDetails = result.details
+    details = details_of(result, UniquenessDetails)
     k = report.policy.k
     many = report.forest.n_trees > 1
     alone = worst_tree(result, details.unique_people, "unique_leaves")
@@ -83,7 +83,7 @@ def _headline(alone: int, below: int, k: int) -> Phrase | None:
 
 def _reason(finding: Finding, report: Report) -> Phrase:
     leaves, k = len(report.table.leaf), report.policy.k
-    smallest = finding.details.min_leaf
+    smallest = details_of(finding, UniquenessDetails).min_leaf
     if not finding.leaves:
         groups = "The one group holds" if leaves == 1 else f"All {leaves:,} groups hold"
         return say(f"{groups} at least {k:,} {'person' if k == 1 else 'people'}.")
