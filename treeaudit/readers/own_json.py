@@ -94,14 +94,7 @@ def checked_forest(data: Mapping[str, Any], source: Source, what: str) -> Forest
     """
     try:
         return forest_of(data, source)
-    except (
-        DataError,
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-        AttributeError,
-    ) as error:
+    except (DataError, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise ReadError(f"{what} is damaged: {clean(str(reason))}") from None
 

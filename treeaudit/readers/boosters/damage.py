@@ -4,12 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
-from treeaudit.errors import (
-    ModelTooLargeError,
-    ReadError,
-    TreeauditError,
-    UnsupportedModelError,
-)
+from treeaudit.errors import ModelTooLargeError, ReadError, TreeauditError, UnsupportedModelError
 from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["check_number", "each_tree", "reading", "whole"]
