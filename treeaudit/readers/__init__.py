@@ -93,12 +93,7 @@ FORMATS: tuple[str, ...] = (*(name for one in READERS for name in one.names), "m
 """What `treeaudit.Source.format` may be."""
 
 
-def load(
-    model: object,
-    *,
-    select: str | None = None,
-    max_bytes: int | None = None,
-) -> Forest:
+def load(model: object, *, select: str | None = None, max_bytes: int | None = None) -> Forest:
     """Read a model file, or a fitted estimator, as a forest.
 
     Parameters

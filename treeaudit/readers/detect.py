@@ -10,10 +10,7 @@ from treeaudit.readers.skops.zip_archive import begins_archive, member_names
 __all__ = ["looks_like_pickle", "name_of"]
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
-    (
-        b"version https://git-lfs",
-        "a Git LFS pointer: run 'git lfs pull' to fetch the model",
-    ),
+    (b"version https://git-lfs", "a Git LFS pointer: run 'git lfs pull' to fetch the model"),
     (b"\x93NUMPY", "a bare numpy array (.npy)"),
     (b"PK\x05\x06", "an empty zip archive"),
     (

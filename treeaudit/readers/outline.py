@@ -29,13 +29,7 @@ _TEMPLATES: Mapping[str, str] = {
     "init": "init_",
 }
 # Objects that estimators use and that say nothing about what was learned.
-_TOOLS = (
-    "numpy",
-    "scipy",
-    "sklearn.utils",
-    "sklearn.metrics",
-    "sklearn.model_selection._split",
-)
+_TOOLS = ("numpy", "scipy", "sklearn.utils", "sklearn.metrics", "sklearn.model_selection._split")
 _LISTS = frozenset(
     (
         "steps transformers_ transformers transformer_list estimators_ estimators "

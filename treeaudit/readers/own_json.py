@@ -19,9 +19,10 @@ from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, ReadError
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
 from treeaudit.model.leftovers import KINDS, Leftovers
-from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.leftovers.unexplained import Keys, few, unexplained
@@ -93,14 +94,7 @@ def checked_forest(data: Mapping[str, Any], source: Source, what: str) -> Forest
     """
     try:
         return forest_of(data, source)
-    except (
-        DataError,
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-        AttributeError,
-    ) as error:
+    except (DataError, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise ReadError(f"{what} is damaged: {clean(str(reason))}") from None
 
@@ -217,12 +211,13 @@ def _schema(data: Mapping[str, Any]) -> Schema:
                 fill=None if entry.get("fill") is None else clean(entry["fill"]),
             )
         )
-    classes = data.get("classes")
-    if classes is not None and not (isinstance(classes, list) and all(map(_is_label, classes))):
+    stored = data.get("classes")
+    classes = labels_of(stored)
+    if classes is None and stored is not None:
         raise ReadError("the JSON model has classes that are no labels")
     return Schema(
         features=tuple(features),
-        classes=None if classes is None else tuple(_label(c) for c in classes),
+        classes=classes,
         target=clean(data.get("target", "label")),
         named=bool(data.get("named", True)),
     )
@@ -230,14 +225,6 @@ def _schema(data: Mapping[str, Any]) -> Schema:
 
 def _bound(value: float | None) -> float | None:
     return None if value is None else float(value)
-
-
-def _is_label(value: object) -> bool:
-    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _label(value: Label) -> Label:
-    return clean(value) if isinstance(value, str) else value
 
 
 def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:

@@ -108,8 +108,7 @@ def _undone(forest: Forest, found: Found) -> Forest:
         kinds = [step.kind if isinstance(step, Inert) else show(step) for step in before]
         text = f"the pipeline transforms the columns first ({', '.join(kinds[:8])})"
         forest = replace(
-            forest,
-            warnings=(*forest.warnings, f"{text}: conditions may be in transformed units"),
+            forest, warnings=(*forest.warnings, f"{text}: conditions may be in transformed units")
         )
     if plan is None:
         return forest

@@ -14,7 +14,6 @@ l2)``, so ``n1``, the people of the second class, follows; it is believed if it
 comes out whole in every leaf.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
+from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.booster_parts import CATBOOST
 from treeaudit.readers.leftovers.unexplained import few, unexplained
@@ -164,13 +164,9 @@ def _classes(data: Mapping[str, Any]) -> tuple[Label, ...] | None:
     stored = _object(data, "model_info", "class_params").get("class_names")
     if not isinstance(stored, list) or not stored:
         return None
-    if not all(isinstance(c, str | int) or _is_finite(c) for c in stored):
+    if (labels := labels_of(stored)) is None:
         raise ReadError("the CatBoost model is damaged: a class name is no label")
-    return tuple(clean(c) if isinstance(c, str) else c for c in stored)
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
+    return labels
 
 
 @dataclass(frozen=True, slots=True)

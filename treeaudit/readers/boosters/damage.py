@@ -1,17 +1,17 @@
 """What boosters state, and why it could not be read, in a few words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
-from treeaudit.errors import (
-    ModelTooLargeError,
-    ReadError,
-    TreeauditError,
-    UnsupportedModelError,
-)
-from treeaudit.readers.limits import clean, show
+from treeaudit.errors import ModelTooLargeError, ReadError, TreeauditError, UnsupportedModelError
+from treeaudit.readers.limits import Most, clean, show
 
-__all__ = ["reading", "whole"]
+__all__ = ["check_number", "each_tree", "reading", "whole"]
+
+
+_Raw = TypeVar("_Raw")
+_Tree = TypeVar("_Tree")
 
 
 @contextmanager
@@ -63,3 +63,28 @@ def whole(
     if number is None or not least <= number <= most:
         raise ReadError(f"its {name} is {show(value)}")
     return number
+
+
+def check_number(n_trees: int, library: str) -> None:
+    """Refuse a model without trees, or with too many.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it has none.
+    ModelTooLargeError
+        If it has too many.
+    """
+    if not n_trees:
+        raise UnsupportedModelError(f"the {library} model has no trees: it was never trained")
+    if n_trees > Most.trees:
+        raise ModelTooLargeError(f"the {library} model has more than {Most.trees:,} trees")
+
+
+def each_tree(stored: Iterable[_Raw], read: Callable[[_Raw], _Tree]) -> list[_Tree]:
+    """Read one tree after the other; an error names the one that is damaged."""
+    trees = []
+    for i, raw in enumerate(stored):
+        with reading(f"tree {i}"):
+            trees.append(read(raw))
+    return trees

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.readers.boosters.damage import reading, whole
+from treeaudit.errors import ReadError
+from treeaudit.readers.boosters.damage import check_number, each_tree, whole
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide
 from treeaudit.readers.leftovers.booster_parts import in_lightgbm_json
@@ -34,14 +34,8 @@ def booster_of(document: object) -> Booster:
     names = document.get("feature_names")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ReadError("its feature_names are missing")
-    if not document["tree_info"]:
-        raise UnsupportedModelError("the LightGBM model has no trees: it was never trained")
-    if len(document["tree_info"]) > Most.trees:
-        raise ModelTooLargeError(f"the LightGBM model has more than {Most.trees:,} trees")
-    trees = []
-    for i, entry in enumerate(document["tree_info"]):
-        with reading(f"tree {i}"):
-            trees.append(_tree(entry))
+    check_number(len(document["tree_info"]), "LightGBM")
+    trees = each_tree(document["tree_info"], _tree)
     version, objective = document.get("version"), document.get("objective", "")
     pandas = document.get("pandas_categorical")
     lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)

@@ -16,7 +16,7 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters.damage import reading
+from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
@@ -43,7 +43,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     ReadError
         If a tree is damaged or contradicts itself.
     """
-    trees = _trees(booster)
+    trees = each_tree(booster.trees, lambda raw: read_tree(raw, len(booster.names)))
     estimated = _estimated(booster.parameters)
     if not estimated:
         for i, tree in enumerate(trees):
@@ -85,14 +85,6 @@ def to_forest(booster: Booster, source: Source) -> Forest:
             looked_for=KINDS - {"targets" if schema.classes is None else "first-round-counts"},
         ),
     )
-
-
-def _trees(booster: Booster) -> list[StoredTree]:
-    trees = []
-    for i, raw in enumerate(booster.trees):
-        with reading(f"tree {i}"):
-            trees.append(read_tree(raw, len(booster.names)))
-    return trees
 
 
 def _estimated(parameters: Mapping[str, str] | None) -> bool:

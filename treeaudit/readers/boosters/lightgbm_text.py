@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.boosters.damage import reading, whole
+from treeaudit.readers.boosters.damage import check_number, each_tree, whole
 from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide
 from treeaudit.readers.leftovers.booster_parts import in_lightgbm_text
 from treeaudit.readers.leftovers.unexplained import few
@@ -79,24 +79,19 @@ def parse(data: bytes | mmap) -> Booster:
         If it is damaged.
     """
     places = [match.start() for match in islice(_TREE.finditer(data), Most.trees + 1)]
-    if len(places) > Most.trees:
-        raise ModelTooLargeError(f"the LightGBM model has more than {Most.trees:,} trees")
     finish = _END.search(data, places[-1] if places else 0)
     end = finish.start() if finish else len(data)
     head = _fields(data[: places[0] if places else end])
     sizes = head.get("tree_sizes")
     if (sizes is not None and len(_words(sizes)) != len(places)) or (sizes and not finish):
         raise ReadError(f"it ends too early: it announces more than its {len(places):,} trees")
-    if not places:
-        raise UnsupportedModelError("the LightGBM model has no trees: it was never trained")
+    check_number(len(places), "LightGBM")
     names = [clean(name) for name in _words(head.get("feature_names", ""))]
     n_features = whole(head, "max_feature_idx", 0, Most.features) + 1
     if len(names) != n_features:
         raise ReadError(f"it has {len(names)} feature names for {n_features} features")
-    trees = []
-    for i, (start, stop) in enumerate(zip(places, [*places[1:], end], strict=True)):
-        with reading(f"tree {i}"):
-            trees.append(_tree(_fields(data[start:stop])))
+    sections = zip(places, [*places[1:], end], strict=True)
+    trees = each_tree(sections, lambda section: _tree(_fields(data[slice(*section)])))
     if len(data) - end > Most.rest:
         raise ModelTooLargeError(f"more than {Most.rest:,} bytes follow the trees")
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")

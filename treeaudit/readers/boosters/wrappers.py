@@ -8,7 +8,8 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
-from treeaudit.readers.limits import clean, show
+from treeaudit.readers.estimators.labels import labels_of
+from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
@@ -69,10 +70,7 @@ def with_wrapper(forest: Forest, value: Inert, classes: object, source: Source) 
 
 
 def _labels(stored: object, numbered: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
-    labels = arrived(stored)
-    labels = labels.tolist() if isinstance(labels, np.ndarray) else labels
-    if numbered is None or not isinstance(labels, list) or len(labels) != len(numbered):
-        return numbered
-    if not all(isinstance(label, str | int | float) for label in labels):
-        return numbered
-    return tuple(clean(label) if isinstance(label, str) else label for label in labels)
+    stored = arrived(stored)
+    labels = labels_of(stored.tolist() if isinstance(stored, np.ndarray) else stored)
+    fits = numbered is not None and labels is not None and len(labels) == len(numbered)
+    return labels if fits else numbered

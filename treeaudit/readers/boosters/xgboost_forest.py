@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters.damage import reading
+from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
@@ -91,13 +90,9 @@ def read_trees(booster: Booster) -> list[StoredTree]:
     ReadError
         If one is damaged; names it.
     """
-    trees = []
-    for i, raw in enumerate(booster.trees):
-        with reading(f"tree {i}"):
-            if not isinstance(raw, dict):
-                raise ReadError("it is no object")
-            trees.append(read_tree(raw, booster.n_features, booster.leaf_width))
-    return trees
+    return each_tree(
+        booster.trees, lambda raw: read_tree(raw, booster.n_features, booster.leaf_width)
+    )
 
 
 def _records(booster: Booster, found: Sequence[object]) -> tuple[RecordsAre, int | None]:
@@ -127,7 +122,7 @@ def _warnings(
     found: Sequence[object],
     n_categories: Mapping[int, int],
 ) -> list[str]:
-    said = list(booster.remarks)
+    said = []
     if any(n is not None for n in found):
         said.append(_IF_UNWEIGHTED)
     cut_off = sum(tree.links.cut_off for tree in trees)

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
-from treeaudit.readers.boosters.damage import whole
+from treeaudit.readers.boosters.damage import check_number, whole
 from treeaudit.readers.boosters.xgboost_cover import Loss
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.limits import Most, clean, show
@@ -46,8 +46,6 @@ class Booster:
         Plain hyper-parameters.
     out_of_turn
         Whether trees and outputs are in an order that XGBoost never writes.
-    remarks
-        What is worth a warning.
     """
 
     trees: Sequence[object]
@@ -62,7 +60,6 @@ class Booster:
     version: str | None
     parameters: Mapping[str, Any]
     out_of_turn: bool
-    remarks: tuple[str, ...] = ()
 
 
 def read_booster(document: Mapping[str, object]) -> Booster:
@@ -84,10 +81,7 @@ def read_booster(document: Mapping[str, object]) -> Booster:
     outer = _object(learner, "gradient_booster")
     model = _object(_object(outer, "gbtree") if kind == "dart" else outer, "model")
     trees = _list(model, "trees")
-    if not trees:
-        raise UnsupportedModelError("the XGBoost model has no trees: it was never trained")
-    if len(trees) > Most.trees:
-        raise ModelTooLargeError(f"the XGBoost model has more than {Most.trees:,} trees")
+    check_number(len(trees), "XGBoost")
     stated = _object(model, "gbtree_model_param")
     if whole(stated, "num_trees", 0, Most.trees) != len(trees):
         raise ReadError(f"it announces {show(stated.get('num_trees'))} trees and has {len(trees)}")

@@ -67,7 +67,7 @@ class StoredTree:
         return edges.tree(categories=sets, n_records=n_records, value=value)
 
 
-def read_tree(raw: Mapping[str, object], n_features: int, width: int) -> StoredTree:
+def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     """Check one tree of the file.
 
     Parameters
@@ -84,6 +84,8 @@ def read_tree(raw: Mapping[str, object], n_features: int, width: int) -> StoredT
     ReadError
         If it does not describe a tree.
     """
+    if not isinstance(raw, dict):
+        raise ReadError("it is no object")
     left = _whole(raw, "left_children")
     n = len(left)
     if n == 0:

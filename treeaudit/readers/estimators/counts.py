@@ -101,10 +101,7 @@ def class_weights(value: Float, weight: Float) -> Float:
 
 
 def people_per_class(
-    weights: Float,
-    n: Wide,
-    weight: Float,
-    class_weight: Mapping[int, float] | str | None = None,
+    weights: Float, n: Wide, weight: Float, class_weight: Mapping[int, float] | str | None = None
 ) -> Meaning:
     """Decide for a tree that saw every training row once (rules 2, 3 and 5).
 
@@ -134,9 +131,7 @@ def people_per_class(
     used = np.flatnonzero(weights.max(axis=0) > 0)
     if np.array_equal(weight, n) and _whole(weights) and _all_one(class_weight, used):
         return Meaning(
-            counts_are="exact",
-            reason="every training row weighs 1",
-            per_weight=np.ones(classes),
+            counts_are="exact", reason="every training row weighs 1", per_weight=np.ones(classes)
         )
     system = weights[:, used]
     if system.size * len(used) > Most.work:

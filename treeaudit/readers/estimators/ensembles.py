@@ -25,14 +25,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
 
-__all__ = [
-    "BAGS",
-    "FORESTS",
-    "SEARCHES",
-    "TREES",
-    "children",
-    "steps_of",
-]
+__all__ = ["BAGS", "FORESTS", "SEARCHES", "TREES", "children", "steps_of"]
 
 TREES = frozenset(
     "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor".split()

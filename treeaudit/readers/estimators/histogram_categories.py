@@ -130,12 +130,7 @@ def _refuse_too_many(known: Sequence[Sequence[object]]) -> None:
 
 
 def code_sets(
-    categories: Categories,
-    n_nodes: int,
-    column: Wide,
-    bitsets: Array,
-    left: Wide,
-    right: Wide,
+    categories: Categories, n_nodes: int, column: Wide, bitsets: Array, left: Wide, right: Wide
 ) -> CategorySets:
     """Return which categories pass the edges of some splits.
 

@@ -38,9 +38,7 @@ class Part:
 
 
 def join(
-    parts: Sequence[Part],
-    columns: Sequence[Feature] = (),
-    classes: tuple[Label, ...] | None = None,
+    parts: Sequence[Part], columns: Sequence[Feature] = (), classes: tuple[Label, ...] | None = None
 ) -> Forest:
     """Return the forest of all the trees, in the order of the models; where from is not told.
 

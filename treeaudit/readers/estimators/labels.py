@@ -5,7 +5,7 @@ import math
 from treeaudit.model.schema import Label
 from treeaudit.readers.limits import clean, show
 
-__all__ = ["label_of", "text_of"]
+__all__ = ["label_of", "labels_of", "text_of"]
 
 
 def label_of(value: object) -> Label:
@@ -27,6 +27,22 @@ def label_of(value: object) -> Label:
             return value.decode("utf-8", "replace")
         case _:
             return show(value)
+
+
+def labels_of(stored: object) -> tuple[Label, ...] | None:
+    """Return a stored list of class labels, or None where one is no text and no number.
+
+    Examples
+    --------
+    >>> labels_of(["no", 1]), labels_of(["no", None])
+    (('no', 1), None)
+    """
+    if not isinstance(stored, list) or not all(
+        isinstance(label, str | int) or (isinstance(label, float) and math.isfinite(label))
+        for label in stored
+    ):
+        return None
+    return tuple(clean(label) if isinstance(label, str) else label for label in stored)
 
 
 def text_of(value: object) -> str:

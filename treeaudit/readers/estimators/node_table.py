@@ -157,10 +157,7 @@ class NodeTable:
         inner = np.flatnonzero(left >= 0)
         left, right = left[inner], right[inner]
         if self.kept is not None:
-            left, right = (
-                np.searchsorted(self.kept, left),
-                np.searchsorted(self.kept, right),
-            )
+            left, right = (np.searchsorted(self.kept, left), np.searchsorted(self.kept, right))
         self._links = Links(inner=inner, left=left, right=right)
         return self._links
 

@@ -155,8 +155,7 @@ def _drawn(records: Sequence[NodeTable], draw: Draw) -> Meaning:
             per_weight=np.ones(records[0].width),
         )
     return Meaning(
-        counts_are="weighted",
-        reason="bootstrap draws with weights (class_weight or sample_weight)",
+        counts_are="weighted", reason="bootstrap draws with weights (class_weight or sample_weight)"
     )
 
 

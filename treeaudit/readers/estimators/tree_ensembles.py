@@ -175,10 +175,7 @@ def _classes(found: Found, records: Sequence[NodeTable]) -> tuple[Label, ...] | 
 
 
 def _places(
-    given: Seen,
-    trees: Sequence[Inert],
-    records: Sequence[NodeTable],
-    classes: tuple[Label, ...],
+    given: Seen, trees: Sequence[Inert], records: Sequence[NodeTable], classes: tuple[Label, ...]
 ) -> list[Wide | None]:
     """Return where the classes of each tree stand among those of the model."""
     places: list[Wide | None] = []

@@ -28,12 +28,7 @@ _LONGEST_TEXT = 200
 _HEADER = 300
 _DEEPEST = 8
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft")
-_OF_MODEL = {
-    6: "doc_string",
-    14: "metadata_props",
-    20: "training_info",
-    26: "configuration",
-}
+_OF_MODEL = {6: "doc_string", 14: "metadata_props", 20: "training_info", 26: "configuration"}
 _OF_GRAPH = {
     10: "doc_string",
     14: "quantization_annotation",

@@ -154,11 +154,7 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
             inputs[given.name] = given
     kept = {name: given for name, given in inputs.items() if name not in constants}
     return Graph(
-        nodes=tuple(nodes),
-        inputs=kept,
-        producer=texts[2],
-        version=texts[3] or None,
-        model=model,
+        nodes=tuple(nodes), inputs=kept, producer=texts[2], version=texts[3] or None, model=model
     )
 
 

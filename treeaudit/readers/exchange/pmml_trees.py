@@ -99,10 +99,7 @@ class Rows:
         return counts_are, table
 
     def build(
-        self,
-        records: Wide | None,
-        counts: Float | None,
-        classes: Mapping[str, int] | None,
+        self, records: Wide | None, counts: Float | None, classes: Mapping[str, int] | None
     ) -> Tree:
         """Return the tree."""
         n = len(self.parent)

@@ -110,11 +110,7 @@ def _forest_plans(
         tried.add(people)
         stated = model.get("_n_samples_bootstrap")
         draws = stated if _is_size(stated) else drawn if drawn is not None else people
-        yield _Plan(
-            people=people,
-            draws=draws,
-            weights=_weights(model, people),
-        )
+        yield _Plan(people=people, draws=draws, weights=_weights(model, people))
 
 
 def _from_share(model: Inert, drawn: int | None) -> Iterator[int]:

@@ -16,12 +16,7 @@ from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_rounds import first_round
-from treeaudit.readers.leftovers.leftover_rows import (
-    FEWEST_RECORDS,
-    long_values,
-    named_rows,
-    rows,
-)
+from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS, long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import show

@@ -87,11 +87,7 @@ def create(target: object, args: object, at: int, spend: Spend) -> object:
 
 
 def _make(
-    target: object,
-    args: object,
-    at: int,
-    spend: Spend,
-    allowed: Callable[[str, str], bool],
+    target: object, args: object, at: int, spend: Spend, allowed: Callable[[str, str], bool]
 ) -> object:
     if not isinstance(args, tuple):
         raise ReadError(f"the arguments of a call at byte {at:,} are damaged")
@@ -170,11 +166,7 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             return scalar_from(args[0], args[1] if len(args) > 1 else b"\0")
         case "encode":
             text, codec = args[0], args[1] if len(args) > 1 else "utf-8"
-            if not isinstance(text, str) or codec not in (
-                "latin1",
-                "latin-1",
-                b"latin1",
-            ):
+            if not isinstance(text, str) or codec not in ("latin1", "latin-1", b"latin1"):
                 raise _unsafe(target, args, at)
             spend(len(text))
             return text.encode("latin1")

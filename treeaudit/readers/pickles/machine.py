@@ -6,12 +6,7 @@ from mmap import mmap
 
 import numpy as np
 
-from treeaudit.errors import (
-    ModelTooLargeError,
-    ReadError,
-    UnsafeModelError,
-    UnsupportedModelError,
-)
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, object_array
 from treeaudit.readers.pickles.companions import Companions, names_companion, read_companion

@@ -6,11 +6,7 @@ scikit-learn model from a pickle reads it from here too.
 
 from dataclasses import dataclass, replace
 
-from treeaudit.errors import (
-    ModelTooLargeError,
-    ReadError,
-    UnsafeModelError,
-)
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.json_text import parse_json

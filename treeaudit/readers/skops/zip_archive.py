@@ -11,12 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from mmap import mmap
 
-from treeaudit.errors import (
-    ModelTooLargeError,
-    ReadError,
-    UnsafeModelError,
-    UnsupportedModelError,
-)
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.unpack import inflated, spooled
 
