@@ -90,7 +90,15 @@ class IdentifyingFeature(Details):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifierDetails(Details):
-    """The features that identify people, and the people they were judged by; 0 where unknown."""
+    """What TA201 found.
+
+    Attributes
+    ----------
+    features
+        Those that identify people.
+    people
+        Whom they were judged by; 0 where that is not known.
+    """
 
     features: tuple[IdentifyingFeature, ...]
     people: People

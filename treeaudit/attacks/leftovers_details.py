@@ -24,7 +24,15 @@ class LeftoverDetails(Details):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingDataDetails(LeftoverDetails):
-    """People with a label, a row or a target of their own, and where those are."""
+    """What holds rows of the training data.
+
+    Attributes
+    ----------
+    labels, rows, targets
+        People with a label, a row or a target of their own in the file.
+    leftovers
+        Where those are.
+    """
 
     labels: People
     rows: People
@@ -34,7 +42,15 @@ class TrainingDataDetails(LeftoverDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawDetails(LeftoverDetails):
-    """Seeds that repeat a draw, and where they are."""
+    """What repeats the draws.
+
+    Attributes
+    ----------
+    seeds
+        How many.
+    leftovers
+        Where they are.
+    """
 
     seeds: int
     leftovers: tuple[Leftover, ...]
@@ -42,7 +58,17 @@ class DrawDetails(LeftoverDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueDetails(LeftoverDetails):
-    """Values of columns, people whose labels are counted, and where those are."""
+    """What is stored more exactly than a prediction needs.
+
+    Attributes
+    ----------
+    exact_values
+        Values of single columns.
+    first_round_counts
+        People whose labels the first round of boosting counts.
+    leftovers
+        Where those are.
+    """
 
     exact_values: int
     first_round_counts: People
@@ -51,7 +77,16 @@ class ValueDetails(LeftoverDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeDetails(LeftoverDetails):
-    """Names, code and flaws, and where they are."""
+    """What loading the file would run.
+
+    Attributes
+    ----------
+    calls, code, flaws
+        Names outside the usual libraries, pieces of code, and known flaws of
+        what wrote the file.
+    leftovers
+        Where they are.
+    """
 
     calls: int
     code: int
