@@ -13,15 +13,15 @@ from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers import load
-from treeaudit.readers.detect import looks_like_pickle, name_of
+from treeaudit.readers.detect import name_of
 from treeaudit.readers.leftovers.leftover_code import is_foreign
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.outline import Part, of_forest, outline
+from treeaudit.readers.pickles import pickled
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
+from treeaudit.readers.pickles.pickle_vm import Unpickled
 from treeaudit.readers.skops import skops_file
 from treeaudit.readers.types import Array
 from treeaudit.readers.unpack import Content, open_file
@@ -124,14 +124,14 @@ def describe(
     """
     limits = Limits.up_to(max_bytes)
     content = open_file(path, limits)
-    pickled = looks_like_pickle(content.data)
+    is_pickle = pickled.matches(content)
     contents = Contents(
         path=str(Path(path)),
         n_bytes=content.n_bytes,
         sha256=content.sha256,
         compression=content.compression,
-        format="pickle" if pickled else re.split(r" \(|[:,]", name_of(content.data))[0],
-        protocol=_protocol(content) if pickled else None,
+        format="pickle" if is_pickle else re.split(r" \(|[:,]", name_of(content.data))[0],
+        protocol=_protocol(content) if is_pickle else None,
     )
     forest: Forest | None = None
     try:
@@ -150,11 +150,10 @@ def describe(
         file = skops_file.parse(content, limits)
         root, mentioned = file.root, file.mentioned
         return _of_pickle(contents, Unpickled(root, content.n_bytes, mentioned), n_records)
-    if not pickled:
+    if not is_pickle:
         return contents if forest is None else _of_model(contents, forest)
     try:
-        beside = None if content.folder is None else Companions(content.folder, limits)
-        unpickled = read_pickle(content.data, limits=limits, companions=beside)
+        unpickled = pickled.parse(content, limits)
     except UnsupportedModelError:
         return contents if forest is None else _of_model(contents, forest)
     return _of_pickle(contents, unpickled, n_records)

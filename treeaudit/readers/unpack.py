@@ -6,7 +6,6 @@ large.
 """
 
 import bz2
-import functools
 import hashlib
 import lzma
 import mmap
@@ -14,8 +13,9 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -87,28 +87,26 @@ class _Zlib:
         return self._inner.unused_data
 
 
-def _new(compression: str) -> _Decompressor:
-    match compression:
-        case "zlib" | "ZF":
-            return _Zlib(zlib.MAX_WBITS)
-        case "deflate":
-            return _Zlib(-zlib.MAX_WBITS)
-        case "gzip":
-            return _Zlib(zlib.MAX_WBITS | 16)
-        case "bz2":
-            return bz2.BZ2Decompressor()
-        case "xz" | "lzma":
-            return lzma.LZMADecompressor(memlimit=256 << 20)
-        case _:
-            try:
-                import lz4.frame
-            except ModuleNotFoundError:
-                raise UnsupportedModelError(
-                    "the file is compressed with lz4; run 'pip install treeaudit[lz4]', "
-                    "or save it again with joblib.dump(model, path, compress=3)"
-                ) from None
-            made: _Decompressor = lz4.frame.LZ4FrameDecompressor()
-            return made
+def _lz4() -> _Decompressor:
+    try:
+        import lz4.frame
+    except ModuleNotFoundError:
+        raise UnsupportedModelError(
+            "the file is compressed with lz4; run 'pip install treeaudit[lz4]', "
+            "or save it again with joblib.dump(model, path, compress=3)"
+        ) from None
+    made: _Decompressor = lz4.frame.LZ4FrameDecompressor()
+    return made
+
+
+_NEW: Mapping[str, Callable[[], _Decompressor]] = {
+    **dict.fromkeys(("zlib", "ZF"), partial(_Zlib, zlib.MAX_WBITS)),
+    "deflate": partial(_Zlib, -zlib.MAX_WBITS),
+    "gzip": partial(_Zlib, zlib.MAX_WBITS | 16),
+    "bz2": bz2.BZ2Decompressor,
+    **dict.fromkeys(("xz", "lzma"), partial(lzma.LZMADecompressor, memlimit=256 << 20)),
+    "lz4": _lz4,
+}
 
 
 def _compression(head: bytes) -> str:
@@ -189,7 +187,7 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     return Content(
         data=data,
         compression=compression,
-        digest=functools.cache(lambda: hashlib.sha256(packed).hexdigest()),
+        digest=cache(lambda: hashlib.sha256(packed).hexdigest()),
         n_bytes=len(packed),
     )
 
@@ -310,7 +308,7 @@ def inflated(
 
 def _pieces(packed: bytes | mmap.mmap | memoryview, compression: str, at: int) -> Iterator[bytes]:
     for _ in range(Most.streams):
-        unpacker = _new(compression)
+        unpacker = _NEW[compression]()
         given, last = b"", False
         while not unpacker.eof:
             piece = unpacker.decompress(given, _CHUNK)

@@ -15,7 +15,7 @@ comes out whole in every leaf.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -265,53 +265,30 @@ def _first_round(tree: StoredTree, first: Float | None) -> list[Leftover]:
         return []
     held = first[first.sum(axis=1) > 0]
     pure = int(np.count_nonzero(held.min(axis=1) == 0))
-    return [
-        Leftover(
-            kind="first-round-counts",
-            where="leaf values of the first tree",
-            n=int(first.sum()),
-            says="unless rows had weights, the leaf values of the first tree give the exact "
-            f"number of people of each class in {len(held):,} of its {len(tree.leaf):,} leaves: "
-            f"{pure:,} hold one class alone",
-        )
-    ]
+    says = (
+        "unless rows had weights, the leaf values of the first tree give the exact number of "
+        f"people of each class in {len(held):,} of its {len(tree.leaf):,} leaves: {pure:,} hold "
+        "one class alone"
+    )
+    where, n = "leaf values of the first tree", int(first.sum())
+    return [Leftover(kind="first-round-counts", where=where, n=n, says=says)]
 
 
-def _leftovers(data: Mapping[str, Any]) -> list[Leftover]:
+def _leftovers(data: Mapping[str, Any]) -> Iterator[Leftover]:
     info = _object(data, "features_info")
-    found: list[Leftover] = []
-    floats = info.get("float_features") or []
-    for i, entry in enumerate(floats):
-        n = len(entry["borders"]) if isinstance(entry.get("borders"), np.ndarray) else 0
-        if n:
-            found.append(
-                Leftover(
-                    kind="column-values",
-                    where=f"features_info.float_features[{i}].borders",
-                    n=n,
-                    says="each border lies between two values of the column in the training data",
-                )
-            )
+    says = "each border lies between two values of the column in the training data"
+    for i, entry in enumerate(info.get("float_features") or []):
+        borders, where = entry.get("borders"), f"features_info.float_features[{i}].borders"
+        if isinstance(borders, np.ndarray) and len(borders):
+            yield Leftover(kind="column-values", where=where, n=len(borders), says=says)
     if hashes := info.get("cat_features_hash"):
-        found.append(
-            Leftover(
-                kind="column-values",
-                where="features_info.cat_features_hash",
-                n=len(hashes),
-                says="every category that occurs in the training data is named",
-            )
-        )
+        where = "features_info.cat_features_hash"
+        says = "every category that occurs in the training data is named"
+        yield Leftover(kind="column-values", where=where, n=len(hashes), says=says)
+    says = "for every category, how many training rows have it and each label"
     for name, table in _object(data, "ctr_data").items():
-        if not isinstance(table, dict):
-            continue
-        size, stride = table.get("hash_map"), table.get("hash_stride")
+        stated = table if isinstance(table, dict) else {}
+        size, stride = stated.get("hash_map"), stated.get("hash_stride")
         if isinstance(size, int) and isinstance(stride, int) and 0 < stride <= size:
-            found.append(
-                Leftover(
-                    kind="category-counts",
-                    where=f"ctr_data[{clean(name)[:80]}]",
-                    n=size // stride,
-                    says="for every category, how many training rows have it and each label",
-                )
-            )
-    return found
+            where, n = f"ctr_data[{clean(name)[:80]}]", size // stride
+            yield Leftover(kind="category-counts", where=where, n=n, says=says)

@@ -7,7 +7,7 @@ together are put in a row (`join`).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from treeaudit.model.forest import Forest
@@ -58,14 +58,14 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     estimator = found.estimator
     members = members_of(found)
     budget = Budget(n_bytes)
-    pieces = [_Piece(member, budget) for member in members.trees]
+    pieces = [_piece(member, budget) for member in members.trees]
     chosen = _together(pieces, found.classes)
     picked = any(len(piece.found.before) > len(found.before) for piece in chosen)
-    alike = len({piece.part.grove.schema.features for piece in chosen}) == 1
+    alike = len({piece.grove.schema.features for piece in chosen}) == 1
     columns = () if alike and not picked else _columns(found, chosen, budget)
-    joined = join([piece.part for piece in chosen], columns, found.classes)
+    joined = join(chosen, columns, found.classes)
     others = [piece.found for piece in pieces if piece not in chosen] + members.others
-    warnings = [text for piece in chosen for text in piece.part.grove.warnings]
+    warnings = [text for piece in chosen for text in piece.grove.warnings]
     warnings += not_audited(others)
     note_code(estimator, warnings)
     attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
@@ -73,7 +73,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     alone = len(chosen) == 1 and chosen[0].found.estimator is estimator
     return replace(
         joined,
-        answers=answers_of(found, [(piece.found, piece.part.grove.n_trees) for piece in chosen]),
+        answers=answers_of(found, [(piece.found, piece.grove.n_trees) for piece in chosen]),
         n_records=_n_records(found, joined.n_records),
         source=replace(
             source,
@@ -85,47 +85,49 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
             stored=found,
         ),
         warnings=tuple(dict.fromkeys(warnings)),
-        members=() if alone else tuple(piece.part.member for piece in chosen),
+        members=() if alone else tuple(piece.member for piece in chosen),
     )
 
 
-class _Piece:
-    """A model with trees of its own, read and said in terms of the data."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Piece(Part):
+    """A model with trees of its own, and which columns they ask about."""
 
-    def __init__(self, found: Found, budget: Budget) -> None:
-        self.found = found
-        kind = found.estimator.kind
-        read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
-        grove = _named(found, read(found, budget), budget)
-        warnings = list(grove.warnings)
-        plan = _plan(found, grove, budget, warnings)
-        if found.seen.apart:
-            warnings.append(f"{found.inside} is read alone: {found.seen.apart}")
-        if found.seen.note:
-            warnings.append(found.seen.note)
-        if plan is not None:
-            grove = _undone(grove, plan)
-        self.part = Part(
-            member=Member(inside=found.inside, estimator=kind, n_trees=grove.n_trees),
-            grove=replace(grove, warnings=tuple(warnings)),
-            own_labels=found.seen.own_labels,
-        )
-        transformed = bool(found.before) and (plan is None or bool(plan.made))
-        steps = tuple(id(step) for step in found.before) if transformed else ()
-        self.columns = (found.seen.apart, steps)
+    found: Found
+    columns: object
+
+
+def _piece(found: Found, budget: Budget) -> _Piece:
+    """Read a model with trees of its own, and say it in terms of the data."""
+    kind, seen = found.estimator.kind, found.seen
+    read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
+    grove = _named(found, read(found, budget), budget)
+    warnings = list(grove.warnings)
+    plan = _plan(found, grove, budget, warnings)
+    warnings += [f"{found.inside} is read alone: {seen.apart}"] if seen.apart else []
+    warnings += [seen.note] if seen.note else []
+    grove = replace(grove if plan is None else _undone(grove, plan), warnings=tuple(warnings))
+    transformed = bool(found.before) and (plan is None or bool(plan.made))
+    return _Piece(
+        member=Member(inside=found.inside, estimator=kind, n_trees=grove.n_trees),
+        grove=grove,
+        own_labels=seen.own_labels,
+        found=found,
+        columns=(seen.apart, tuple(map(id, found.before)) if transformed else ()),
+    )
 
 
 def _together(pieces: Sequence[_Piece], classes: tuple[Label, ...] | None) -> list[_Piece]:
     """Return the models over the same columns and classes that have most of the trees."""
     groups: dict[object, list[_Piece]] = {}
     for piece in pieces:
-        own, labels = piece.part.own_labels, piece.part.grove.schema.classes
+        own, labels = piece.own_labels, piece.grove.schema.classes
         known = labels is not None and (own or classes is None or set(labels) <= set(classes))
         key = (piece.columns, own, None if labels is None else known or labels)
         groups.setdefault(key, []).append(piece)
 
     def size(group: list[_Piece]) -> tuple[bool, int]:
-        return not group[0].found.seen.apart, sum(p.part.grove.n_trees for p in group)
+        return not group[0].found.seen.apart, sum(p.grove.n_trees for p in group)
 
     return max(groups.values(), key=size)
 
@@ -160,7 +162,7 @@ def _columns(found: Found, pieces: Sequence[_Piece], budget: Budget) -> tuple[Fe
         stated = first.get(name) if isinstance(first, Inert) else None
         if isinstance(stated, int) and 0 < stated <= Most.features:
             return budget.unnamed(stated)
-    return max((p.part.grove.schema.features for p in pieces), key=len)
+    return max((p.grove.schema.features for p in pieces), key=len)
 
 
 def _plan(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Plan | None:

@@ -13,7 +13,7 @@ from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
 
-__all__ = ["matches", "read"]
+__all__ = ["matches", "parse", "read"]
 
 
 def matches(content: Content) -> bool:
@@ -24,13 +24,11 @@ def matches(content: Content) -> bool:
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the model in a pickle or joblib file; see `treeaudit.readers.Reader`."""
     try:
-        beside = None if content.folder is None else Companions(content.folder, limits)
-        unpickled = read_pickle(content.data, limits=limits, companions=beside)
+        unpickled = parse(content, limits)
     except ReadError as error:
-        if type(error) is ReadError and bytes(content.data[:1]) != b"\x80":
-            kind = name_of(content.data)
-            if kind == "a text file":
-                raise ReadError("the file is a text file, no model") from None
+        no_pickle = type(error) is ReadError and bytes(content.data[:1]) != b"\x80"
+        if no_pickle and name_of(content.data) == "a text file":
+            raise ReadError("the file is a text file, no model") from None
         raise
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
@@ -48,6 +46,12 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             )
         ),
     )
+
+
+def parse(content: Content, limits: Limits) -> Unpickled:
+    """Return what a pickle holds, as inert data, with the files beside it that it names."""
+    beside = None if content.folder is None else Companions(content.folder, limits)
+    return read_pickle(content.data, limits=limits, companions=beside)
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:
