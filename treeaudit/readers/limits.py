@@ -97,6 +97,9 @@ class Most:
     chain = 1_000  # models of a chain, each of which sees what all before it say
 
     # Parts of a file.
+    name = 512  # characters of a module or class that a file names
+    line = 4096  # bytes of a line of a pickle in text form
+    key = 4096  # characters of a text that is the key of a dictionary
     file_name = 255  # characters, as file systems have it
     companions = 20_000  # files beside a model
     streams = 10_000  # compressed streams, one after the other
@@ -114,6 +117,7 @@ class Most:
     elements = 20_000_000  # elements of an XML file
     xml = 160 << 20  # bytes of Python objects made of XML, beyond four times its size
     steps = 10_000  # operations of an ONNX graph in front of the trees
+    draws = 2_000_000  # rows that are drawn again to see whether a seed repeats them
 
 
 class Deepest:
@@ -128,6 +132,7 @@ class Deepest:
     ubjson = 200  # containers of UBJSON: likewise
     xml = 5_000  # elements of XML
     condition = 40  # conditions of PMML
+    graphs = 8  # graphs of ONNX
 
 
 class Allowance:

@@ -16,7 +16,7 @@ from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, r
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS
 from treeaudit.readers.leftovers.unexplained import Few
-from treeaudit.readers.limits import bare, show
+from treeaudit.readers.limits import Deepest, bare, show
 
 __all__ = ["ENSEMBLES", "beside"]
 
@@ -26,7 +26,6 @@ ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor", "TreeEnsemble")
 _MANY_CATEGORIES = 100
 _LONGEST_TEXT = 200
 _HEADER = 300
-_DEEPEST = 8
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft")
 _OF_MODEL = {6: "doc_string", 14: "metadata_props", 20: "training_info", 26: "configuration"}
 _OF_GRAPH = {
@@ -139,7 +138,7 @@ class _Look:
                     self._other("functions.", message, part, _OF_FUNCTION)
 
     def graph(self, where: str, message: Message, depth: int) -> None:
-        if depth > _DEEPEST:
+        if depth > Deepest.graphs:
             self._add("unseen", where, 1, "graphs are nested too deeply to be looked at")
             return
         for part in message.fields():

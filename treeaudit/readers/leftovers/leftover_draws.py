@@ -14,6 +14,7 @@ from typing import TypeGuard
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Wide
@@ -23,7 +24,6 @@ __all__ = ["seeds"]
 
 _TRIED = 5
 _MOST_GUESSES = 10
-_MOST_DRAWS = 2_000_000
 _SEEDS = 1 << 32
 _HIGHEST = (1 << 31) - 1
 
@@ -102,7 +102,7 @@ def _forest_plans(
 ) -> Iterator[_Plan]:
     """Yield what the draws may have been; old versions do not store the numbers."""
     weight = root[1] if root else 0.0
-    drawn = int(weight) if 0 < weight <= _MOST_DRAWS and weight.is_integer() else None
+    drawn = int(weight) if 0 < weight <= Most.draws and weight.is_integer() else None
     tried: set[int] = set()
     for people in (model.get("_n_samples"), n_records, drawn, *_from_share(model, drawn)):
         if not _is_size(people) or people in tried:
@@ -194,7 +194,7 @@ def _repeat(
     pairs = [pair for pair in zip(found, roots, strict=False) if _is_seed(pair[0])]
     if not pairs or (len(pairs) > 1 and len({seed for seed, _ in pairs}) == 1):
         return False
-    if not plan.repeat or max(plan.people, plan.draws) > _MOST_DRAWS:
+    if not plan.repeat or max(plan.people, plan.draws) > Most.draws:
         return None
     for seed, root in pairs[:_TRIED]:
         rows = _draw(seed, plan)
@@ -212,7 +212,7 @@ def _draw(seed: object, plan: _Plan) -> Wide | None:
     source = np.random.RandomState(seed)
     if plan.features is not None:
         chosen, width, repeat = plan.features
-        if max(chosen, width) > _MOST_DRAWS:
+        if max(chosen, width) > Most.draws:
             return None
         if repeat:
             source.randint(0, width, chosen)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.limits import show
+from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, arrived, scalar_from
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.members import FETCHES, fetched
@@ -20,7 +20,6 @@ __all__ = ["ADVICE", "call", "create", "hashable"]
 
 ADVICE = "do not load it with pickle or joblib"
 _LONGEST_CODE = 64
-_LONGEST_KEY = 4096
 # The hash of a complex number is as easily forged as that of a tuple.
 _NO_KEYS = (list, dict, set, frozenset, bytearray, memoryview, np.ndarray, complex)
 Spend = Callable[[int], None]
@@ -241,7 +240,7 @@ def _hashable_tuple(key: tuple[object, ...], spend: Spend, depth: int) -> object
 def _hashable_part(key: object) -> object:
     if isinstance(key, int) and key.bit_length() > 64:
         raise ReadError("a dictionary key is an integer that is too long")
-    if isinstance(key, str | bytes | memoryview) and len(key) >= _LONGEST_KEY:
+    if isinstance(key, str | bytes | memoryview) and len(key) >= Most.key:
         raise ReadError(f"a dictionary key of {len(key):,} characters is too long")
     if isinstance(key, _NO_KEYS):
         raise ReadError(f"a dictionary key is {show(key)}, which cannot be one")

@@ -7,7 +7,7 @@ from mmap import mmap
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.limits import Limits, show
+from treeaudit.readers.limits import Limits, Most, show
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, object_array
 from treeaudit.readers.pickles.companions import Companions, names_companion, read_companion
 from treeaudit.readers.pickles.construct import ADVICE, call, create, hashable
@@ -19,8 +19,6 @@ from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
 __all__ = ["MARK"]
 
 MARK = object()
-_LINE = 4096
-_NAME = 512
 
 
 class Machine:
@@ -127,7 +125,7 @@ class Machine:
         return value
 
     def line(self) -> str:
-        end = self.data.find(b"\n", self.at, self.at + _LINE)
+        end = self.data.find(b"\n", self.at, self.at + Most.line)
         if end < 0:
             raise ReadError(f"a line of text at byte {self.at:,} does not end")
         line = bytes(self.view[self.at : end])
@@ -171,7 +169,7 @@ class Machine:
             raise UnsafeModelError(
                 f"the file computes a name at byte {self.at - 1:,} instead of spelling it: {ADVICE}"
             )
-        if len(module) > _NAME or len(name) > _NAME:
+        if len(module) > Most.name or len(name) > Most.name:
             raise ReadError(f"a name at byte {self.at - 1:,} is too long")
         owner, dot, member = name.partition(".")
         allowed = may_fetch(module, owner, member) if dot else may_mention(module, name)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.limits import show
+from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.pickles.names import may_call, may_create, may_mention
 
@@ -16,7 +16,6 @@ __all__ = ["check_names", "dictionaries"]
 
 Node = dict[str, Any]
 
-_NAME = 512
 _ADVICE = "do not load it with skops"
 _CALLED = frozenset({"ConstructorFromReduceNode", "LossNode", "TreeNode", "PartialNode"})
 # Plain containers and references; of whatever else there is, skops makes an instance.
@@ -86,7 +85,7 @@ def _gated(node: Node) -> Iterator[Global]:
 def _name(module: object, name: object, allowed: Callable[[str, str], bool]) -> Global:
     if not isinstance(module, str) or not isinstance(name, str):
         raise ReadError("the skops schema has a node without a name")
-    if len(module) > _NAME or len(name) > _NAME:
+    if len(module) > Most.name or len(name) > Most.name:
         raise ReadError("a name in the skops schema is too long")
     found = Global(module, name, 0, True)
     if not allowed(module, name):
