@@ -70,6 +70,7 @@ def read_npy(data: Buffer) -> Array:
     Examples
     --------
     >>> import io
+    >>> import numpy as np
     >>> file = io.BytesIO()
     >>> np.save(file, np.array([[1, 2], [3, 4]]))
     >>> read_npy(file.getvalue()).tolist()
