@@ -76,6 +76,7 @@ def join(
         schema=Schema(features=features, classes=labels, named=any(g.schema.named for g in groves)),
         counts_are=weakest.counts_are,
         counts_reason=_reason(parts, weakest),
+        answers="unknown",  # what the parts belong to says how they answer together
         records_are=groves[0].records_are if alike else "unknown",
         n_records=groves[0].n_records if len(people) == 1 and "unknown" not in saw else None,
         single_precision=single,
