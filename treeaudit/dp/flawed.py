@@ -5,13 +5,12 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.entropy import Entropy
 from treeaudit.dp.mechanisms import exponential_mechanism
 
 __all__ = ["smooth_label", "smooth_label_law", "smooth_sensitivity"]
 
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 _FINE = 1 << 20
 _MOST = 1 << 20
@@ -28,7 +27,7 @@ def smooth_sensitivity(margin: npt.ArrayLike, epsilon: float) -> Float:
     return np.exp(-float(epsilon) * np.asarray(margin, dtype=np.float64))
 
 
-def _exponent(counts: npt.ArrayLike, epsilon: float) -> tuple[npt.NDArray[np.bool_], Float]:
+def _exponent(counts: npt.ArrayLike, epsilon: float) -> tuple[Flag, Float]:
     """Return which classes are largest, and how far their exponent is above the others'."""
     table = np.asarray(counts, dtype=np.int64)
     ordered = np.sort(table, axis=-1)

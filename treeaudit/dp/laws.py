@@ -5,14 +5,14 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float
+
 __all__ = [
     "discrete_laplace_law",
     "exponential_mechanism_law",
     "permute_and_flip_law",
     "privacy_loss",
 ]
-
-Float = npt.NDArray[np.float64]
 
 
 def discrete_laplace_law(values: npt.ArrayLike, rate: Fraction) -> Float:

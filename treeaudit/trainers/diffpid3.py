@@ -16,7 +16,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from treeaudit.dp.budget import Budget
@@ -37,7 +36,6 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["DiffPID3Classifier"]
 
-Float = npt.NDArray[np.float64]
 
 Criterion = Literal["max", "gini", "information-gain", "noisy-counts"]
 Numbers = Literal["ranges", "bins"]

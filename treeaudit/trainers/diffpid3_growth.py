@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import Score
 from treeaudit.trainers.diffpid3_points import (
@@ -30,11 +30,6 @@ from treeaudit.trainers.splits import Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Asked", "Levels"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
-Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

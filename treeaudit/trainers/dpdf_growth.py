@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.mechanisms import exponential_mechanism
 from treeaudit.dp.scores import GINI, UNIT
@@ -19,10 +20,6 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Steps", "gini_sensitivity", "grow_tree", "published_scores"]
 
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
-Flag = npt.NDArray[np.bool_]
 
 _MOST_NODES = 200_000
 """Noise alone may go on where nobody is; with columns of many categories it would not end."""

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Cells", "Codes", "code_rows", "public_codes"]
 
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
 
 _CHUNK = 1 << 14
 _SMALL, _LARGE = 1e-200, 1e200

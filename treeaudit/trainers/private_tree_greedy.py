@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Variant, factor
@@ -137,11 +137,11 @@ def _shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:
 
 def _leaf_counts(
     rows: TrainingRows,
-    node: npt.NDArray[np.int32],
+    node: Int,
     nodes: Nodes,
     curator: Curator,
     epsilon: Fraction,
-) -> npt.NDArray[np.int64]:
+) -> Wide:
     """Return noisy counts of the leaves, 0 elsewhere."""
     n_classes = len(rows.schema.classes or ())
     inner = np.zeros(len(nodes), dtype=np.bool_)

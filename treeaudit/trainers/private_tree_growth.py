@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import Score
 from treeaudit.trainers.private_tree_columns import Cells
@@ -18,9 +18,6 @@ from treeaudit.trainers.splits import UNAVAILABLE, Candidates, available, score_
 
 __all__ = ["Plan", "grow_levels", "split_front"]
 
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
-Flag = npt.NDArray[np.bool_]
 
 _MOST_NODES = 1_000_000
 

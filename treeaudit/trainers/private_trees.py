@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from treeaudit.arrays import Float
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger, Neighbours, Variant
@@ -43,8 +44,6 @@ from treeaudit.trainers.training_rows import TrainingRows, column_order, read_ro
 from treeaudit.version import __version__
 
 __all__ = ["Grown", "PrivateTrees"]
-
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

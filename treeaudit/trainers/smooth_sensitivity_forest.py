@@ -18,9 +18,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below, permutation
@@ -37,7 +37,6 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["SmoothSensitivityForestClassifier"]
 
-Wide = npt.NDArray[np.int64]
 
 _FLAW = (
     "the smooth sensitivity exp(-j * epsilon) in the exponential mechanism does not give "
@@ -208,7 +207,7 @@ class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstim
         return counts
 
 
-def _labels_up(tree: Tree, label: Wide, n_classes: int) -> npt.NDArray[np.int32]:
+def _labels_up(tree: Tree, label: Wide, n_classes: int) -> Int:
     """Give inner nodes the label of most leaves below them, which costs nothing."""
     leaf = tree.is_leaf
     below_me = np.zeros((tree.n_nodes, n_classes), dtype=np.int64)
@@ -217,5 +216,5 @@ def _labels_up(tree: Tree, label: Wide, n_classes: int) -> npt.NDArray[np.int32]
     for level in range(int(depth.max()), 0, -1):
         nodes = np.flatnonzero(depth == level)
         np.add.at(below_me, tree.parent[nodes], below_me[nodes])
-    majority: npt.NDArray[np.int32] = np.argmax(below_me, axis=1).astype(np.int32)
+    majority: Int = np.argmax(below_me, axis=1).astype(np.int32)
     return majority

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.dp.entropy import Entropy, below
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
 from treeaudit.trainers.private_tree_columns import Codes
@@ -19,8 +20,6 @@ from treeaudit.trainers.private_tree_nodes import Edges
 
 __all__ = ["NORM", "SCORES", "UNAVAILABLE", "Candidates", "available", "one_each", "score_level"]
 
-Wide = npt.NDArray[np.int64]
-Flag = npt.NDArray[np.bool_]
 
 UNAVAILABLE = -(1 << 50)
 """The score of what is not to be asked: further from all others than any number of people."""

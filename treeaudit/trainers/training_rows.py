@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from treeaudit.arrays import Array, Float, Wide
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, in_order
 from treeaudit.trainers.columns import (
@@ -22,9 +22,6 @@ from treeaudit.trainers.columns import (
 )
 
 __all__ = ["TrainingRows", "column_order", "read_rows"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,9 +142,7 @@ def _plain(label: object) -> Label:
     return plain
 
 
-def _code_labels(
-    labels: npt.NDArray[np.generic], classes: Sequence[Label], outside: Outside
-) -> Wide:
+def _code_labels(labels: Array, classes: Sequence[Label], outside: Outside) -> Wide:
     """Return positions in ``classes``, -1 for labels that are to be dropped."""
     codes, found = pd.factorize(labels)
     known = {label: code for code, label in enumerate(classes)}
