@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tests.dp.laws import permute_and_flip_law, privacy_loss
 from treeaudit.dp import entropy
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import OperatingSystem, Seeded
-from treeaudit.dp.laws import permute_and_flip_law, privacy_loss
 from treeaudit.dp.ledger import factor
 from treeaudit.dp.scores import UNIT
 from treeaudit.trainers import private_tree_growth

@@ -1,6 +1,6 @@
 """Noise and choices that protect people, on whole numbers and with exact laws.
 
-Each function draws from the law that `treeaudit.dp.laws` states. The rate says
+Each function draws from the law that it states, and the tests enumerate. The rate says
 how much a law may change when a score moves by one: the epsilon of a question
 divided by how far apart one person can move two scores (`treeaudit.dp.scores`).
 
