@@ -16,7 +16,6 @@ from treeaudit.dp.entropy import Entropy, below
 
 __all__ = ["bernoulli_exp"]
 
-
 _MOST = 1 << 62
 
 

@@ -14,7 +14,6 @@ from treeaudit.arrays import Float, Index, Wide
 
 __all__ = ["Entropy", "OperatingSystem", "Seeded", "below", "permutation", "unit"]
 
-
 _WIDTHS = (8, 16, 32, 64)
 
 

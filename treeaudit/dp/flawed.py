@@ -11,7 +11,6 @@ from treeaudit.dp.mechanisms import exponential_mechanism
 
 __all__ = ["smooth_exponent", "smooth_label", "smooth_sensitivity"]
 
-
 _FINE = 1 << 20
 _MOST = 1 << 20
 

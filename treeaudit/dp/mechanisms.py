@@ -22,7 +22,6 @@ from treeaudit.dp.entropy import Entropy, below
 
 __all__ = ["discrete_laplace", "exponential_mechanism", "permute_and_flip"]
 
-
 _TRIES = 1 << 14
 
 

@@ -25,7 +25,6 @@ from treeaudit.arrays import Float, Wide
 
 __all__ = ["GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score", "grid_sensitivity", "on_grid"]
 
-
 UNIT = 1 << 20
 
 

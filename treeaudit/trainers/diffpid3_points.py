@@ -24,7 +24,6 @@ from treeaudit.model.schema import Feature
 
 __all__ = ["N_POINTS", "choose_point", "place_on_grid", "point_value", "ranges"]
 
-
 N_POINTS = 1 << 16
 """Points of the grid: number 0 is the lower bound, the last is the upper one."""
 

@@ -20,7 +20,6 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Steps", "gini_sensitivity", "grow_tree", "published_scores"]
 
-
 _MOST_NODES = 200_000
 """Noise alone may go on where nobody is; with columns of many categories it would not end."""
 

@@ -17,7 +17,6 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Cells", "Codes", "code_rows", "public_codes"]
 
-
 _CHUNK = 1 << 14
 _SMALL, _LARGE = 1e-200, 1e200
 """Beyond these a division might overflow."""

@@ -18,7 +18,6 @@ from treeaudit.trainers.splits import UNAVAILABLE, Candidates, available, score_
 
 __all__ = ["Plan", "grow_levels", "split_front"]
 
-
 _MOST_NODES = 1_000_000
 
 

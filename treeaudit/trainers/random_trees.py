@@ -20,7 +20,6 @@ from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["random_trees"]
 
-
 _MOST_NODES = 10_000_000
 
 

@@ -20,7 +20,6 @@ from treeaudit.trainers.private_tree_nodes import Edges
 
 __all__ = ["NORM", "SCORES", "UNAVAILABLE", "Candidates", "available", "one_each", "score_level"]
 
-
 UNAVAILABLE = -(1 << 50)
 """The score of what is not to be asked: further from all others than any number of people."""
 
