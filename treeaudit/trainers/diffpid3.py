@@ -30,6 +30,7 @@ from treeaudit.trainers.private_tree_budget import (
     note_what_was_not_asked,
 )
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
+from treeaudit.trainers.private_tree_growth import Growth
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.pruning import calibrated, pessimistically_pruned
 from treeaudit.trainers.splits import SCORES
@@ -127,15 +128,15 @@ class DiffPID3Classifier(PrivateTrees):
         asked = self._asked(epsilon, len(drawn))
         levels = Levels(
             rows=rows,
-            cells=code_rows(rows, codes),
+            growth=Growth(cells=code_rows(rows, codes), node=np.zeros(len(rows), dtype=np.int32)),
             curator=curator,
             asked=asked,
             numbers=drawn,
         )
         levels.grow()
         note_what_was_not_asked(curator, epsilon)
-        nodes, n_classes = levels.nodes, len(rows.schema.classes or ())
-        none = np.zeros(n_classes, dtype=np.int64)
+        nodes = levels.growth.nodes
+        none = np.zeros(rows.n_classes, dtype=np.int64)
         classes = np.array([levels.classes.get(i, none) for i in range(len(nodes))])
         people = [levels.people[i] for i in range(len(nodes))]
         counts = calibrated(nodes.parent, people, classes)

@@ -168,7 +168,7 @@ class Cells:
 
 def code_rows(rows: TrainingRows, codes: tuple[Codes, ...]) -> Cells:
     """Return the records as cells, in pieces, so that no second copy of the table is held."""
-    n_classes = len(rows.schema.classes or ())
+    n_classes = rows.n_classes
     most = max(((c.n + 1) * n_classes for c in codes), default=1)
     cell = np.empty((len(codes), len(rows)), dtype=np.min_scalar_type(most))
     for part in _pieces(len(rows), _CHUNK):

@@ -15,7 +15,7 @@ from treeaudit.model.forest import Noise
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound, check_is_bounded
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
-from treeaudit.trainers.private_tree_growth import Plan, grow_levels
+from treeaudit.trainers.private_tree_growth import Growth, Plan, grow_levels
 from treeaudit.trainers.private_tree_nodes import Nodes
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.pruning import settled
@@ -61,18 +61,18 @@ class GreedyTrees(PrivateTrees):
         check_bound(self.criterion, len(rows), self.max_records)
         for_size = epsilon * _FOR_THE_SIZE
         size = max(1, int(curator.count("people", [len(rows)], for_size)[0]))
-        nodes = Nodes()
-        for _ in range(n_trees):
-            nodes.add_root()
         node = np.zeros(len(rows), dtype=np.int32)
         if n_trees > 1:
             node = below(curator.entropy, n_trees, len(rows)).astype(np.int32)
-        cells = code_rows(rows, public_codes(rows.schema, self.n_bins))
+        growth = Growth(cells=code_rows(rows, public_codes(rows.schema, self.n_bins)), node=node)
+        for _ in range(n_trees):
+            growth.plant()
+        nodes = growth.nodes
         for_leaves = epsilon * rational(float(self.leaf_share))
         per_tree = max(1, size // n_trees)
         depth = self.max_depth or _depth(per_tree * float(epsilon) / factor(curator.neighbours))
         plan = self._plan(_shared_out(epsilon - for_size - for_leaves, depth), per_tree)
-        grow_levels(cells, node, nodes, curator, plan)
+        grow_levels(growth, curator, plan)
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
         counts = _leaf_counts(rows, node, nodes, curator, for_leaves)
@@ -121,13 +121,10 @@ def _leaf_counts(
     epsilon: Fraction,
 ) -> Wide:
     """Return noisy counts of the leaves, 0 elsewhere."""
-    n_classes = len(rows.schema.classes or ())
     inner = np.zeros(len(nodes), dtype=np.bool_)
     inner[[above for above in nodes.parent if above >= 0]] = True
     leaves = np.flatnonzero(~inner)
-    counts = np.zeros((len(nodes), n_classes), dtype=np.int64)
-    for label in range(n_classes):
-        counts[:, label] = np.bincount(node[rows.labels == label], minlength=len(nodes))
+    counts = rows.by_node(node, len(nodes))
     noisy = np.zeros_like(counts)
     noisy[leaves] = curator.count("leaf counts", counts[leaves], epsilon)
     return noisy

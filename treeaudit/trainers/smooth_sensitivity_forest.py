@@ -142,17 +142,13 @@ class SmoothSensitivityForestClassifier(PrivateTrees):
         return rule(len(schema.features) - named, named)
 
     def _leaf_counts(self, walk: Walk, rows: TrainingRows, part: Wide) -> Wide:
-        n_classes = len(rows.schema.classes or ())
-        cell = np.zeros(len(rows), dtype=np.int64)
+        end = np.zeros(len(rows), dtype=np.int64)
 
         def route(chunk: slice) -> None:
-            end = walk.descend(rows.values[chunk], walk.root[part[chunk]])
-            cell[chunk] = end.astype(np.int64) * n_classes + rows.labels[chunk]
+            end[chunk] = walk.descend(rows.values[chunk], walk.root[part[chunk]])
 
         in_chunks(route, len(rows), self.n_jobs)
-        n_cells = len(walk.feature) * n_classes
-        counts: Wide = np.bincount(cell, minlength=n_cells).reshape(-1, n_classes)
-        return counts
+        return rows.by_node(end, len(walk.feature))
 
 
 def _labels_up(tree: Tree, label: Wide, n_classes: int) -> Int:

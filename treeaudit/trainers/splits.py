@@ -163,7 +163,7 @@ def score_level(
     histograms: list[Wide],
     allowed: list[Flag],
     score: Score,
-    cost_of_a_part: int,
+    cost_of_a_part: int = 0,
 ) -> Wide:
     """Return how good every candidate is at every node.
 

@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from treeaudit.arrays import Array, Float, Wide
+from treeaudit.arrays import Array, Float, Int, Wide
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, in_order
 from treeaudit.trainers.columns import (
@@ -46,6 +46,17 @@ class TrainingRows:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.schema.classes or ())
+
+    def by_node(self, node: Int | Wide, n_nodes: int) -> Wide:
+        """Count people by node and class, shape ``(n_nodes, n_classes)``; ``node`` by record."""
+        key = node.astype(np.int64) * self.n_classes + self.labels
+        found: Wide = np.bincount(key, minlength=n_nodes * self.n_classes)
+        return found.reshape(-1, self.n_classes)
 
 
 def read_rows(
