@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from treeaudit.dp import laws
+from tests.dp import laws
 from treeaudit.dp.bernoulli import bernoulli_exp
 from treeaudit.dp.entropy import OperatingSystem, Seeded
-from treeaudit.dp.flawed import smooth_label, smooth_label_law
+from treeaudit.dp.flawed import smooth_label
 from treeaudit.dp.mechanisms import discrete_laplace, exponential_mechanism, permute_and_flip
 
 N = 100_000
@@ -94,7 +94,7 @@ def test_rows_do_not_share_their_choice() -> None:
 @pytest.mark.parametrize("counts", [[1, 0], [2, 0], [2, 2, 0], [0, 0, 0], [40, 0]])
 def test_the_label_as_printed(counts) -> None:
     drawn = smooth_label(np.tile(counts, (N, 1)), 0.5, Seeded([7, *counts]))
-    assert fits(drawn, smooth_label_law(counts, 0.5))
+    assert fits(drawn, laws.smooth_label_law(counts, 0.5))
 
 
 def test_nobody_is_asked() -> None:

@@ -7,13 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from treeaudit.dp.flawed import smooth_label_law, smooth_sensitivity
-from treeaudit.dp.laws import (
+from tests.dp.laws import (
     discrete_laplace_law,
     exponential_mechanism_law,
     permute_and_flip_law,
     privacy_loss,
+    smooth_label_law,
 )
+from treeaudit.dp.flawed import smooth_sensitivity
 from treeaudit.dp.ledger import factor
 
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(3)]

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
+from tests.dp.laws import exponential_mechanism_law
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.entropy import Seeded
-from treeaudit.dp.laws import exponential_mechanism_law
 from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning

@@ -6,15 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tests.dp.laws import permute_and_flip_law, privacy_loss
 from treeaudit.dp import entropy
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import OperatingSystem, Seeded
-from treeaudit.dp.laws import permute_and_flip_law, privacy_loss
 from treeaudit.dp.ledger import factor
 from treeaudit.dp.scores import UNIT
 from treeaudit.trainers import private_tree_growth
 from treeaudit.trainers.private_tree_columns import Cells, Codes
-from treeaudit.trainers.private_tree_nodes import Nodes
 from treeaudit.trainers.splits import NORM, SCORES, available, one_each, score_level
 
 # Three categories; a number in three bins, or missing; two classes.
@@ -132,10 +131,11 @@ def test_a_whole_tree_is_asked_once_a_level_of_all_its_people(monkeypatch) -> No
         n_classes=2,
         cell=np.array([[2 * a + y, 2 * b + y] for a, b, y in RECORDS], dtype=np.uint8).T,
     )
-    nodes = Nodes()
-    nodes.add_root()
-    curator = Curator(ceiling=Fraction(1))
     node = np.zeros(len(RECORDS), dtype=np.int32)
+    growth = private_tree_growth.Growth(cells=cells, node=node)
+    growth.plant()
+    nodes = growth.nodes
+    curator = Curator(ceiling=Fraction(1))
     plan = private_tree_growth.Plan(
         per_level=(Fraction(1, 4),) * 4,
         score=NORM,
@@ -143,7 +143,7 @@ def test_a_whole_tree_is_asked_once_a_level_of_all_its_people(monkeypatch) -> No
         mechanism="permute-and-flip",
         cost_of_a_part=0,
     )
-    private_tree_growth.grow_levels(cells, node, nodes, curator, plan)
+    private_tree_growth.grow_levels(growth, curator, plan)
     assert seen[0] == [len(RECORDS)] * 2
     assert curator.spent <= 1
     assert {query.composition for query in curator.queries} == {"parallel"}

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 from treeaudit.table.reconstruction import claimed
 from treeaudit.table.table import Table
 
 __all__ = ["Claims", "claims_of", "noise_rate", "true_counts"]
-
-Flag = npt.NDArray[np.bool_]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +63,7 @@ def noise_rate(forest: Forest) -> float | None:
     return None if forest.noise is None else forest.noise.rate
 
 
-def true_counts(noisy: npt.NDArray[np.float64], rate: float, n: int) -> npt.NDArray[np.float64]:
+def true_counts(noisy: Float, rate: float, n: int) -> Float:
     """Return how likely n people are behind each noisy count, all n from 0 being alike before.
 
     Examples
@@ -78,7 +76,7 @@ def true_counts(noisy: npt.NDArray[np.float64], rate: float, n: int) -> npt.NDAr
     # The sum of exp(-rate |c - k|) over all k from 0.
     upward = np.where(c >= 0, q / (1 - q), np.exp(rate * np.minimum(c, 0)) / (1 - q))
     downward = np.where(c >= 0, (1 - q ** (np.maximum(c, 0) + 1)) / (1 - q), 0.0)
-    likely: npt.NDArray[np.float64] = np.exp(-rate * np.abs(c - n)) / (upward + downward)
+    likely: Float = np.exp(-rate * np.abs(c - n)) / (upward + downward)
     return likely
 
 

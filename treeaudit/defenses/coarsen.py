@@ -5,16 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
 __all__ = ["Coarsen"]
-
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """What a repair costs, as far as the model itself tells."""
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
@@ -46,7 +46,7 @@ def _right(tree: Tree, forest: Forest, index: int) -> float | None:
     return float(counts[np.arange(len(counts)), answer].sum()) / total if total else None
 
 
-def _held(tree: Tree) -> npt.NDArray[np.bool_]:
+def _held(tree: Tree) -> Flag:
     leaf = tree.is_leaf
     # A leaf that nobody is in only stands in for one that was taken out.
     if tree.n_records is not None and tree.n_records[0] > 0:

@@ -9,18 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Index
 from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["below", "compact", "levels", "recount", "summed"]
 
-Int = npt.NDArray[np.int32]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
-
-def levels(tree: Tree) -> list[npt.NDArray[np.intp]]:
+def levels(tree: Tree) -> list[Index]:
     """Return the nodes of each depth, the root first.
 
     Examples
@@ -36,7 +32,7 @@ def levels(tree: Tree) -> list[npt.NDArray[np.intp]]:
     return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
 
 
-def below(tree: Tree, cut: Flag, by_level: Sequence[npt.NDArray[np.intp]] | None = None) -> Flag:
+def below(tree: Tree, cut: Flag, by_level: Sequence[Index] | None = None) -> Flag:
     """Tell for every node whether one of those above it is cut."""
     gone = np.zeros(tree.n_nodes, dtype=np.bool_)
     for level in (by_level or levels(tree))[1:]:
@@ -45,9 +41,7 @@ def below(tree: Tree, cut: Flag, by_level: Sequence[npt.NDArray[np.intp]] | None
     return gone
 
 
-def summed(
-    tree: Tree, column: Float, by_level: Sequence[npt.NDArray[np.intp]] | None = None
-) -> Float:
+def summed(tree: Tree, column: Float, by_level: Sequence[Index] | None = None) -> Float:
     """Add up a column of the leaves over the nodes above them.
 
     Parameters
@@ -97,9 +91,7 @@ def recount(tree: Tree, counted: Flag) -> Tree:
     return replace(tree, n_records=n_records, counts=counts, label=label, value=value)
 
 
-def _means(
-    tree: Tree, counted: Flag, weight: Float, by_level: Sequence[npt.NDArray[np.intp]]
-) -> Float:
+def _means(tree: Tree, counted: Flag, weight: Float, by_level: Sequence[Index]) -> Float:
     value = np.zeros(tree.n_nodes) if tree.value is None else tree.value
     # Leaves that nobody is in still count where nobody else does.
     tiny = np.where(counted & (weight == 0), 1e-12, weight)
@@ -160,7 +152,7 @@ def compact(tree: Tree, kept: Flag) -> Tree:
     )
 
 
-def _sets(sets: CategorySets | None, node: npt.NDArray[np.intp]) -> CategorySets | None:
+def _sets(sets: CategorySets | None, node: Index) -> CategorySets | None:
     if sets is None:
         return None
     width = np.diff(sets.start)

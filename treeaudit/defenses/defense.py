@@ -6,8 +6,8 @@ from dataclasses import Field, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
@@ -121,7 +121,7 @@ def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
     return replace(forest, trees=LazyTrees(build, len(trees)), noise=None)
 
 
-def sizes(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
+def sizes(tree: Tree, forest: Forest) -> Float:
     """Return how many people each node holds, as far as the model tells.
 
     Noisy counts are summed as they are: what is done with them afterwards costs
@@ -136,7 +136,7 @@ def sizes(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
         return tree.n_records.astype(np.float64)
     people = forest.counts_are in ("exact", "likely") and forest.records_are != "bootstrap"
     if tree.counts is not None and (people or forest.counts_are == "noisy"):
-        sums: npt.NDArray[np.float64] = tree.counts.sum(axis=1)
+        sums: Float = tree.counts.sum(axis=1)
         return sums
     raise DataError(
         "the model does not tell how many people are in its leaves, so small ones cannot be "
@@ -157,7 +157,7 @@ def at_most(people: float, tree: Tree, forest: Forest) -> str:
     return f"ask for at most {k:,} (--min-leaf {k})" if k > 1 else telling_less(tree, forest)
 
 
-def counts_of(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
+def counts_of(tree: Tree, forest: Forest) -> Float:
     """Return the class counts of each node, none below zero.
 
     Raises
@@ -171,13 +171,13 @@ def counts_of(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
             f"labels cannot be told apart without class counts ({why}): "
             f"{telling_less(tree, forest)}"
         )
-    counts: npt.NDArray[np.float64] = np.maximum(tree.counts, 0)
+    counts: Float = np.maximum(tree.counts, 0)
     return counts
 
 
-def people_in(tree: Tree, forest: Forest) -> npt.NDArray[np.float64]:
+def people_in(tree: Tree, forest: Forest) -> Float:
     """Return people per node; the sum of its class counts where people are not told."""
     if tree.n_records is not None:
         return tree.n_records.astype(np.float64)
-    total: npt.NDArray[np.float64] = counts_of(tree, forest).sum(axis=1)
+    total: Float = counts_of(tree, forest).sum(axis=1)
     return total

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.defenses.cutting import below, levels
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, sizes
 from treeaudit.defenses.keep_trees import chosen
@@ -26,8 +27,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
 __all__ = ["IntersectK"]
-
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,7 +95,7 @@ def _split(group: Wide, node: Wide) -> Wide:
     return numbered
 
 
-def _kept(forest: Forest, node: npt.NDArray[np.int32], k: int, least: int) -> tuple[list[int], int]:
+def _kept(forest: Forest, node: Int, k: int, least: int) -> tuple[list[int], int]:
     """Take trees in their order while no intersected group becomes too small."""
     group = np.zeros(len(node), dtype=np.int64)
     kept: list[int] = []

@@ -8,8 +8,9 @@ Li, Li and Venkatasubramanian (2007), t-closeness.
 from dataclasses import dataclass
 from typing import Annotated
 
+from treeaudit.arrays import Flag
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
-from treeaudit.defenses.merging import Flag, Merging
+from treeaudit.defenses.merging import Merging
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import counted

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float, Index, Int
 from treeaudit.defenses.cutting import compact, levels, recount
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.defenses.merge_siblings import sizes_for
@@ -23,9 +23,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["MergeClosest"]
-
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +143,7 @@ class _Work:
         return compact(moved, self._kept)
 
 
-def _joined(column: Float, home: npt.NDArray[np.intp]) -> Float:
+def _joined(column: Float, home: Index) -> Float:
     total = np.array(column)
     moved = np.flatnonzero(home != np.arange(len(home)))
     np.add.at(total, home[moved], column[moved])
@@ -157,7 +154,7 @@ def _weight(tree: Tree) -> Float:
     return np.ones(tree.n_nodes) if tree.n_records is None else tree.n_records.astype(np.float64)
 
 
-def _mean(tree: Tree, home: npt.NDArray[np.intp]) -> Float | None:
+def _mean(tree: Tree, home: Index) -> Float | None:
     if tree.value is None:
         return None
     # Leaves that nobody is in still count where nobody else does.
@@ -168,7 +165,7 @@ def _mean(tree: Tree, home: npt.NDArray[np.intp]) -> Float | None:
     return np.where(joined, total / np.where(people > 0, people, 1), tree.value)
 
 
-def _voted(tree: Tree, home: npt.NDArray[np.intp]) -> npt.NDArray[np.int32] | None:
+def _voted(tree: Tree, home: Index) -> Int | None:
     if tree.label is None:
         return None
     votes = np.zeros((tree.n_nodes, int(tree.label.max(initial=0)) + 1))

@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float
 from treeaudit.defenses.cutting import levels, summed
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
-from treeaudit.defenses.merging import Flag, Merging
+from treeaudit.defenses.merging import Merging
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
 __all__ = ["MergeDiverse"]
-
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,9 @@ Disclosure Control, section 4.2.1, dominance rules.
 from dataclasses import dataclass
 from typing import Annotated
 
+from treeaudit.arrays import Flag
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
-from treeaudit.defenses.merging import Flag, Merging
+from treeaudit.defenses.merging import Merging
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

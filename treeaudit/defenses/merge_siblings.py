@@ -8,11 +8,9 @@ Wakabayashi et al. (2024), section 4.1, Method 2 and Figure 6.
 from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
-import numpy.typing as npt
-
+from treeaudit.arrays import Flag, Float
 from treeaudit.defenses.defense import Bounds, DefenseWords, at_most, sizes
-from treeaudit.defenses.merging import Flag, Merging
+from treeaudit.defenses.merging import Merging
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -49,7 +47,7 @@ class MergeSiblings(Merging):
         return sizes_for(tree, forest, self.min_leaf) < self.min_leaf
 
 
-def sizes_for(tree: Tree, forest: Forest, min_leaf: int) -> npt.NDArray[np.float64]:
+def sizes_for(tree: Tree, forest: Forest, min_leaf: int) -> Float:
     """Return the people in each node of a tree that holds enough of them.
 
     Raises

@@ -8,16 +8,14 @@ only good leaves keeps more of them: it loses the least training accuracy.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Index
 from treeaudit.defenses.cutting import below, compact, levels, recount
 from treeaudit.defenses.defense import Defense
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["Flag", "Merging", "becoming_leaves"]
-
-Flag = npt.NDArray[np.bool_]
+__all__ = ["Merging", "becoming_leaves"]
 
 
 class Merging(Defense):
@@ -37,9 +35,7 @@ class Merging(Defense):
         return compact(counted, ~below(counted, cut, by_level)) if cut.any() else counted
 
 
-def becoming_leaves(
-    tree: Tree, bad: Flag, by_level: Sequence[npt.NDArray[np.intp]] | None = None
-) -> Flag:
+def becoming_leaves(tree: Tree, bad: Flag, by_level: Sequence[Index] | None = None) -> Flag:
     """Tell which inner nodes become leaves so that no leaf is bad.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from treeaudit.arrays import Flag
 from treeaudit.defenses.cutting import compact, levels, recount, summed
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, at_most, sizes, tree_by_tree
 from treeaudit.errors import DataError
@@ -88,7 +89,7 @@ class PruneLeaves(Defense):
         return compact(_answered_above(counted, stand_in), stays | stand_in)
 
 
-def _answered_above(tree: Tree, stand_in: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Tree:
+def _answered_above(tree: Tree, stand_in: Flag) -> Tree:
     """Give nodes that hold nobody the answer of their parents."""
     source = np.where(stand_in, tree.parent, np.arange(tree.n_nodes))
     return replace(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, telling_less, tree_by_tree
 from treeaudit.errors import DataError
@@ -18,8 +18,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
 __all__ = ["RoundCounts"]
-
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

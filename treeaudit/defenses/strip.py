@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from treeaudit.arrays import Float
 from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftovers
@@ -76,12 +77,12 @@ def without_leftovers(forest: Forest) -> Forest:
     )
 
 
-def _weights(forest: Forest, i: int) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+def _weights(forest: Forest, i: int) -> Float | None:
     weights = None if forest.class_weights is None else forest.class_weights[i]
     return None if weights is None else np.array(weights)
 
 
-def _bare(tree: Tree, weights: np.ndarray[tuple[int], np.dtype[np.float64]] | None) -> Tree:
+def _bare(tree: Tree, weights: Float | None) -> Tree:
     leaf = tree.is_leaf
     counts = None
     if tree.counts is not None:

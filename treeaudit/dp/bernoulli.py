@@ -11,12 +11,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.dp.entropy import Entropy, below
 
 __all__ = ["bernoulli_exp"]
-
-Wide = npt.NDArray[np.int64]
-Flag = npt.NDArray[np.bool_]
 
 _MOST = 1 << 62
 

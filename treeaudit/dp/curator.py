@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.dp.entropy import Entropy, OperatingSystem
 from treeaudit.dp.ledger import Composition, Neighbours, Query, factor
 from treeaudit.dp.mechanisms import discrete_laplace, exponential_mechanism, permute_and_flip
@@ -13,7 +14,6 @@ from treeaudit.errors import PrivacyError
 
 __all__ = ["Curator", "Selection"]
 
-Wide = npt.NDArray[np.int64]
 Selection = Literal["permute-and-flip", "exponential mechanism"]
 
 

@@ -9,11 +9,10 @@ import os
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from treeaudit.arrays import Float, Index, Wide
 
 __all__ = ["Entropy", "OperatingSystem", "Seeded", "below", "permutation", "unit"]
-
-Wide = npt.NDArray[np.int64]
 
 _WIDTHS = (8, 16, 32, 64)
 
@@ -89,12 +88,12 @@ def _words(entropy: Entropy, bits: int, n: int) -> Wide:
     return words & ((1 << bits) - 1)
 
 
-def unit(entropy: Entropy, n: int) -> npt.NDArray[np.float64]:
+def unit(entropy: Entropy, n: int) -> Float:
     """Draw ``n`` multiples of 2^-53 in [0, 1), for choices that do not depend on data."""
     return below(entropy, 1 << 53, n).astype(np.float64) * 2.0**-53
 
 
-def permutation(entropy: Entropy, n: int) -> npt.NDArray[np.intp]:
+def permutation(entropy: Entropy, n: int) -> Index:
     """Return ``0 … n - 1`` in random order."""
     # Equal keys would favour the order of the rows; 62 bits make them rarer than any flaw
     # of hardware, and only choices without an exact law are made this way.

@@ -5,13 +5,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.entropy import Entropy
 from treeaudit.dp.mechanisms import exponential_mechanism
 
-__all__ = ["smooth_label", "smooth_label_law", "smooth_sensitivity"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
+__all__ = ["smooth_exponent", "smooth_label", "smooth_sensitivity"]
 
 _FINE = 1 << 20
 _MOST = 1 << 20
@@ -28,7 +26,7 @@ def smooth_sensitivity(margin: npt.ArrayLike, epsilon: float) -> Float:
     return np.exp(-float(epsilon) * np.asarray(margin, dtype=np.float64))
 
 
-def _exponent(counts: npt.ArrayLike, epsilon: float) -> tuple[npt.NDArray[np.bool_], Float]:
+def smooth_exponent(counts: npt.ArrayLike, epsilon: float) -> tuple[Flag, Float]:
     """Return which classes are largest, and how far their exponent is above the others'."""
     table = np.asarray(counts, dtype=np.int64)
     ordered = np.sort(table, axis=-1)
@@ -39,29 +37,14 @@ def _exponent(counts: npt.ArrayLike, epsilon: float) -> tuple[npt.NDArray[np.boo
     return table == ordered[..., -1:], above
 
 
-def smooth_label_law(counts: npt.ArrayLike, epsilon: float) -> Float:
-    """Return the log-probability of each class of one leaf, as printed.
+def smooth_label(counts: npt.ArrayLike, epsilon: float, entropy: Entropy) -> Wide:
+    """Choose a class per leaf, as printed.
 
     The exponential mechanism with score 1 for the largest classes, 0 for the
     others, and the smooth sensitivity in the place of the sensitivity. It is
     not differentially private for any epsilon: one more person multiplies the
-    exponent by ``exp(epsilon)``, so the loss grows without bound.
-
-    Examples
-    --------
-    One person against two, at a claim of 1:
-
-    >>> one, two = smooth_label_law([1, 0], 1.0), smooth_label_law([2, 0], 1.0)
-    >>> round(float(one[1] - two[1]), 3)
-    2.131
-    """
-    largest, above = _exponent(counts, epsilon)
-    exponent = np.where(largest, above[..., None], 0.0)
-    return np.asarray(exponent - np.logaddexp.reduce(exponent, axis=-1, keepdims=True))
-
-
-def smooth_label(counts: npt.ArrayLike, epsilon: float, entropy: Entropy) -> Wide:
-    """Choose a class per leaf by the law of `smooth_label_law`.
+    exponent by ``exp(epsilon)``, so the loss grows without bound (2.131 at a
+    claim of 1 between leaves of one and of two people).
 
     Parameters
     ----------
@@ -72,7 +55,7 @@ def smooth_label(counts: npt.ArrayLike, epsilon: float, entropy: Entropy) -> Wid
     entropy
         The source.
     """
-    largest, above = _exponent(counts, epsilon)
+    largest, above = smooth_exponent(counts, epsilon)
     units = np.floor(np.minimum(above, _MOST) * _FINE).astype(np.int64)
     return exponential_mechanism(
         np.where(largest, units[..., None], 0), Fraction(1, _FINE), entropy

@@ -1,6 +1,6 @@
 """Noise and choices that protect people, on whole numbers and with exact laws.
 
-Each function draws from the law that `treeaudit.dp.laws` states. The rate says
+Each function draws from the law that it states, and the tests enumerate. The rate says
 how much a law may change when a score moves by one: the epsilon of a question
 divided by how far apart one person can move two scores (`treeaudit.dp.scores`).
 
@@ -16,12 +16,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.dp.bernoulli import bernoulli_exp
 from treeaudit.dp.entropy import Entropy, below
 
 __all__ = ["discrete_laplace", "exponential_mechanism", "permute_and_flip"]
-
-Wide = npt.NDArray[np.int64]
 
 _TRIES = 1 << 14
 
@@ -101,7 +100,7 @@ def permute_and_flip(scores: npt.ArrayLike, rate: Fraction, entropy: Entropy) ->
     return _one_of(up, entropy)
 
 
-def _one_of(candidate: npt.NDArray[np.bool_], entropy: Entropy) -> Wide:
+def _one_of(candidate: Flag, entropy: Entropy) -> Wide:
     """Choose one true column per row, all equally likely, exactly."""
     how_many = candidate.sum(axis=1)
     which = np.zeros(len(candidate), dtype=np.int64)

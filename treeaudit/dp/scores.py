@@ -21,9 +21,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score", "grid_sensitivity", "on_grid"]
+from treeaudit.arrays import Float, Wide
 
-Wide = npt.NDArray[np.int64]
+__all__ = ["GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score", "grid_sensitivity", "on_grid"]
 
 UNIT = 1 << 20
 
@@ -103,7 +103,7 @@ def _information(counts: npt.ArrayLike) -> Wide:
     return total
 
 
-def _n_log_n(n: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _n_log_n(n: Float) -> Float:
     return n * np.log2(np.maximum(n, 1.0))
 
 

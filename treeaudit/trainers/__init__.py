@@ -2,12 +2,10 @@
 
 Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py``)::
 
-    class XClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class XClassifier(PrivateTrees):
         algorithm = "x"                     # its name on the command line
-
-        def __init__(self, *, epsilon=1.0, schema=None, ..., neighbours="add-remove",
-                     variant="sound", outside="raise", budget=None, n_jobs=None,
-                     random_state=None): ...
+        max_depth: int = 5                  # its own parameters
 
         def _checked(self):                 # its own parameters; then super()._checked()
         def _grow(self, rows, curator, epsilon):   # -> Grown

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import check_array
 
+from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema, category_text
 
@@ -18,7 +19,6 @@ __all__ = ["Outside", "check_names", "code_columns", "columns_of", "derive_featu
 Outside = Literal["raise", "clip"]
 """What becomes of private values that the public schema does not know."""
 
-Float = npt.NDArray[np.float64]
 Columns = npt.NDArray[Any] | pd.DataFrame
 
 # scikit-learn 1.6 renamed the parameter, 1.8 dropped the old name.

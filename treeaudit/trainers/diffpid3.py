@@ -12,50 +12,43 @@ Friedman & Schuster (2010), Data mining with differential privacy, algorithms
 Blum, Dwork, McSherry & Nissim (2005), Practical privacy: the SuLQ framework.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import Neighbours, Variant, factor
-from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, Score
-from treeaudit.errors import PrivacyError
+from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
-from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.diffpid3_growth import Asked, Levels
 from treeaudit.trainers.parameters import check_choice, check_whole
-from treeaudit.trainers.private_tree_budget import check_bound, note_what_was_not_asked
+from treeaudit.trainers.private_tree_budget import (
+    check_bound,
+    check_is_bounded,
+    note_what_was_not_asked,
+)
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
+from treeaudit.trainers.private_tree_growth import Growth
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.pruning import calibrated, pessimistically_pruned
+from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["DiffPID3Classifier"]
 
-Float = npt.NDArray[np.float64]
 
 Criterion = Literal["max", "gini", "information-gain", "noisy-counts"]
 Numbers = Literal["ranges", "bins"]
 
-_SCORES: dict[str, Score] = {"max": MAX, "gini": GINI, "information-gain": INFORMATION_GAIN}
 
-
-class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class DiffPID3Classifier(PrivateTrees):
     """A private ID3 tree: noisy counts of the nodes, one private choice per node.
 
     Parameters
     ----------
-    epsilon
-        The privacy budget of the fit (B in the paper).
-    schema
-        What everybody may know of the columns: bounds, categories, classes.
-        ``"from-data"`` takes them from the data and marks the model as not
-        private.
     max_depth
         Levels of splits (d).
     criterion
@@ -71,30 +64,11 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
         How many bins.
     certainty_factor
         Of the pruning (algorithm 3), the smaller the more is cut. None for none.
-    neighbours
-        ``add-remove`` or ``replace-one``, under which the noise is doubled.
     variant
         ``sound``; or ``published``, the exponential mechanism with twice the
         sensitivity, which is private, too, and less accurate.
-    outside
-        ``raise`` where private values are not in the schema, or ``clip``:
-        numbers to their bounds, unknown categories to missing, unknown labels
-        dropped.
-    budget
-        An account that every fit spends from.
-    n_jobs
-        Threads, for predictions.
-    random_state
-        For tests; a seed marks the model as not private.
-
-    Attributes
-    ----------
-    forest_
-        The released model, a `treeaudit.Forest` of one tree.
-    privacy_
-        The ledger.
-    classes_, n_features_in_, feature_names_in_
-        As in scikit-learn; the classes are those of the schema.
+    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
+        As in `PrivateTrees`; epsilon is B in the paper.
 
     Notes
     -----
@@ -125,38 +99,12 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
 
     algorithm: ClassVar[str] = "diffpid3"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        schema: Schema | str | None = None,
-        max_depth: int = 5,
-        criterion: Criterion = "max",
-        max_records: int | None = None,
-        numbers: Numbers = "ranges",
-        n_bins: int = 10,
-        certainty_factor: float | None = 0.25,
-        neighbours: Neighbours = "add-remove",
-        variant: Variant = "sound",
-        outside: Outside = "raise",
-        budget: Budget | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,  # noqa: ANN401  # as in scikit-learn
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.max_records = max_records
-        self.numbers = numbers
-        self.n_bins = n_bins
-        self.certainty_factor = certainty_factor
-        self.neighbours = neighbours
-        self.variant = variant
-        self.outside = outside
-        self.budget = budget
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    max_depth: int = 5
+    criterion: Criterion = "max"
+    max_records: int | None = None
+    numbers: Numbers = "ranges"
+    n_bins: int = 10
+    certainty_factor: float | None = 0.25
 
     def _checked(self) -> Fraction:
         check_whole("max_depth", self.max_depth, 1, 64)
@@ -168,16 +116,11 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
         factor = self.certainty_factor
         if factor is not None and not 0 < factor < 1:
             raise ValueError(f"certainty_factor is {factor!r}: it must be above 0 and below 1")
-        if self.criterion == "information-gain" and self.max_records is None:
-            raise PrivacyError(
-                "information-gain needs a public bound on the number of records: set max_records, "
-                "or another criterion"
-            )
+        check_is_bounded(self.criterion, self.max_records)
         return super()._checked()
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
-        if self.criterion == "information-gain":
-            check_bound(len(rows), self.max_records)
+        check_bound(self.criterion, len(rows), self.max_records)
         drawn = self._drawn(rows.schema)
         codes = public_codes(rows.schema, self.n_bins)
         two = Codes(n=2, edges=np.zeros(1))
@@ -185,15 +128,15 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
         asked = self._asked(epsilon, len(drawn))
         levels = Levels(
             rows=rows,
-            cells=code_rows(rows, codes),
+            growth=Growth(cells=code_rows(rows, codes), node=np.zeros(len(rows), dtype=np.int32)),
             curator=curator,
             asked=asked,
             numbers=drawn,
         )
         levels.grow()
         note_what_was_not_asked(curator, epsilon)
-        nodes, n_classes = levels.nodes, len(rows.schema.classes or ())
-        none = np.zeros(n_classes, dtype=np.int64)
+        nodes = levels.growth.nodes
+        none = np.zeros(rows.n_classes, dtype=np.int64)
         classes = np.array([levels.classes.get(i, none) for i in range(len(nodes))])
         people = [levels.people[i] for i in range(len(nodes))]
         counts = calibrated(nodes.parent, people, classes)
@@ -229,7 +172,7 @@ class DiffPID3Classifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type:
 
     def _asked(self, epsilon: Fraction, n_drawn: int) -> Asked:
         depth = int(self.max_depth)
-        score = _SCORES.get(self.criterion)
+        score = SCORES.get(self.criterion)
         published = self.variant == "published"
         sensitivity = Fraction(1) if score is None else score.sensitivity(self.max_records or 1)
         return Asked(

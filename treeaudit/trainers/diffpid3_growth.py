@@ -7,12 +7,12 @@ section 4.3 for numbers.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import Score
 from treeaudit.trainers.diffpid3_points import (
@@ -23,18 +23,11 @@ from treeaudit.trainers.diffpid3_points import (
     point_value,
     ranges,
 )
-from treeaudit.trainers.private_tree_columns import Cells
-from treeaudit.trainers.private_tree_growth import split_front
-from treeaudit.trainers.private_tree_nodes import Edges, Nodes
+from treeaudit.trainers.private_tree_growth import Growth
 from treeaudit.trainers.splits import Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Asked", "Levels"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
-Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +61,7 @@ class Levels:
 
     Attributes
     ----------
-    rows, cells, curator, asked
+    rows, growth, curator, asked
         What is grown on, and how.
     numbers
         The columns for which split points are drawn.
@@ -77,23 +70,18 @@ class Levels:
     """
 
     rows: TrainingRows
-    cells: Cells
+    growth: Growth
     curator: Curator
     asked: Asked
     numbers: tuple[int, ...]
-    nodes: Nodes = field(default_factory=Nodes)
     people: dict[int, int] = field(default_factory=dict)
     classes: dict[int, Wide] = field(default_factory=dict)
-    _node: Int = field(init=False)
-    _allowed: dict[int, list[Flag]] = field(init=False)
     _places: dict[int, Wide] = field(init=False)
     _inside: dict[int, dict[int, tuple[int, int]]] = field(init=False)
 
     def grow(self) -> None:
         """Grow the tree from its root."""
-        root = self.nodes.add_root()
-        self._node = np.zeros(len(self.rows), dtype=np.int32)
-        self._allowed = {root: [np.ones(c.n, dtype=np.bool_) for c in self.cells.codes]}
+        root = self.growth.plant()
         self._inside = {root: dict.fromkeys(self.numbers, (0, N_POINTS))}
         features, values = self.rows.schema.features, self.rows.values
         self._places = {i: place_on_grid(features[i], values[:, i]) for i in self.numbers}
@@ -105,12 +93,12 @@ class Levels:
 
     def _level(self, front: list[int], level: int) -> list[int]:
         """Ask everything about the nodes of a level; return those below."""
-        inside = np.bincount(self._node, minlength=len(self.nodes))[front]
+        inside = np.bincount(self.growth.node, minlength=len(self.growth.nodes))[front]
         noisy = self.curator.count(f"people of level {level + 1}", inside, self.asked.epsilon)
         self.people.update(zip(front, noisy.tolist(), strict=True))
         going = [node for node in front if level < self.asked.depth and self._worth_it(node)]
         points = self._points(going, level)
-        candidates = one_each(self.cells.codes, self.curator.entropy)
+        candidates = one_each(self.growth.cells.codes, self.curator.entropy)
         chosen: Wide = np.zeros(0, dtype=np.int64)
         if going:
             chosen = self._choose(going, candidates, level)
@@ -122,13 +110,13 @@ class Levels:
 
     def _worth_it(self, node: int) -> bool:
         """Apply the stopping rule of line 9: enough people per class after the split."""
-        fans = [int(there.sum()) for there in self._allowed[node]]
+        fans = [int(there.sum()) for there in self.growth.allowed[node]]
         for column, (low, high) in self._inside[node].items():
             fans[column] = min(2, high - low)
         most = max(fans, default=1)
         if most < 2:
             return False
-        n_classes = self.cells.n_classes
+        n_classes = self.growth.cells.n_classes
         return self.people[node] / (most * n_classes) >= math.sqrt(2) / float(self.asked.epsilon)
 
     def _points(self, going: list[int], level: int) -> dict[tuple[int, int], int]:
@@ -138,32 +126,29 @@ class Levels:
         if not self.numbers or score is None:
             return found
         for node in going:
-            rows = np.flatnonzero(self._node == node)
+            rows = np.flatnonzero(self.growth.node == node)
             for column in self.numbers:
                 low, high = self._inside[node][column]
                 if high - low < 2:
-                    self._allowed[node][column] = np.array([True, False])
+                    self.growth.allowed[node][column] = np.array([True, False])
                     continue
                 place, labels = self._places[column][rows], self.rows.labels[rows]
                 known = place != MISSING
-                held = ranges(place[known], labels[known], self.cells.n_classes, (low, high), score)
+                held = ranges(place[known], labels[known], self.rows.n_classes, (low, high), score)
                 name = f"points of {self.rows.schema.features[column].name}, level {level + 1}"
                 point = choose_point(
                     self.curator, name, self.asked.epsilon, self.asked.sensitivity, held
                 )
                 found[node, column] = point
                 code = np.where(known, place > point, 2)
-                self.cells.cell[column, rows] = code * self.cells.n_classes + labels
+                self.growth.cells.cell[column, rows] = code * self.growth.cells.n_classes + labels
         return found
 
     def _choose(self, going: list[int], candidates: Candidates, level: int) -> Wide:
-        slot_of = np.full(len(self.nodes), len(going), dtype=np.int64)
-        slot_of[going] = np.arange(len(going))
-        histograms = self.cells.histograms(self._node, slot_of, len(going))
-        there = [np.array([self._allowed[i][c] for i in going]) for c in range(len(histograms))]
+        histograms, there = self.growth.histograms(going)
         if self.asked.score is None:
             return self._by_noisy_counts(histograms, there, candidates, level)
-        scores = score_level(candidates, histograms, there, self.asked.score, 0)
+        scores = score_level(candidates, histograms, there, self.asked.score)
         return self.curator.choose(
             f"splits of level {level + 1}",
             scores,
@@ -208,9 +193,7 @@ class Levels:
     def _leaves(self, stopped: list[int]) -> None:
         if not stopped:
             return
-        n_classes = self.cells.n_classes
-        counts = np.zeros((len(self.nodes), n_classes), dtype=np.int64)
-        np.add.at(counts, (self._node, self.rows.labels), 1)
+        counts = self.rows.by_node(self.growth.node, len(self.growth.nodes))
         noisy = self.curator.count("leaf counts", counts[stopped], self.asked.epsilon)
         self.classes.update(zip(stopped, noisy, strict=True))
 
@@ -221,28 +204,25 @@ class Levels:
         chosen: Wide,
         points: dict[tuple[int, int], int],
     ) -> list[int]:
-        splits = []
-        for node, candidate in zip(going, chosen.tolist(), strict=True):
-            column = int(candidates.feature[candidate])
-            edges, part = candidates.parts(candidate, self._allowed[node][column])
-            if (node, column) in points:
-                value = point_value(self.rows.schema.features[column], points[node, column])
-                low, high = (-np.inf, float(value)), (float(value), np.inf)
-                edges = Edges(feature=column, low=low, high=high, missing=edges.missing)
-            splits.append((edges, part))
-        first = len(self.nodes)
-        new = split_front(self.cells, self._node, self.nodes, going, self._allowed, splits)
+        nodes = self.growth.nodes
+        splits = self.growth.parts(going, candidates, chosen)
+        for i, (node, (edges, part)) in enumerate(zip(going, splits, strict=True)):
+            if (node, edges.feature) in points:
+                feature = self.rows.schema.features[edges.feature]
+                value = float(point_value(feature, points[node, edges.feature]))
+                splits[i] = replace(edges, low=(-np.inf, value), high=(value, np.inf)), part
+        new = self.growth.split(going, splits)
         column_of = dict(zip(going, [edges.feature for edges, _ in splits], strict=True))
-        for child in range(first, len(self.nodes)):
-            above = self.nodes.parent[child]
+        for child in new:
+            above = nodes.parent[child]
             column = column_of[above]
             inside = dict(self._inside[above])
             if (above, column) in points:
                 low_end, high_end = inside[column]
                 point = points[above, column]
-                below_it = self.nodes.high(child) < np.inf
+                below_it = nodes.high(child) < np.inf
                 inside[column] = (low_end, point) if below_it else (point, high_end)
             self._inside[child] = inside
             for number in self.numbers:
-                self._allowed[child][number] = np.ones(2, dtype=np.bool_)
+                self.growth.allowed[child][number] = np.ones(2, dtype=np.bool_)
         return new

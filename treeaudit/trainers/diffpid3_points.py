@@ -16,15 +16,13 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.scores import Score
 from treeaudit.model.schema import Feature
 
 __all__ = ["N_POINTS", "choose_point", "place_on_grid", "point_value", "ranges"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
 
 N_POINTS = 1 << 16
 """Points of the grid: number 0 is the lower bound, the last is the upper one."""

@@ -11,18 +11,15 @@ References
 Fletcher & Islam (2015), A differentially private decision forest, algorithm 1.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import Neighbours, Variant, factor
+from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
-from treeaudit.model.schema import Schema
-from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.dpdf_growth import Steps, grow_tree
 from treeaudit.trainers.dpdf_rules import rules_frame
 from treeaudit.trainers.parameters import check_choice, check_whole
@@ -60,17 +57,12 @@ def epsilon_of_a_question(epsilon: Fraction, n_trees: int, depth: int) -> Fracti
     return epsilon / (n_trees * (2 * depth - 1))
 
 
-class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class DPDFClassifier(PrivateTrees):
     """A private forest whose trees ask different questions first, and all of its rules.
 
     Parameters
     ----------
-    epsilon
-        The privacy budget of the fit (beta in the paper).
-    schema
-        What everybody may know of the columns: bounds, categories, classes.
-        ``"from-data"`` takes them from the data and marks the model as not
-        private.
     n_estimators
         Trees (tau), all on all records. No more than there are columns, as
         all roots differ.
@@ -82,8 +74,6 @@ class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ign
         Into how many public bins numbers are cut; the paper has categories only.
     prune
         Whether leaves that are no purer than the node above are cut.
-    neighbours
-        ``add-remove`` or ``replace-one``, under which the noise is doubled.
     variant
         ``sound``, or ``published`` to the letter, which is not private.
     size
@@ -92,28 +82,16 @@ class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ign
     loop
         For ``published``: how line 16 goes on, ``d <= delta`` as printed or
         ``d < delta``, as section 3 divides the budget.
-    outside
-        ``raise`` where private values are not in the schema, or ``clip``:
-        numbers to their bounds, unknown categories to missing, unknown labels
-        dropped.
-    budget
-        An account that every fit spends from.
     n_jobs
         Threads, for predictions: trees are grown one after the other, as their roots
         differ.
-    random_state
-        For tests; a seed marks the model as not private.
+    epsilon, schema, neighbours, outside, budget, random_state
+        As in `PrivateTrees`; epsilon is beta in the paper.
 
     Attributes
     ----------
-    forest_
-        The released model, a `treeaudit.Forest`.
     rules_
         Every rule and sub-rule, with support and confidence.
-    privacy_
-        The ledger.
-    classes_, n_features_in_, feature_names_in_
-        As in scikit-learn; the classes are those of the schema.
 
     Notes
     -----
@@ -140,40 +118,13 @@ class DPDFClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ign
 
     algorithm: ClassVar[str] = "dpdf"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        schema: Schema | str | None = None,
-        n_estimators: int = 4,
-        max_depth: int = 5,
-        min_records: int = 100,
-        n_bins: int = 10,
-        prune: bool = True,
-        neighbours: Neighbours = "add-remove",
-        variant: Variant = "sound",
-        size: Size = "sum",
-        loop: Loop = "d <= delta",
-        outside: Outside = "raise",
-        budget: Budget | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,  # noqa: ANN401  # as in scikit-learn
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.min_records = min_records
-        self.n_bins = n_bins
-        self.prune = prune
-        self.neighbours = neighbours
-        self.variant = variant
-        self.size = size
-        self.loop = loop
-        self.outside = outside
-        self.budget = budget
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_estimators: int = 4
+    max_depth: int = 5
+    min_records: int = 100
+    n_bins: int = 10
+    prune: bool = True
+    size: Size = "sum"
+    loop: Loop = "d <= delta"
 
     @property
     def rules_(self) -> "pd.DataFrame":

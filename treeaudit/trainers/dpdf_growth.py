@@ -6,23 +6,18 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.mechanisms import exponential_mechanism
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.private_tree_columns import Cells
-from treeaudit.trainers.private_tree_growth import split_front
-from treeaudit.trainers.private_tree_nodes import Nodes
+from treeaudit.trainers.private_tree_growth import Growth
 from treeaudit.trainers.pruning import gini_pruned
 from treeaudit.trainers.splits import UNAVAILABLE, Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Steps", "gini_sensitivity", "grow_tree", "published_scores"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
-Flag = npt.NDArray[np.bool_]
 
 _MOST_NODES = 200_000
 """Noise alone may go on where nobody is; with columns of many categories it would not end."""
@@ -97,43 +92,30 @@ def grow_tree(
     roots: set[int],
 ) -> Tree:
     """Grow and prune one tree; its root is added to those that no other tree may have."""
-    nodes = Nodes()
-    front = [nodes.add_root()]
-    node = np.zeros(len(rows), dtype=np.int32)
-    allowed = {0: [np.ones(codes.n, dtype=np.bool_) for codes in cells.codes]}
+    growth = Growth(cells=cells, node=np.zeros(len(rows), dtype=np.int32))
+    front, nodes = [growth.plant()], growth.nodes
     counts: list[Wide] = []
     for level in range(steps.split_levels + 1):
-        true = _classes(node, rows.labels, len(nodes), cells.n_classes)[front]
+        true = rows.by_node(growth.node, len(nodes))[front]
         noisy = curator.count(f"{name}: classes of level {level + 1}", true, steps.epsilon)
         counts += list(noisy)
         if level == steps.split_levels:
             break
         candidates = _candidates(cells, curator, roots if level == 0 else set())
         slots = [slot for slot, here in enumerate(front) if _goes_on(noisy[slot], steps)]
-        slots = [slot for slot in slots if _can_split(candidates, allowed[front[slot]])]
+        slots = [slot for slot in slots if _can_split(candidates, growth.allowed[front[slot]])]
         widest = max((codes.n for codes in cells.codes), default=1)
         if not slots or len(nodes) + len(slots) * widest > _MOST_NODES:
             break
         front = [front[slot] for slot in slots]
-        chosen = _choose(
-            cells, node, front, allowed, candidates, curator, steps, noisy[slots], name, level
-        )
+        question = f"{name}: splits of level {level + 1}"
+        chosen = _choose(growth, front, candidates, curator, steps, noisy[slots], question)
         if level == 0:
             roots.add(int(candidates.feature[chosen[0]]))
-        splits = [
-            candidates.parts(candidate, allowed[here][int(candidates.feature[candidate])])
-            for here, candidate in zip(front, chosen.tolist(), strict=True)
-        ]
-        front = split_front(cells, node, nodes, front, allowed, splits)
+        front = growth.split(front, growth.parts(front, candidates, chosen))
     held = np.array(counts)
     keep = gini_pruned(nodes.parent, held) if steps.prune else None
     return nodes.trees(held, keep)[0]
-
-
-def _classes(node: Int, labels: Wide, n_nodes: int, n_classes: int) -> Wide:
-    key = node.astype(np.int64) * n_classes + labels
-    found: Wide = np.bincount(key, minlength=n_nodes * n_classes).reshape(-1, n_classes)
-    return found
 
 
 def _candidates(cells: Cells, curator: Curator, without: set[int]) -> Candidates:
@@ -162,23 +144,16 @@ def _can_split(candidates: Candidates, allowed: list[Flag]) -> bool:
 
 
 def _choose(
-    cells: Cells,
-    node: Int,
+    growth: Growth,
     front: list[int],
-    allowed: dict[int, list[Flag]],
     candidates: Candidates,
     curator: Curator,
     steps: Steps,
     noisy: Wide,
-    name: str,
-    level: int,
+    question: str,
 ) -> Wide:
-    slot_of = np.full(int(max(node.max(initial=0), max(front))) + 1, len(front), dtype=np.int64)
-    slot_of[front] = np.arange(len(front))
-    histograms = cells.histograms(node, slot_of, len(front))
-    there = [np.array([allowed[here][c] for here in front]) for c in range(len(histograms))]
-    scores = score_level(candidates, histograms, there, GINI, 0)
-    question = f"{name}: splits of level {level + 1}"
+    histograms, there = growth.histograms(front)
+    scores = score_level(candidates, histograms, there, GINI)
     if not steps.published:
         return curator.choose(question, scores, steps.epsilon, sensitivity=GINI.sensitivity(1))
     true_size = histograms[0].sum(axis=(1, 2))

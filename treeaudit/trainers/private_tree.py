@@ -14,33 +14,21 @@ McKenna & Sheldon (2020), Permute-and-flip.
 """
 
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sklearn.base import BaseEstimator, ClassifierMixin
-
-from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import Neighbours, Variant
-from treeaudit.model.schema import Schema
-from treeaudit.trainers.columns import Outside
-from treeaudit.trainers.private_tree_greedy import Greedy
-from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.private_tree_greedy import GreedyTrees
+from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["PrivateTreeClassifier"]
 
 
-class PrivateTreeClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateTreeClassifier(GreedyTrees):
     """A decision tree that asks the best questions and releases noisy counts.
 
     Parameters
     ----------
-    epsilon
-        The privacy budget of the fit.
-    schema
-        What everybody may know of the columns: bounds, categories, classes.
-        ``"from-data"`` takes them from the data and marks the model as not
-        private.
     max_depth
         Levels of questions. A third of the binary logarithm of epsilon times
         the (noisy) number of people unless told: 3 for a thousand people at
@@ -58,30 +46,11 @@ class PrivateTreeClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # ty
         Not in the last level.
     max_records
         A public bound on the number of records, for ``information-gain``.
-    neighbours
-        ``add-remove`` or ``replace-one``, under which the noise is doubled.
     variant
         ``sound``; or ``published``, choices by the exponential mechanism with
         twice the sensitivity, as in the literature: private, and less accurate.
-    outside
-        ``raise`` where private values are not in the schema, or ``clip``:
-        numbers to their bounds, unknown categories to missing, unknown labels
-        dropped.
-    budget
-        An account that every fit spends from.
-    n_jobs
-        Threads, for predictions.
-    random_state
-        For tests; a seed marks the model as not private.
-
-    Attributes
-    ----------
-    forest_
-        The released model, a `treeaudit.Forest` of one tree.
-    privacy_
-        The ledger.
-    classes_, n_features_in_, feature_names_in_
-        As in scikit-learn; the classes are those of the schema.
+    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
+        As in `PrivateTrees`.
 
     Notes
     -----
@@ -119,53 +88,5 @@ class PrivateTreeClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # ty
 
     algorithm: ClassVar[str] = "private-tree"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        schema: Schema | str | None = None,
-        max_depth: int | None = None,
-        criterion: str = "norm",
-        n_bins: int = 32,
-        leaf_share: float = 0.3,
-        cost_of_a_part: float = 0.003,
-        max_records: int | None = None,
-        neighbours: Neighbours = "add-remove",
-        variant: Variant = "sound",
-        outside: Outside = "raise",
-        budget: Budget | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,  # noqa: ANN401  # as in scikit-learn
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.n_bins = n_bins
-        self.leaf_share = leaf_share
-        self.cost_of_a_part = cost_of_a_part
-        self.max_records = max_records
-        self.neighbours = neighbours
-        self.variant = variant
-        self.outside = outside
-        self.budget = budget
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _checked(self) -> Fraction:
-        self._greedy()
-        return super()._checked()
-
-    def _greedy(self) -> Greedy:
-        return Greedy(
-            max_depth=self.max_depth,
-            criterion=self.criterion,
-            n_bins=self.n_bins,
-            leaf_share=self.leaf_share,
-            cost_of_a_part=self.cost_of_a_part,
-            max_records=self.max_records,
-            variant=self.variant,
-        )
-
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
-        return self._greedy().grow(rows, curator, epsilon, n_trees=1)
+        return self._grow_greedily(rows, curator, epsilon, n_trees=1)

@@ -3,31 +3,23 @@
 from fractions import Fraction
 
 from treeaudit.dp.curator import Curator
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, PrivacyError
 
-__all__ = ["check_bound", "note_what_was_not_asked"]
+__all__ = ["check_bound", "check_is_bounded", "note_what_was_not_asked"]
 
 
-def check_bound(n_records: int, max_records: int | None) -> None:
-    """Refuse records beyond the public bound that the sensitivity of a score rests on.
+def check_is_bounded(criterion: str, max_records: int | None) -> None:
+    """Refuse a score whose sensitivity rests on a public bound where there is none."""
+    if criterion == "information-gain" and max_records is None:
+        raise PrivacyError(
+            "information-gain needs a public bound on the number of records: set max_records, "
+            "or another criterion"
+        )
 
-    Parameters
-    ----------
-    n_records
-        How many there are.
-    max_records
-        The bound; None where nothing rests on it.
 
-    Raises
-    ------
-    DataError
-        If there are more.
-
-    Examples
-    --------
-    >>> check_bound(3, 3)
-    """
-    if max_records is not None and n_records > max_records:
+def check_bound(criterion: str, n_records: int, max_records: int | None) -> None:
+    """Refuse records beyond the public bound that the sensitivity of a score rests on."""
+    if criterion == "information-gain" and max_records is not None and n_records > max_records:
         raise DataError(
             f"there are more records than max_records={max_records}, on which the noise rests. "
             "This is about private data, for the eyes of its curator only: raise the bound if "
@@ -41,13 +33,6 @@ def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:
     Whether a trainer stops early depends on what the data answered. A claim
     that is smaller for some data than for others would not be one: the epsilon of
     a trainer is what it would have spent at worst.
-
-    Parameters
-    ----------
-    curator
-        After its last answer.
-    epsilon
-        The budget.
 
     Examples
     --------

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Cells", "Codes", "code_rows", "public_codes"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
 
 _CHUNK = 1 << 14
 _SMALL, _LARGE = 1e-200, 1e200
@@ -171,7 +168,7 @@ class Cells:
 
 def code_rows(rows: TrainingRows, codes: tuple[Codes, ...]) -> Cells:
     """Return the records as cells, in pieces, so that no second copy of the table is held."""
-    n_classes = len(rows.schema.classes or ())
+    n_classes = rows.n_classes
     most = max(((c.n + 1) * n_classes for c in codes), default=1)
     cell = np.empty((len(codes), len(rows)), dtype=np.min_scalar_type(most))
     for part in _pieces(len(rows), _CHUNK):

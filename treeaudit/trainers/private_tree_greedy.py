@@ -5,50 +5,42 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
-from treeaudit.dp.ledger import Variant, factor
+from treeaudit.dp.ledger import factor
 from treeaudit.dp.rational import rational
-from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.parameters import check_choice, check_whole
-from treeaudit.trainers.private_tree_budget import check_bound
+from treeaudit.trainers.private_tree_budget import check_bound, check_is_bounded
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
-from treeaudit.trainers.private_tree_growth import Plan, grow_levels
+from treeaudit.trainers.private_tree_growth import Growth, Plan, grow_levels
 from treeaudit.trainers.private_tree_nodes import Nodes
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["Greedy"]
+__all__ = ["GreedyTrees"]
 
 _FOR_THE_SIZE = Fraction(1, 50)
 _DEEPEST = 10
 _TRUST = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Greedy:
-    """The parameters that greedy trees and forests share; meanings as in `PrivateTreeClassifier`.
+@dataclass(kw_only=True, eq=False, repr=False)
+class GreedyTrees(PrivateTrees):
+    """What greedy trees and forests share; parameters as in `PrivateTreeClassifier`."""
 
-    Attributes
-    ----------
-    max_depth, criterion, n_bins, leaf_share, cost_of_a_part, max_records, variant
-        As there.
-    """
+    max_depth: int | None = None
+    criterion: str = "norm"
+    n_bins: int = 32
+    leaf_share: float = 0.3
+    cost_of_a_part: float = 0.003
+    max_records: int | None = None
 
-    max_depth: int | None
-    criterion: str
-    n_bins: int
-    leaf_share: float
-    cost_of_a_part: float
-    max_records: int | None
-    variant: Variant
-
-    def __post_init__(self) -> None:
+    def _checked(self) -> Fraction:
         for name, most in (("max_depth", 64), ("n_bins", 4096), ("max_records", 2**31)):
             if getattr(self, name) is not None or name == "n_bins":
                 check_whole(name, getattr(self, name), 1, most)
@@ -59,42 +51,28 @@ class Greedy:
                 raise ValueError(f"{name} is {value!r}: it must be at least 0 and below 1")
         if self.leaf_share == 0:
             raise ValueError("leaf_share is 0: without counts in the leaves nothing is learned")
-        if self.criterion == "information-gain" and self.max_records is None:
-            raise PrivacyError(
-                "information-gain needs a public bound on the number of records: set max_records, "
-                "or another criterion"
-            )
+        check_is_bounded(self.criterion, self.max_records)
+        return super()._checked()
 
-    def grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int) -> Grown:
-        """Grow trees, each on the records that are sent to it at random.
-
-        Parameters
-        ----------
-        rows
-            The private records.
-        curator
-            Answers.
-        epsilon
-            The whole budget.
-        n_trees
-            How many trees share the records.
-        """
-        if self.criterion == "information-gain":
-            check_bound(len(rows), self.max_records)
+    def _grow_greedily(
+        self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
+    ) -> Grown:
+        """Grow trees, each on the records that are sent to it at random."""
+        check_bound(self.criterion, len(rows), self.max_records)
         for_size = epsilon * _FOR_THE_SIZE
         size = max(1, int(curator.count("people", [len(rows)], for_size)[0]))
-        nodes = Nodes()
-        for _ in range(n_trees):
-            nodes.add_root()
         node = np.zeros(len(rows), dtype=np.int32)
         if n_trees > 1:
             node = below(curator.entropy, n_trees, len(rows)).astype(np.int32)
-        cells = code_rows(rows, public_codes(rows.schema, self.n_bins))
+        growth = Growth(cells=code_rows(rows, public_codes(rows.schema, self.n_bins)), node=node)
+        for _ in range(n_trees):
+            growth.plant()
+        nodes = growth.nodes
         for_leaves = epsilon * rational(float(self.leaf_share))
         per_tree = max(1, size // n_trees)
         depth = self.max_depth or _depth(per_tree * float(epsilon) / factor(curator.neighbours))
         plan = self._plan(_shared_out(epsilon - for_size - for_leaves, depth), per_tree)
-        grow_levels(cells, node, nodes, curator, plan)
+        grow_levels(growth, curator, plan)
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
         counts = _leaf_counts(rows, node, nodes, curator, for_leaves)
@@ -137,19 +115,16 @@ def _shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:
 
 def _leaf_counts(
     rows: TrainingRows,
-    node: npt.NDArray[np.int32],
+    node: Int,
     nodes: Nodes,
     curator: Curator,
     epsilon: Fraction,
-) -> npt.NDArray[np.int64]:
+) -> Wide:
     """Return noisy counts of the leaves, 0 elsewhere."""
-    n_classes = len(rows.schema.classes or ())
     inner = np.zeros(len(nodes), dtype=np.bool_)
     inner[[above for above in nodes.parent if above >= 0]] = True
     leaves = np.flatnonzero(~inner)
-    counts = np.zeros((len(nodes), n_classes), dtype=np.int64)
-    for label in range(n_classes):
-        counts[:, label] = np.bincount(node[rows.labels == label], minlength=len(nodes))
+    counts = rows.by_node(node, len(nodes))
     noisy = np.zeros_like(counts)
     noisy[leaves] = curator.count("leaf counts", counts[leaves], epsilon)
     return noisy

@@ -4,23 +4,19 @@ Every record is at one node of one tree, so all nodes of a level are disjoint
 parts: they are scored from one pass over the records, and asked in parallel.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import Score
 from treeaudit.trainers.private_tree_columns import Cells
 from treeaudit.trainers.private_tree_nodes import Edges, Nodes
 from treeaudit.trainers.splits import UNAVAILABLE, Candidates, available, score_level
 
-__all__ = ["Plan", "grow_levels", "split_front"]
-
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
-Flag = npt.NDArray[np.bool_]
+__all__ = ["Growth", "Plan", "grow_levels"]
 
 _MOST_NODES = 1_000_000
 
@@ -51,114 +47,94 @@ class Plan:
     cost_of_a_part: int
 
 
-def grow_levels(cells: Cells, node: Int, nodes: Nodes, curator: Curator, plan: Plan) -> None:
-    """Split the nodes in which the records are, level by level; move the records.
+@dataclass(slots=True, kw_only=True, eq=False)
+class Growth:
+    """Trees that grow level by level, and where the records are meanwhile.
 
-    Parameters
+    Attributes
     ----------
     cells
         The records.
     node
-        Shape ``(n_records,)``: the root where each record starts; the leaf in
-        which it ends, afterwards.
+        Shape ``(n_records,)``: the node where each record is.
     nodes
-        The roots; all nodes, afterwards.
-    curator
-        Asked once per level, all nodes in parallel.
-    plan
-        How.
+        All nodes so far.
+    allowed
+        Per open node and column, which codes can occur.
     """
-    front = list(range(len(nodes)))
-    allowed = {root: [np.ones(codes.n, dtype=np.bool_) for codes in cells.codes] for root in front}
+
+    cells: Cells
+    node: Int
+    nodes: Nodes = field(default_factory=Nodes)
+    allowed: dict[int, list[Flag]] = field(default_factory=dict)
+
+    def plant(self) -> int:
+        """Begin a tree; return its root."""
+        root = self.nodes.add_root()
+        self.allowed[root] = [np.ones(codes.n, dtype=np.bool_) for codes in self.cells.codes]
+        return root
+
+    def histograms(self, front: list[int]) -> tuple[list[Wide], list[Flag]]:
+        """Return per column the people by node of the front, code and class, and what can occur."""
+        slot_of = np.full(len(self.nodes), len(front), dtype=np.int64)
+        slot_of[front] = np.arange(len(front))
+        counts = self.cells.histograms(self.node, slot_of, len(front))
+        return counts, [np.array([self.allowed[i][c] for i in front]) for c in range(len(counts))]
+
+    def parts(
+        self, front: list[int], candidates: Candidates, chosen: Wide
+    ) -> list[tuple[Edges, Wide]]:
+        """Return the edges of the candidate chosen for each node, and the part of each code."""
+        return [
+            candidates.parts(candidate, self.allowed[here][int(candidates.feature[candidate])])
+            for here, candidate in zip(front, chosen.tolist(), strict=True)
+        ]
+
+    def split(self, front: list[int], splits: list[tuple[Edges, Wide]]) -> list[int]:
+        """Give the nodes of the front their children, move the records; return the children."""
+        n_before = len(self.nodes)
+        feature = np.zeros(n_before, dtype=np.int64)
+        widest = max(codes.n for codes in self.cells.codes) + 1
+        start = np.zeros(n_before, dtype=np.int64)
+        tables: list[Int] = []
+        new: list[int] = []
+        for here, (edges, part) in zip(front, splits, strict=True):
+            children = self.nodes.split(here, edges)
+            new += children
+            for number, child in enumerate(children):
+                codes = list(self.allowed[here])
+                codes[edges.feature] = codes[edges.feature] & (part[:-1] == number)
+                self.allowed[child] = codes
+            del self.allowed[here]
+            feature[here] = edges.feature
+            start[here] = len(tables) * widest
+            goes_to = np.array(children, dtype=np.int32)[part]
+            tables.append(np.pad(goes_to, (0, widest - len(part))))
+        still = np.setdiff1d(np.arange(n_before), front)
+        start[still] = len(tables) * widest + np.arange(len(still)) * widest
+        stay = np.repeat(still, widest).astype(np.int32)
+        self.cells.advance(self.node, feature, start, np.concatenate([*tables, stay]))
+        return new
+
+
+def grow_levels(growth: Growth, curator: Curator, plan: Plan) -> None:
+    """Split the roots in which the records are, level by level, all nodes of one in parallel."""
+    front = list(range(len(growth.nodes)))
     for level, epsilon in enumerate(plan.per_level):
-        candidates = available(cells.codes, ways=True, entropy=curator.entropy)
+        candidates = available(growth.cells.codes, ways=True, entropy=curator.entropy)
         if not len(candidates):
             break
-        scores, front = _scored(cells, node, nodes, front, allowed, candidates, plan, level)
-        if not front:
+        cost = 0 if level == len(plan.per_level) - 1 else plan.cost_of_a_part
+        scores = score_level(candidates, *growth.histograms(front), plan.score, cost)
+        can = np.flatnonzero((scores > UNAVAILABLE).any(axis=1))
+        if not len(can) or len(growth.nodes) > _MOST_NODES:
             break
+        front = [front[i] for i in can.tolist()]
         chosen = curator.choose(
             f"splits of level {level + 1}",
-            scores,
+            scores[can],
             epsilon,
             sensitivity=plan.sensitivity,
             mechanism=plan.mechanism,
         )
-        splits = [
-            candidates.parts(candidate, allowed[here][int(candidates.feature[candidate])])
-            for here, candidate in zip(front, chosen.tolist(), strict=True)
-        ]
-        front = split_front(cells, node, nodes, front, allowed, splits)
-
-
-def _scored(
-    cells: Cells,
-    node: Int,
-    nodes: Nodes,
-    front: list[int],
-    allowed: dict[int, list[Flag]],
-    candidates: Candidates,
-    plan: Plan,
-    level: int,
-) -> tuple[Wide, list[int]]:
-    """Return the scores of the nodes that can be split at all, and which these are."""
-    slot_of = np.full(len(nodes), len(front), dtype=np.int64)
-    slot_of[front] = np.arange(len(front))
-    histograms = cells.histograms(node, slot_of, len(front))
-    there = [np.array([allowed[i][c] for i in front]) for c in range(len(cells.codes))]
-    cost = 0 if level == len(plan.per_level) - 1 else plan.cost_of_a_part
-    scores = score_level(candidates, histograms, there, plan.score, cost)
-    can = np.flatnonzero((scores > UNAVAILABLE).any(axis=1))
-    if len(nodes) > _MOST_NODES:
-        can = can[:0]
-    return scores[can], [front[i] for i in can.tolist()]
-
-
-def split_front(
-    cells: Cells,
-    node: Int,
-    nodes: Nodes,
-    front: list[int],
-    allowed: dict[int, list[Flag]],
-    splits: list[tuple[Edges, Wide]],
-) -> list[int]:
-    """Give the nodes of the front their children, and move the records into them.
-
-    Parameters
-    ----------
-    cells, node, nodes
-        The records, where they are, and all nodes so far.
-    front
-        The nodes that are split.
-    allowed
-        Per open node and column, which codes can occur; kept up to date.
-    splits
-        Per node of the front, its edges and the part of each code.
-
-    Returns
-    -------
-    list of int
-        The children.
-    """
-    n_before = len(nodes)
-    feature = np.zeros(n_before, dtype=np.int64)
-    widest = max(codes.n for codes in cells.codes) + 1
-    start = np.zeros(n_before, dtype=np.int64)
-    tables: list[Int] = []
-    new: list[int] = []
-    for here, (edges, part) in zip(front, splits, strict=True):
-        children = nodes.split(here, edges)
-        new += children
-        for number, child in enumerate(children):
-            codes = list(allowed[here])
-            codes[edges.feature] = codes[edges.feature] & (part[:-1] == number)
-            allowed[child] = codes
-        del allowed[here]
-        feature[here] = edges.feature
-        start[here] = len(tables) * widest
-        tables.append(np.pad(np.array(children)[part], (0, widest - len(part))).astype(np.int32))
-    still = np.setdiff1d(np.arange(n_before), front)
-    start[still] = len(tables) * widest + np.arange(len(still)) * widest
-    stay = np.repeat(still, widest).astype(np.int32)
-    cells.advance(node, feature, start, np.concatenate([*tables, stay]))
-    return new
+        front = growth.split(front, growth.parts(front, candidates, chosen))

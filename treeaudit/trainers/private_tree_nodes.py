@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Index
 from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["Edges", "Nodes"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +107,7 @@ class Nodes:
             for number in range(int(tree.max(initial=-1)) + 1)
         )
 
-    def _tree(self, mine: npt.NDArray[np.intp], counts: Float) -> Tree:
+    def _tree(self, mine: Index, counts: Float) -> Tree:
         place = np.full(len(self), -1)
         place[mine] = np.arange(len(mine))
         n = len(mine)

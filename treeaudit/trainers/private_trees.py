@@ -1,19 +1,21 @@
 """What all trainers share: the contract of scikit-learn, and the order in which a fit goes.
 
-A trainer is one class with the parameters of `PrivateTrees`, those of its own,
-and `_grow`. Everything that looks at private records happens in `_grow`, and
-only through the `Curator` that it is given.
+A trainer is one dataclass with `_grow` and parameters of its own. Everything
+that looks at private records happens in `_grow`, and only through the `Curator`
+that it is given.
 """
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, get_args
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from treeaudit.arrays import Float
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger, Neighbours, Variant
@@ -44,8 +46,6 @@ from treeaudit.version import __version__
 
 __all__ = ["Grown", "PrivateTrees"]
 
-Float = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grown:
@@ -74,29 +74,61 @@ class Grown:
     public: tuple[str, ...] = ()
 
 
-class PrivateTrees:
-    """`fit`, `predict` and the ledger; stands before ``ClassifierMixin, BaseEstimator``.
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The parameters that every trainer has, `fit`, `predict` and the ledger.
 
-    The class that uses it takes these parameters, all by name: ``epsilon``,
-    ``schema``, ``neighbours``, ``variant``, ``outside``, ``budget``,
-    ``n_jobs``, ``random_state``.
+    A dataclass, so that a trainer states each parameter of its own once; they
+    are kept as they are given, as scikit-learn wants it.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy budget of the fit.
+    schema
+        What everybody may know of the columns: bounds, categories, classes.
+        ``"from-data"`` takes them from the data and marks the model as not
+        private.
+    neighbours
+        ``add-remove`` or ``replace-one``, under which the noise is doubled.
+    variant
+        ``sound``, or ``published`` as printed.
+    outside
+        ``raise`` where private values are not in the schema, or ``clip``:
+        numbers to their bounds, unknown categories to missing, unknown labels
+        dropped.
+    budget
+        An account that every fit spends from.
+    n_jobs
+        Threads: for predictions, and to route records down random trees.
+    random_state
+        For tests; a seed marks the model as not private.
+
+    Attributes
+    ----------
+    forest_
+        The released model, a `treeaudit.Forest`.
+    privacy_
+        The ledger.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn; the classes are those of the schema.
     """
 
     algorithm: ClassVar[str]
     """Its name on the command line."""
 
-    epsilon: float
-    schema: Schema | str | None
-    neighbours: Neighbours
-    variant: Variant
-    outside: Outside
-    budget: Budget | None
-    n_jobs: int | None
-    random_state: Any
+    epsilon: float = 1.0
+    schema: Schema | str | None = None
+    neighbours: Neighbours = "add-remove"
+    variant: Variant = "sound"
+    outside: Outside = "raise"
+    budget: Budget | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
-    forest_: Forest
-    classes_: npt.NDArray[Any]
-    n_features_in_: int
+    forest_: Forest = field(init=False)
+    classes_: npt.NDArray[Any] = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         """Train on private records; every look at them goes through the curator."""
@@ -256,7 +288,7 @@ class PrivateTrees:
 
     def _told(self) -> dict[str, Any]:
         """Return the parameters that may be written into the model: no seed, no account."""
-        kept: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        kept: dict[str, Any] = self.get_params(deep=False)
         hidden = {"random_state", "budget", "schema", "n_jobs"}
         return {
             name: value
@@ -266,7 +298,7 @@ class PrivateTrees:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return plain data: a fitted model carries no seed and no account."""
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state: dict[str, Any] = dict(super().__getstate__())
         if "forest_" in state:
             state["forest_"] = pack(state["forest_"])
             state["random_state"] = None
@@ -278,10 +310,10 @@ class PrivateTrees:
         state = dict(state)
         if "forest_" in state:
             state["forest_"] = unpack(state["forest_"])
-        super().__setstate__(state)  # type: ignore[misc]
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # a class of scikit-learn from 1.6 on
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["calibrated", "gini_pruned", "pessimistically_pruned", "settled"]
+from treeaudit.arrays import Flag, Float, Wide
 
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Flag = npt.NDArray[np.bool_]
+__all__ = ["calibrated", "gini_pruned", "pessimistically_pruned", "settled"]
 
 
 def settled(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trust: float) -> Float:

@@ -11,18 +11,14 @@ Fletcher & Islam (2017), algorithm 2, BuildTree.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.entropy import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["random_trees"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 _MOST_NODES = 10_000_000
 

@@ -13,31 +13,25 @@ smooth sensitivity, algorithms 1 and 2, theorems 1 and 2.
 McKenna & Sheldon (2020), Permute-and-flip.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from treeaudit.dp.budget import Budget
+from treeaudit.arrays import Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below, permutation
 from treeaudit.dp.flawed import smooth_label
-from treeaudit.dp.ledger import Neighbours, Variant
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import Walk, in_chunks, walk_of
-from treeaudit.trainers.columns import Outside
 from treeaudit.trainers.depth import table_depth, theorem_depth
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.random_trees import random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["SmoothSensitivityForestClassifier"]
-
-Wide = npt.NDArray[np.int64]
 
 _FLAW = (
     "the smooth sensitivity exp(-j * epsilon) in the exponential mechanism does not give "
@@ -46,7 +40,8 @@ _FLAW = (
 )
 
 
-class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class SmoothSensitivityForestClassifier(PrivateTrees):
     """Random trees, each on its own part of the records, that release majority labels only.
 
     Every record goes to one tree. Trees ask at random, from the public schema
@@ -55,12 +50,6 @@ class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstim
 
     Parameters
     ----------
-    epsilon
-        The privacy budget of the fit.
-    schema
-        What everybody may know of the columns: bounds, categories, classes.
-        ``"from-data"`` takes them from the data and marks the model as not
-        private.
     n_estimators
         Trees; the paper recommends 100.
     max_depth
@@ -69,29 +58,10 @@ class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstim
     max_leaves
         Leaves of a tree, at most. The paper knows no bound (None), and columns
         of many categories then need more memory than there is.
-    neighbours
-        ``add-remove`` or ``replace-one``, under which the noise is doubled.
     variant
         ``sound``, or ``published`` to the letter, which is not private.
-    outside
-        ``raise`` where private values are not in the schema, or ``clip``:
-        numbers to their bounds, unknown categories to missing, unknown labels
-        dropped.
-    budget
-        An account that every fit spends from.
-    n_jobs
-        Threads.
-    random_state
-        For tests; a seed marks the model as not private.
-
-    Attributes
-    ----------
-    forest_
-        The released model, a `treeaudit.Forest`.
-    privacy_
-        The ledger.
-    classes_, n_features_in_, feature_names_in_
-        As in scikit-learn; the classes are those of the schema.
+    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
+        As in `PrivateTrees`.
 
     Notes
     -----
@@ -115,32 +85,9 @@ class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstim
 
     algorithm: ClassVar[str] = "smooth-sensitivity-forest"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        schema: Schema | str | None = None,
-        n_estimators: int = 100,
-        max_depth: int | None = None,
-        max_leaves: int | None = 4096,
-        neighbours: Neighbours = "add-remove",
-        variant: Variant = "sound",
-        outside: Outside = "raise",
-        budget: Budget | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,  # noqa: ANN401  # as in scikit-learn
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.neighbours = neighbours
-        self.variant = variant
-        self.outside = outside
-        self.budget = budget
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_estimators: int = 100
+    max_depth: int | None = None
+    max_leaves: int | None = 4096
 
     def _checked(self) -> Fraction:
         for name in ("n_estimators", "max_depth", "max_leaves"):
@@ -195,20 +142,16 @@ class SmoothSensitivityForestClassifier(PrivateTrees, ClassifierMixin, BaseEstim
         return rule(len(schema.features) - named, named)
 
     def _leaf_counts(self, walk: Walk, rows: TrainingRows, part: Wide) -> Wide:
-        n_classes = len(rows.schema.classes or ())
-        cell = np.zeros(len(rows), dtype=np.int64)
+        end = np.zeros(len(rows), dtype=np.int64)
 
         def route(chunk: slice) -> None:
-            end = walk.descend(rows.values[chunk], walk.root[part[chunk]])
-            cell[chunk] = end.astype(np.int64) * n_classes + rows.labels[chunk]
+            end[chunk] = walk.descend(rows.values[chunk], walk.root[part[chunk]])
 
         in_chunks(route, len(rows), self.n_jobs)
-        n_cells = len(walk.feature) * n_classes
-        counts: Wide = np.bincount(cell, minlength=n_cells).reshape(-1, n_classes)
-        return counts
+        return rows.by_node(end, len(walk.feature))
 
 
-def _labels_up(tree: Tree, label: Wide, n_classes: int) -> npt.NDArray[np.int32]:
+def _labels_up(tree: Tree, label: Wide, n_classes: int) -> Int:
     """Give inner nodes the label of most leaves below them, which costs nothing."""
     leaf = tree.is_leaf
     below_me = np.zeros((tree.n_nodes, n_classes), dtype=np.int64)
@@ -217,5 +160,5 @@ def _labels_up(tree: Tree, label: Wide, n_classes: int) -> npt.NDArray[np.int32]
     for level in range(int(depth.max()), 0, -1):
         nodes = np.flatnonzero(depth == level)
         np.add.at(below_me, tree.parent[nodes], below_me[nodes])
-    majority: npt.NDArray[np.int32] = np.argmax(below_me, axis=1).astype(np.int32)
+    majority: Int = np.argmax(below_me, axis=1).astype(np.int32)
     return majority

@@ -12,15 +12,13 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.dp.entropy import Entropy, below
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
 from treeaudit.trainers.private_tree_columns import Codes
 from treeaudit.trainers.private_tree_nodes import Edges
 
 __all__ = ["NORM", "SCORES", "UNAVAILABLE", "Candidates", "available", "one_each", "score_level"]
-
-Wide = npt.NDArray[np.int64]
-Flag = npt.NDArray[np.bool_]
 
 UNAVAILABLE = -(1 << 50)
 """The score of what is not to be asked: further from all others than any number of people."""
@@ -165,7 +163,7 @@ def score_level(
     histograms: list[Wide],
     allowed: list[Flag],
     score: Score,
-    cost_of_a_part: int,
+    cost_of_a_part: int = 0,
 ) -> Wide:
     """Return how good every candidate is at every node.
 

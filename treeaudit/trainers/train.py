@@ -119,7 +119,7 @@ def train(
 
 
 def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTrees:
-    known = trainer().get_params()  # type: ignore[attr-defined]
+    known = trainer().get_params()
     for name in parameters:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from treeaudit.arrays import Array, Float, Int, Wide
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, in_order
 from treeaudit.trainers.columns import (
@@ -22,9 +22,6 @@ from treeaudit.trainers.columns import (
 )
 
 __all__ = ["TrainingRows", "column_order", "read_rows"]
-
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,6 +46,17 @@ class TrainingRows:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.schema.classes or ())
+
+    def by_node(self, node: Int | Wide, n_nodes: int) -> Wide:
+        """Count people by node and class, shape ``(n_nodes, n_classes)``; ``node`` by record."""
+        key = node.astype(np.int64) * self.n_classes + self.labels
+        found: Wide = np.bincount(key, minlength=n_nodes * self.n_classes)
+        return found.reshape(-1, self.n_classes)
 
 
 def read_rows(
@@ -145,9 +153,7 @@ def _plain(label: object) -> Label:
     return plain
 
 
-def _code_labels(
-    labels: npt.NDArray[np.generic], classes: Sequence[Label], outside: Outside
-) -> Wide:
+def _code_labels(labels: Array, classes: Sequence[Label], outside: Outside) -> Wide:
     """Return positions in ``classes``, -1 for labels that are to be dropped."""
     codes, found = pd.factorize(labels)
     known = {label: code for code, label in enumerate(classes)}

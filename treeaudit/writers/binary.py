@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree
 
 __all__ = ["Splits", "splits_of"]
 
-Wide = npt.NDArray[np.int64]
 JSON = "write the version-free form instead (-o model.json)"
 
 
@@ -32,8 +31,8 @@ class Splits:
     left: Wide
     right: Wide
     feature: Wide
-    threshold: npt.NDArray[np.float64]
-    missing_left: npt.NDArray[np.bool_]
+    threshold: Float
+    missing_left: Flag
 
 
 def splits_of(tree: Tree) -> Splits:

@@ -8,8 +8,8 @@ its question from there.
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.source import Source
@@ -23,7 +23,6 @@ from treeaudit.writers.binary import JSON
 
 __all__ = ["encoded"]
 
-Wide = npt.NDArray[np.int64]
 _ENOUGH = 1 << 62
 
 
@@ -104,7 +103,7 @@ def _places(tree: Tree, whole: Tree) -> Wide:
     return place
 
 
-def _same(tree: Tree, node: Wide, whole: Tree, other: Wide) -> npt.NDArray[np.bool_]:
+def _same(tree: Tree, node: Wide, whole: Tree, other: Wide) -> Flag:
     same = (tree.feature[node] == whole.feature[other]) & (tree.low[node] == whole.low[other])
     same &= tree.high[node] == whole.high[other]
     if tree.missing is not None and whole.missing is not None:

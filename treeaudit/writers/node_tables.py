@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -18,7 +18,6 @@ from treeaudit.writers.binary import JSON, splits_of
 
 __all__ = ["Answers", "answers_of", "grown", "predictor"]
 
-Float = npt.NDArray[np.float64]
 _NEXT_TO_NOTHING = 1e-7
 
 
@@ -40,7 +39,7 @@ class Answers:
         everybody in a leaf has its number.
     """
 
-    people: npt.NDArray[np.int64]
+    people: Wide
     weight: Float
     value: Float
     impurity: Float

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Array
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.schema import Label
 
@@ -39,7 +39,7 @@ def class_named(kind: str) -> Any:  # noqa: ANN401
     return getattr(sklearn.ensemble, kind)
 
 
-def labels_of(classes: tuple[Label, ...]) -> npt.NDArray[np.generic]:
+def labels_of(classes: tuple[Label, ...]) -> Array:
     """Return class labels as the array that scikit-learn keeps."""
     array = np.array(classes)
     if len({type(label) for label in classes}) > 1 and array.dtype.kind == "U":

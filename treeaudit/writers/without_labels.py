@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
@@ -21,7 +22,7 @@ Live = Any
 """A scikit-learn estimator, which has no types."""
 
 
-def path_length(people: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def path_length(people: npt.ArrayLike) -> Float:
     """Return how deep a tree is expected to go on below a leaf of so many people.
 
     The mean length of an unsuccessful search in a binary search tree, as in Liu,

@@ -5,14 +5,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "discrete_laplace_law",
-    "exponential_mechanism_law",
-    "permute_and_flip_law",
-    "privacy_loss",
-]
-
-Float = npt.NDArray[np.float64]
+from treeaudit.arrays import Float
+from treeaudit.dp.flawed import smooth_exponent
 
 
 def discrete_laplace_law(values: npt.ArrayLike, rate: Fraction) -> Float:
@@ -68,6 +62,22 @@ def permute_and_flip_law(scores: npt.ArrayLike, rate: Fraction) -> Float:
         share[c] = np.log(np.sum(others / np.arange(1, len(others) + 1)))
     log_p: Float = log_q + share
     return log_p
+
+
+def smooth_label_law(counts: npt.ArrayLike, epsilon: float) -> Float:
+    """Return the log-probability of each class of one leaf under `smooth_label`.
+
+    Examples
+    --------
+    One person against two, at a claim of 1:
+
+    >>> one, two = smooth_label_law([1, 0], 1.0), smooth_label_law([2, 0], 1.0)
+    >>> round(float(one[1] - two[1]), 3)
+    2.131
+    """
+    largest, above = smooth_exponent(counts, epsilon)
+    exponent = np.where(largest, above[..., None], 0.0)
+    return np.asarray(exponent - np.logaddexp.reduce(exponent, axis=-1, keepdims=True))
 
 
 def privacy_loss(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
