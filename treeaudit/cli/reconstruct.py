@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from treeaudit.arrays import Index
 from treeaudit.cli.options import Force, MaxBytes, Model, Output, Select
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
     from rich.console import Console
     from rich.table import Table as Grid
@@ -133,9 +132,7 @@ def _width(console: "Console", shown: "Grid") -> int:
     return console.measure(shown, options=console.options.update(max_width=100_000)).maximum
 
 
-def _in_words(
-    table: "Table", frame: "pd.DataFrame", order: "npt.NDArray[np.intp]"
-) -> "pd.DataFrame":
+def _in_words(table: "Table", frame: "pd.DataFrame", order: Index) -> "pd.DataFrame":
     """Put the conditions into one column, where a column each would not fit."""
     from treeaudit.table.reconstruction import rule_text
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Int
 from treeaudit.errors import DataError
 from treeaudit.model.leftovers import Leftovers
 from treeaudit.model.schema import Label, Schema
@@ -15,10 +16,6 @@ from treeaudit.model.tree import Tree
 
 __all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre"]
 
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
 RecordsAre = Literal["all", "bootstrap", "disjoint", "unknown"]

@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 
 if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["CategorySets", "Tree"]
-
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,7 +5,6 @@ is verified on it would be about other people.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
@@ -15,8 +14,6 @@ from treeaudit.model.words import label_text, sentence
 from treeaudit.people.records import Records
 
 __all__ = ["MisfitError", "verify"]
-
-Wide = npt.NDArray[np.int64]
 
 
 class MisfitError(DataError):

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.model.tree import Tree
 
 __all__ = ["STARTS", "Cell", "Layout", "Subtrees", "lay_out", "level_of", "measure_subtrees"]
 
-Wide = npt.NDArray[np.int64]
 
 STARTS = (1, 2, 5, 10, 50)
 """Sizes of groups at which a new level begins, the most exposed first."""
@@ -205,9 +205,7 @@ def lay_out(
     )
 
 
-def _unfold(
-    below: Subtrees, start: Wide, child: npt.NDArray[np.int32], columns: int, rows: int
-) -> set[int]:
+def _unfold(below: Subtrees, start: Wide, child: Int, columns: int, rows: int) -> set[int]:
     """Return the nodes to draw as questions, the subtrees with most small leaves first."""
 
     def rank(node: int, depth: int) -> tuple[int, int, int, int]:
@@ -228,7 +226,7 @@ def _unfold(
     return opened
 
 
-def _widths(opened: set[int], start: Wide, child: npt.NDArray[np.int32]) -> dict[int, int]:
+def _widths(opened: set[int], start: Wide, child: Int) -> dict[int, int]:
     """Return the columns of every opened node; all others take one."""
     widths: dict[int, int] = {}
     # Parents come before children, so that going backwards meets children first.

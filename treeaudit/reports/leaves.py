@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from markupsafe import Markup
 
+from treeaudit.arrays import Wide
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import Rules, rules_of
@@ -31,7 +31,6 @@ __all__ = [
     "worst_trees",
 ]
 
-Wide = npt.NDArray[np.int64]
 MOST_STRIPS = 100
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
@@ -20,8 +20,6 @@ from treeaudit.table.labels import people_per_class
 
 __all__ = ["Row", "Rows", "published_rows", "worst_positions"]
 
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
 
 MOST_ROWS = 200
 MOST_FEATURES = 8

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.words import label_text
@@ -124,7 +124,7 @@ def _conditions(rules: Rules, table: Table) -> list[dict[str, Any]]:
     return conditions
 
 
-def _told(table: Table, tree: int, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+def _told(table: Table, tree: int, rows: Wide) -> list[dict[str, Any]]:
     """Return what the model tells of some leaves of a tree, one object each."""
     classes, counts, value = table.forest.schema.classes, table.counts(rows), table.value(rows)
     records: list[dict[str, Any]] = [

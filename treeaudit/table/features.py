@@ -14,14 +14,12 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.model.rules import Rules
 from treeaudit.model.tree import Tree
 
 __all__ = ["hidden_without", "people_by_feature", "people_by_last_split"]
 
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 _SAMPLE = 500
 

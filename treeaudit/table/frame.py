@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import label_text
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "per_leaf", "per_person"]
 
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 Texts = npt.NDArray[np.object_]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 Column = npt.NDArray[Any]
 Texts = npt.NDArray[np.object_]
 

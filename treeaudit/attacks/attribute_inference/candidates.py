@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.attacks.attribute_inference.what_if import MOST_CANDIDATES
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import cell, label_text
 
 __all__ = ["Column", "columns_of", "indicator_groups"]
 
-Float = npt.NDArray[np.float64]
 Table = npt.NDArray[np.floating[Any]]
-Int = npt.NDArray[np.int32]
 
 MOST_INTERVALS = 16
 _ENOUGH_THRESHOLDS = 4_096
@@ -161,7 +160,7 @@ def _categories(i: int, name: str, categories: Sequence[str], reference: Table) 
     )
 
 
-def _most_frequent(people: npt.NDArray[np.int64]) -> list[int]:
+def _most_frequent(people: Wide) -> list[int]:
     return sorted(np.argsort(-people, kind="stable")[:MOST_CANDIDATES].tolist())
 
 

@@ -14,12 +14,10 @@ Toolbox.
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int
 from treeaudit.model.tree import Tree
 
 __all__ = ["fredrikson", "people_reached", "single_match"]
-
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 
 
 def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) -> Float:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.attacks.background.control import one_known
 from treeaudit.attacks.background.curves import knowledge_details
 from treeaudit.attacks.background.details import BackgroundDetails
@@ -37,8 +37,6 @@ from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 
 __all__ = ["Background"]
-
-Wide = npt.NDArray[np.int64]
 
 
 def _by_one_known(findings: Sequence[Finding], _: Forest) -> float:

@@ -20,16 +20,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.attacks.background.bounds import Bounds, tightened
 
 __all__ = ["Disclosed", "cascade"]
-
-Flag = npt.NDArray[np.bool_]
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

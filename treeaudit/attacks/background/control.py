@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Index, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.control import Score, beside, conclusion, leaf_guesses
 from treeaudit.attacks.stated import Codes
@@ -19,9 +19,6 @@ from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, fact
 
 __all__ = ["Score", "control_of", "guess_by_node", "one_known"]
-
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 
 def guess_by_node(case: Case, tree: int, node: Int, label: Int) -> Callable[[Records], Int]:
@@ -69,7 +66,7 @@ def control_of(
     return replace(found, sentence=_sentence(case, found))
 
 
-def one_known(case: Case, positions: npt.NDArray[np.intp]) -> Control | None:
+def one_known(case: Case, positions: Index) -> Control | None:
     """Ask whether unseen people have the label that one known person leaves over."""
     labels, many = case.table.labels, case.forest.tree_classes is not None
     if many or not len(positions) or (case.train is None and case.test is None):

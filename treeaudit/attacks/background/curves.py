@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-import numpy.typing as npt
-
+from treeaudit.arrays import Wide
 from treeaudit.attacks.background.certainty import (
     certainty_by_known,
     certainty_by_negations,
@@ -23,7 +21,6 @@ from treeaudit.findings.numbers import People, Share
 
 __all__ = ["knowledge_details"]
 
-Wide = npt.NDArray[np.int64]
 
 _PIECES = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))
 

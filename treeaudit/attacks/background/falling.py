@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.attacks.background.control import Score, control_of, guess_by_node
 from treeaudit.attacks.background.details import FallingLeaf
 from treeaudit.attacks.case import Case
@@ -26,8 +26,6 @@ __all__ = [
     "others",
 ]
 
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 LISTED = 100
 """How many leaves or people are named one by one."""

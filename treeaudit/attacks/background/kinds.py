@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.schema import Schema
@@ -13,9 +14,6 @@ from treeaudit.people.prior import OTHERS, Prior, indicators_of, texts_of
 from treeaudit.people.records import Records
 
 __all__ = ["kinds_in_leaves", "kinds_of"]
-
-Flag = npt.NDArray[np.bool_]
-Wide = npt.NDArray[np.int64]
 
 
 def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int
 from treeaudit.attacks.background.bounds import Bounds, bounds_of, one_left, sees_everybody
 from treeaudit.attacks.background.cascade import cascade
 from treeaudit.attacks.background.control import Score
@@ -34,8 +34,6 @@ from treeaudit.findings.numbers import People
 from treeaudit.people.records import Records
 
 __all__ = ["Fallen", "taken_out"]
-
-Int = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

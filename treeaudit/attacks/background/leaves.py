@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.attacks.background.kinds import kinds_in_leaves
 from treeaudit.attacks.case import Case
 from treeaudit.model.tree import Tree
@@ -13,9 +13,6 @@ from treeaudit.people.records import Records
 
 __all__ = ["MixedLeaves", "claimed_leaves", "real_leaves"]
 
-Flag = npt.NDArray[np.bool_]
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 _CELLS = 2_000_000
 

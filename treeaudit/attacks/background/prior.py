@@ -8,8 +8,8 @@ others in the leaf are taken to be like everybody else.
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.background.control import Score, control_of
 from treeaudit.attacks.background.details import PublicPrior
 from treeaudit.attacks.background.kinds import kinds_of
@@ -25,11 +25,6 @@ from treeaudit.people.records import Records
 from treeaudit.stats import wilson
 
 __all__ = ["Inferred", "under_prior"]
-
-Flag = npt.NDArray[np.bool_]
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

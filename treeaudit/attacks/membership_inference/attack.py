@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.membership_inference.count_score import leaf_scores
 from treeaudit.attacks.membership_inference.details import (
@@ -43,7 +43,6 @@ from treeaudit.stats import Estimate, difference, wilson
 
 __all__ = ["Membership", "membership_scores"]
 
-Float = npt.NDArray[np.float64]
 
 _CERTAIN = 1e-9
 

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
 __all__ = ["Reference", "draws_ratio", "expected_counts", "leaf_scores", "people_ratio"]
 
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 
 PSEUDO = 0.5
 """People added to every leaf of the reference sample: an empty leaf is not impossible."""
@@ -146,7 +145,7 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
 def _labelled(
     forest: Forest,
     counts: Float,
-    leaf: npt.NDArray[np.bool_],
+    leaf: Flag,
     reference: Reference,
     node: Int,
     labels: Int,
@@ -162,9 +161,9 @@ def _labelled(
 
 
 def _unlabelled(
-    people: npt.NDArray[np.int64],
+    people: Wide,
     weight: Float | None,
-    leaf: npt.NDArray[np.bool_],
+    leaf: Flag,
     reference: Reference,
     index: int,
 ) -> Float:

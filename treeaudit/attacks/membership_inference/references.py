@@ -14,8 +14,8 @@ from collections.abc import Callable
 from importlib import import_module
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.sides import Sides
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
@@ -23,9 +23,6 @@ from treeaudit.people.records import Records
 
 __all__ = ["Reason", "Scores", "confidence", "lira", "loss"]
 
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
-Index = npt.NDArray[np.intp]
 Scores = tuple[Float, Float]
 Reason = str
 
@@ -146,7 +143,7 @@ def _shadow_rows(forest: Forest, people: Sides, shadows: int) -> int | Reason:
 
 def _shadow(
     forest: Forest,
-    known: tuple[Float, npt.NDArray[np.int32]],
+    known: tuple[Float, Int],
     asked: Float,
     labels: Index,
     seed: int,

@@ -12,13 +12,12 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.stats import Estimate, exact
 
 __all__ = ["FALSE_ALARMS", "area", "people_needed", "rate_at", "threshold_at"]
 
-Float = npt.NDArray[np.float64]
 
 FALSE_ALARMS = 10
 """A rate of false alarms that rests on fewer of them is not reported."""
