@@ -233,5 +233,5 @@ def _print_end(
         other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""
         console.print(
             "this holds for each tree alone: people who share their leaves in all trees can be "
-            f"fewer{other}",
+            f"fewer{other}"
         )

@@ -115,12 +115,10 @@ Output = Annotated[
     ),
 ]
 Force = Annotated[
-    bool,
-    typer.Option("--force", help="Replace files that exist.", rich_help_panel="Output"),
+    bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel="Output")
 ]
 Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Print the verdict only.", rich_help_panel="Output"),
+    bool, typer.Option("--quiet", "-q", help="Print the verdict only.", rich_help_panel="Output")
 ]
 Verbose = Annotated[
     bool,

@@ -22,8 +22,7 @@ def reconstruct(
     model: Model,
     output: Output = None,
     expand: Annotated[
-        bool,
-        typer.Option("--expand", help="One row per person.", rich_help_panel="What to show"),
+        bool, typer.Option("--expand", help="One row per person.", rich_help_panel="What to show")
     ] = False,
     leaf: Annotated[
         int | None,
@@ -48,10 +47,7 @@ def reconstruct(
             show_default=False,
         ),
     ] = None,
-    rows: Annotated[
-        int,
-        typer.Option(help="Rows to print, smallest groups first.", min=1),
-    ] = 20,
+    rows: Annotated[int, typer.Option(help="Rows to print, smallest groups first.", min=1)] = 20,
     select: Select = None,
     max_bytes: MaxBytes = None,
     force: Force = False,

@@ -97,8 +97,7 @@ BUILT_IN: Mapping[str, Policy] = {
         },
     ),
     "private": Policy(
-        name="private",
-        values={"max-epsilon": 1.0, "max-training-rows-inside": 0, "max-calls": 0},
+        name="private", values={"max-epsilon": 1.0, "max-training-rows-inside": 0, "max-calls": 0}
     ),
     "observe": Policy(name="observe"),
 }

@@ -117,11 +117,7 @@ class Schema:
 
     @classmethod
     def from_public(
-        cls,
-        frame: "pd.DataFrame",
-        *,
-        target: str,
-        categorical: Sequence[str] = (),
+        cls, frame: "pd.DataFrame", *, target: str, categorical: Sequence[str] = ()
     ) -> "Schema":
         """Describe columns by a table that everybody may see.
 

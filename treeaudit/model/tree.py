@@ -120,16 +120,7 @@ class Tree:
         n = len(self.parent)
         if n == 0:
             raise DataError("a tree needs at least a root")
-        for name in (
-            "feature",
-            "low",
-            "high",
-            "missing",
-            "n_records",
-            "counts",
-            "label",
-            "value",
-        ):
+        for name in ("feature", "low", "high", "missing", "n_records", "counts", "label", "value"):
             array = getattr(self, name)
             if array is not None and len(array) != n:
                 raise DataError(f"tree: {name} has {len(array)} rows for {n} nodes")

@@ -47,10 +47,7 @@ class Walk:
     next_of: Int
 
     def descend(
-        self,
-        values: npt.NDArray[np.floating[Any]],
-        at: Index,
-        rows: Wide | None = None,
+        self, values: npt.NDArray[np.floating[Any]], at: Index, rows: Wide | None = None
     ) -> Int:
         """Return the node in which each record ends.
 

@@ -54,11 +54,7 @@ def _bound(value: float, separator: str) -> tuple[str, bool]:
     return number(value, separator), False
 
 
-def cell(
-    low: float,
-    high: float,
-    separator: str = "",
-) -> str:
+def cell(low: float, high: float, separator: str = "") -> str:
     """Return a numeric condition without the name of its feature.
 
     Parameters

@@ -64,11 +64,7 @@ def render(report: Report, form: str, *, release_safe: bool = False) -> str:
 
 
 def save(
-    report: Report,
-    path: str | os.PathLike[str],
-    *,
-    force: bool = False,
-    release_safe: bool = False,
+    report: Report, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
 ) -> Path:
     """Write the report in the format that the suffix of the path tells.
 

@@ -11,13 +11,7 @@ __all__ = ["AttackLine", "attack_lines", "has_control"]
 
 _NUMBERS = Numbers(k=1)
 """The terminal masks nothing."""
-WORDS = {
-    "high": "HIGH",
-    "medium": "MEDIUM",
-    "low": "LOW",
-    "none": "CLEAR",
-    "skipped": "SKIP",
-}
+WORDS = {"high": "HIGH", "medium": "MEDIUM", "low": "LOW", "none": "CLEAR", "skipped": "SKIP"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

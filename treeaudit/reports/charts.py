@@ -159,9 +159,7 @@ def _column(
         '<rect class="hit" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
     ).format(x=x, y=y, w=width, h=bars.top + BARS - y)
     return Markup('<g class="col" data-row="{row}"><title>{title}</title>{body}</g>').format(
-        row=column.row,
-        title=column.title,
-        body=hit + drawn + bars.bar(column, x, width),
+        row=column.row, title=column.title, body=hit + drawn + bars.bar(column, x, width)
     )
 
 

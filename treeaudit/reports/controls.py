@@ -11,11 +11,7 @@ from treeaudit.reports.whiskers import Drawing, Row, share_row
 
 __all__ = ["Held", "control_plots", "control_text", "held_against"]
 
-_VERDICTS = {
-    "memory": "Memory",
-    "fact": "Fact of the population",
-    "open": "Not decided",
-}
+_VERDICTS = {"memory": "Memory", "fact": "Fact of the population", "open": "Not decided"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

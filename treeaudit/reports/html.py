@@ -34,14 +34,7 @@ from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import bounded_by
 from treeaudit.reports.provenance import facts, model_name, not_checked
 from treeaudit.reports.rows import published_rows
-from treeaudit.reports.summary import (
-    headline,
-    is_accepted,
-    pill,
-    reasons,
-    release,
-    total_people,
-)
+from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release, total_people
 from treeaudit.version import __version__
 
 __all__ = ["environment", "to_html"]

@@ -33,11 +33,7 @@ _STYLE = {
     "none": "green",
     "skipped": "dim",
 }
-_VERDICT = {
-    "pass": "bold white on green",
-    "fail": "bold white on red",
-    "review": "black on yellow",
-}
+_VERDICT = {"pass": "bold white on green", "fail": "bold white on red", "review": "black on yellow"}
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
 _WIDE = 76

@@ -142,10 +142,7 @@ def _indicators(name: str, names: Sequence[str], members: list[int], reference: 
         np.array([(reference[:, members] == row).all(axis=1).sum() for row in rows])
     )
     return Column(
-        name=name,
-        features=tuple(members),
-        values=rows[keep],
-        says=tuple(says[i] for i in keep),
+        name=name, features=tuple(members), values=rows[keep], says=tuple(says[i] for i in keep)
     )
 
 

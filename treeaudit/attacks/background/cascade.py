@@ -54,10 +54,7 @@ class Disclosed:
 
 
 def cascade(
-    trees: Sequence[Bounds | None],
-    node: Int,
-    given: Int,
-    step: Callable[[int], None] | None = None,
+    trees: Sequence[Bounds | None], node: Int, given: Int, step: Callable[[int], None] | None = None
 ) -> Disclosed:
     """Take out whoever is known, in every tree, until nothing changes.
 

@@ -69,13 +69,7 @@ def _mixed(case: Case, index: int) -> tuple[Int, Wide]:
 
 
 def real_leaves(
-    case: Case,
-    tree: Tree,
-    index: int,
-    train: Records,
-    kinds: Wide,
-    n_kinds: int,
-    label: Int | None,
+    case: Case, tree: Tree, index: int, train: Records, kinds: Wide, n_kinds: int, label: Int | None
 ) -> MixedLeaves:
     """Return the leaves in which everybody who ends there is counted, by kind."""
     node, counts = _mixed(case, index)

@@ -143,12 +143,7 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
 
 
 def _labelled(
-    forest: Forest,
-    counts: Float,
-    leaf: Flag,
-    reference: Reference,
-    node: Int,
-    labels: Int,
+    forest: Forest, counts: Float, leaf: Flag, reference: Reference, node: Int, labels: Int
 ) -> Float:
     n, classes = counts.shape
     key = node.astype(np.int64) * classes + labels
@@ -161,11 +156,7 @@ def _labelled(
 
 
 def _unlabelled(
-    people: Wide,
-    weight: Float | None,
-    leaf: Flag,
-    reference: Reference,
-    index: int,
+    people: Wide, weight: Float | None, leaf: Flag, reference: Reference, index: int
 ) -> Float:
     seen = np.bincount(reference.node[:, index], minlength=len(people))
     total = float(people[leaf].sum())

@@ -142,11 +142,7 @@ def _shadow_rows(forest: Forest, people: Sides, shadows: int) -> int | Reason:
 
 
 def _shadow(
-    forest: Forest,
-    known: tuple[Float, Int],
-    asked: Float,
-    labels: Index,
-    seed: int,
+    forest: Forest, known: tuple[Float, Int], asked: Float, labels: Index, seed: int
 ) -> Float | Reason:
     """Train one model and return its probability of the right labels."""
     name = forest.source.estimator
