@@ -90,13 +90,14 @@ def reconstruct(
 
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
+    from treeaudit.model.words import number_of
     from treeaudit.reports.plain_text import plain
     from treeaudit.table.reconstruction import rule_text
 
     text = rule_text(forest, tree, leaf)
     counted = forest.trees[tree].n_records
     n = None if counted is None else int(counted[leaf])
-    people = "" if n is None else f"{n:,} {'person' if n == 1 else 'people'}: "
+    people = "" if n is None else f"{number_of(n, 'person', 'people')}: "
     console.print(plain(f"leaf {leaf}, {people}{text}", 10_000), soft_wrap=True)
 
 

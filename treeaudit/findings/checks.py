@@ -114,12 +114,7 @@ class Registered:
 
 
 def register(offered: Iterable[tuple[str, Sequence[Rule]]]) -> Mapping[str, Registered]:
-    """Return every check by its name in a policy.
-
-    Parameters
-    ----------
-    offered
-        Id and rules of each attack.
+    """Return every check by its name in a policy, of attacks by id and of the model itself.
 
     Raises
     ------

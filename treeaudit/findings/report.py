@@ -120,10 +120,6 @@ class Report(Rendered):
 
         Parameters
         ----------
-        path
-            Where to write.
-        force
-            Replace a file that exists.
         release_safe
             Mask small counts (HTML only), so that the report may leave the room.
 

@@ -49,8 +49,6 @@ def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
 
     Parameters
     ----------
-    tree
-        The tree.
     leaves
         Node numbers, shape ``(n_asked,)``.
 

@@ -110,8 +110,6 @@ def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> 
         A model that `averages`.
     values
         Shape ``(n_records, n_features)``; categories as codes, missing as NaN.
-    n_jobs
-        Threads, as in scikit-learn.
     """
     trees = tuple(forest.trees)
     quick = all(walkable(tree, forest.schema) for tree in trees)

@@ -41,10 +41,6 @@ def render(report: Report, form: str, *, release_safe: bool = False) -> str:
 
     Parameters
     ----------
-    report
-        The report.
-    form
-        One of `FORMATS`.
     release_safe
         Mask every count from which somebody could be found, so that the report
         itself may leave the room. Only HTML can be masked.

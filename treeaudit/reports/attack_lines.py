@@ -47,12 +47,7 @@ def has_control(report: Report) -> bool:
 def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
     """Return a line per attack; those on the file itself that found nothing share one.
 
-    Parameters
-    ----------
-    report
-        The audit.
-    short
-        Whether ``found`` is to be a few words rather than a sentence.
+    ``short`` asks for a few words rather than a sentence in ``found``.
     """
     lines = [
         _line(report, result, short)

@@ -84,17 +84,7 @@ class Card:
 
 
 def cards(report: Report, numbers: Numbers, rows: frozenset[str]) -> list[Card]:
-    """Return a card per attack.
-
-    Parameters
-    ----------
-    report
-        The audit.
-    numbers
-        How numbers are written.
-    rows
-        Ids of the rows of the table that the page shows.
-    """
+    """Return a card per attack; ``rows`` are the ids of the rows of the table that are shown."""
     return [_card(report, result, numbers, rows) for result in report.results]
 
 

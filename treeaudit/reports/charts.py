@@ -76,14 +76,10 @@ def icicle(
 
     Parameters
     ----------
-    layout
-        Where the cells go.
     columns
         One per end of the layout, from left to right.
     questions
         Label and tooltip of inner nodes; nodes without one are drawn blank.
-    k
-        Where the policy draws its line.
     name, description
         What the drawing is called and what it shows, for those who cannot see
         it. The name also makes the ids unique.

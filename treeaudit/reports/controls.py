@@ -26,13 +26,7 @@ class Held:
 def control_plots(finding: Finding, numbers: Numbers) -> tuple[Drawing, ...]:
     """Return a plot per control of a finding.
 
-    Parameters
-    ----------
-    finding
-        The finding.
-    numbers
-        How numbers are written; a safe copy rounds shares and keeps the
-        sentences, which hold exact ones, to itself.
+    A safe copy rounds shares and keeps the sentences, which hold exact ones, to itself.
     """
     return tuple(
         Drawing(

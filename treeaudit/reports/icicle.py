@@ -99,16 +99,7 @@ class Layout:
 
 
 def measure_subtrees(tree: Tree, k: int, starts: Sequence[int] = STARTS) -> Subtrees:
-    """Add up the leaves below every node, one level of the tree at a time.
-
-    Parameters
-    ----------
-    tree
-        A tree that tells how many people are in a leaf.
-    k
-        Leaves with fewer people are small.
-    starts
-        Sizes at which a new level begins.
+    """Add up the leaves below every node, one level of the tree at a time; those below k are small.
 
     Examples
     --------
@@ -160,13 +151,9 @@ def lay_out(
 
     Parameters
     ----------
-    tree
-        A tree that tells how many people are in a leaf.
     k
         Leaves with fewer people are small: subtrees with many of them unfold
         before subtrees with few.
-    starts
-        Sizes at which a new level begins.
     most_columns, most_rows
         Bounds of the drawing; a tree that fits into the columns may take twice
         the rows. What lies deeper is folded.

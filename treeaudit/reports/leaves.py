@@ -12,7 +12,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.model.words import cells, label_text, sentence
+from treeaudit.model.words import cells, label_text, number_of, sentence
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
 from treeaudit.reports.masking import Numbers
@@ -132,10 +132,8 @@ def _draw(forest: Forest, index: int, numbers: Numbers) -> Drawing:
 def _description(layout: Layout, numbers: Numbers, folded: int) -> str:
     total = int(layout.below.n_leaves[0])
     small = numbers.noun(int(layout.below.small[0]), "leaf", "leaves")
-    text = (
-        f"{total:,} {'leaf' if total == 1 else 'leaves'}; "
-        f"those with fewer than {numbers.k:,} people: {small}."
-    )
+    text = number_of(total, "leaf", "leaves")
+    text += f"; those with fewer than {numbers.k:,} people: {small}."
     if folded:
         text += f" Columns that stand for several leaves each: {folded}."
     return text + " The table of groups lists the smallest ones with their rules."
@@ -174,8 +172,7 @@ def _title(
     smallest = int(layout.below.smallest[cell.node])
     total = int(layout.below.n_leaves[cell.node])
     if cell.kind == "fold":
-        leaves = "1 leaf" if total == 1 else f"{total:,} leaves"
-        parts = [f"{leaves}, smallest {numbers.count(smallest)}", rule]
+        parts = [f"{number_of(total, 'leaf', 'leaves')}, smallest {numbers.count(smallest)}", rule]
     else:
         parts = [
             numbers.people(smallest) if total else "nobody",

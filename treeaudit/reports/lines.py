@@ -38,8 +38,6 @@ def lines(series: Sequence[Series], *, name: str, axis: str, most: float | None 
     ----------
     series
         At most four lines.
-    name, axis
-        What is drawn, and against what.
     most
         The top of the scale; the largest number unless told.
 

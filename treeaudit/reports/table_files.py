@@ -46,15 +46,11 @@ def save_table(
 
     Parameters
     ----------
-    table
-        The table.
     path
         ``.csv`` and ``.parquet`` hold the text columns of `Table.to_frame`;
         ``.json`` holds exact bounds, one object per leaf.
     expand
         One row per person instead of one per leaf (not for JSON).
-    force
-        Replace a file that exists.
 
     Raises
     ------

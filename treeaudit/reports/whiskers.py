@@ -109,19 +109,7 @@ def whiskers(marks: Sequence[Point], reference: float | None = None) -> Markup:
 def share_row(
     name: str, kind: MarkKind, found: Estimate, numbers: Numbers, reference: float | None = None
 ) -> Row:
-    """Return a row for a share, as it may be told.
-
-    Parameters
-    ----------
-    name, kind
-        What the share is of, and how it is drawn.
-    found
-        The share.
-    numbers
-        How numbers are written.
-    reference
-        What chance would give.
-    """
+    """Return a row for a share, as it may be told; ``reference`` is what chance would give."""
     shown = numbers.estimate(found)
     if shown is None:
         return Row(name=name, graph=Markup(""), cells=(f"rests on {numbers.people(found.n)}",))

@@ -190,8 +190,6 @@ def crosstab(group: Wide, value: Wide, n_groups: int, n_values: int) -> Crosstab
         Shape ``(n_people,)``: group of each person, from 0; none may be empty.
     value
         Shape ``(n_people,)``: their value as a code from 0.
-    n_groups, n_values
-        How many there are.
 
     Examples
     --------

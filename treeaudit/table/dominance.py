@@ -23,8 +23,6 @@ def dominated(value: Float, group: Wide, n_groups: int, *, n: int = 2, k: float 
         the size counts.
     group
         Shape ``(n_people,)``: group of each person, from 0.
-    n_groups
-        How many groups there are.
     n
         How many people contribute together.
     k

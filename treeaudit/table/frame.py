@@ -75,8 +75,6 @@ def per_person(rows: Rows, size: Wide, people: Float) -> "pd.DataFrame":
 
     Parameters
     ----------
-    rows
-        The rows.
     size
         Shape ``(n_rows,)``: people per row.
     people

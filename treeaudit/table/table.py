@@ -162,12 +162,7 @@ class Table:
         return people_per_class(counts, self._size[chosen], self.forest.counts_are)
 
     def to_frame(self, rows: npt.ArrayLike | None = None) -> "pd.DataFrame":
-        """Return one row per leaf.
-
-        Parameters
-        ----------
-        rows
-            Positions of the rows wanted; all of them unless told.
+        """Return one row per leaf, at some positions of rows or for all.
 
         Returns
         -------

@@ -45,13 +45,7 @@ class Column:
     cuts: Float | None = None
 
     def truth(self, values: Table) -> Int:
-        """Return which candidate people have; -1 where it is none of them.
-
-        Parameters
-        ----------
-        values
-            Shape ``(n, n_features)``, as in `treeaudit.people.records.Records`.
-        """
+        """Return which candidate people have; -1 where it is none of them."""
         own = np.asarray(values[:, list(self.features)], dtype=np.float64)
         if self.cuts is not None:
             interval = np.searchsorted(self.cuts, own[:, 0], side="left")
@@ -67,8 +61,6 @@ def columns_of(forest: Forest, reference: Table) -> list[Column]:
 
     Parameters
     ----------
-    forest
-        The model.
     reference
         Shape ``(n, n_features)``: unseen people, who tell what is frequent.
     """

@@ -66,8 +66,6 @@ class Paths:
             Shape ``(n, n_features)``: what the model knows of the people.
         node
             Shape ``(n,)``: where they end as they are.
-        features
-            The columns that are hidden.
         candidates
             Shape ``(n_candidates, len(features))``, at most 64: what may be
             in them.

@@ -35,6 +35,7 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import number_of
 
 __all__ = ["Background"]
 
@@ -183,7 +184,7 @@ def _severity(
 
 
 def _not_people(unknown: int, case: Case) -> str:
-    leaves = "1 leaf" if unknown == 1 else f"{unknown:,} leaves"
+    leaves = number_of(unknown, "leaf", "leaves")
     return (
         f"the class counts of {leaves} are not people ({case.forest.counts_reason}), "
         "so known people cannot be taken out of them"
@@ -192,12 +193,8 @@ def _not_people(unknown: int, case: Case) -> str:
 
 def _summary(curve: list[int], unknown: int) -> str:
     more, last = curve[1] - curve[0], len(curve) - 1
-    text = (
-        f"Knowing one other person in the leaf discloses {more:,} more "
-        f"{'person' if more == 1 else 'people'}"
-        if more
-        else "Knowing one other person in the leaf discloses nobody more"
-    )
+    whom = number_of(more, "more person", "more people") if more else "nobody more"
+    text = f"Knowing one other person in the leaf discloses {whom}"
     text += f"; knowing {last} discloses {curve[last] - curve[0]:,}."
     if unknown:
         text += f" In {unknown:,} further leaves the counts are not people."

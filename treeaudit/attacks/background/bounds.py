@@ -48,8 +48,6 @@ def bounds_of(tree: Tree, counts_are: CountsAre, holds: Flag | None = None) -> B
 
     Parameters
     ----------
-    tree
-        The tree.
     counts_are
         As in `Forest`. Noise proves nothing.
     holds

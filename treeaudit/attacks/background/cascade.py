@@ -67,8 +67,6 @@ def cascade(
         ``holds``, as many people as its size.
     given
         Shape ``(n_people,)``: the labels that are known, -1 for the others.
-    step
-        Called with the number of each round.
 
     Returns
     -------

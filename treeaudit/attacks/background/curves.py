@@ -46,8 +46,6 @@ def knowledge_details(
         for which exactly r are enough.
     not_countable, total
         Further leaves, and the people of all.
-    known, prior
-        What known people and a public prior disclose.
     """
     steps, mixed = range(len(disclosed)), vectors.mixed
     people = vectors.size * vectors.leaves

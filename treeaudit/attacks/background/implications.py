@@ -33,8 +33,6 @@ def certainty_by_implications(vectors: Vectors, most: int) -> Float:
     vectors
         The counts of all leaves in question. The people in the implications
         may be in any of them.
-    most
-        The largest number of implications.
 
     Returns
     -------
@@ -82,8 +80,6 @@ def all_false(counts: npt.ArrayLike, most: int) -> Float:
     ----------
     counts
         Shape ``(n, n_classes)``, largest first.
-    most
-        The largest number of statements.
 
     Returns
     -------

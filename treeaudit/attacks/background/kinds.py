@@ -76,17 +76,6 @@ def kinds_in_leaves(
 ) -> tuple[Flag, Wide]:
     """Return which kinds of people a leaf's rule lets in, and of which kind all of them are.
 
-    Parameters
-    ----------
-    prior
-        The kinds.
-    schema
-        The columns of the model.
-    tree
-        The tree.
-    leaves
-        Node numbers, shape ``(n_leaves,)``.
-
     Returns
     -------
     tuple of numpy.ndarray

@@ -31,6 +31,7 @@ from treeaudit.attacks.case import Case
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
+from treeaudit.model.words import number_of
 from treeaudit.people.records import Records
 
 __all__ = ["Fallen", "taken_out"]
@@ -137,9 +138,10 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
     if not used:
         return _nobody(case, known, _unprovable(case))
     people = sum(found.people)
-    summary = f"Taking out {_those(len(known))} leaves one label for "
-    leaves = f"{len(found.node):,} {'leaf' if len(found.node) == 1 else 'leaves'}"
-    summary += f"{others(people)} in {leaves}." if people else "nobody."
+    whom = f"{others(people)} in {number_of(len(found.node), 'leaf', 'leaves')}"
+    summary = (
+        f"Taking out {_those(len(known))} leaves one label for {whom if people else 'nobody'}."
+    )
     return Fallen(
         details=_details(case, known, "leaves", used, found),
         share=people / max(total, 1),

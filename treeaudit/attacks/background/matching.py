@@ -19,11 +19,6 @@ def matched(known: Records, train: Records) -> Wide:
     Whoever is there twice is matched twice; the model cannot tell people with
     the same values and label apart.
 
-    Parameters
-    ----------
-    known, train
-        Both with labels.
-
     Returns
     -------
     numpy.ndarray
@@ -88,17 +83,6 @@ def _rank(key: Wide) -> Wide:
 
 def check_fit(forest: Forest, index: int, bounds: Bounds, known: Records) -> None:
     """Refuse known people whom a tree that has seen everybody cannot have seen.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    index
-        Of the tree.
-    bounds
-        What its leaves prove.
-    known
-        With labels.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from treeaudit.attacks.case import Case
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.rules import rules_of
-from treeaudit.model.words import label_text, sentence
+from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.stats import wilson
@@ -72,10 +72,6 @@ def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = 
 
     Parameters
     ----------
-    case
-        The model under audit.
-    prior
-        The public shares.
     certainty
         From which probability on a label counts as disclosed.
     label
@@ -208,7 +204,7 @@ def _inferred(
     without: _Judged | None,
 ) -> Inferred:
     real = seen is not None
-    leaves = "1 leaf" if sums.estimated == 1 else f"{sums.estimated:,} leaves"
+    leaves = number_of(sums.estimated, "leaf", "leaves")
     estimated = f"the Ω-estimate in {leaves} of three or more labels"
     details = PublicPrior(
         origin=prior.origin,
@@ -252,7 +248,7 @@ def _inferred(
 
 
 def _summary(prior: Prior, certainty: float, sums: _Sums, *, real: bool) -> str:
-    leaves = f"{sums.new_leaves:,} {'leaf' if sums.new_leaves == 1 else 'leaves'}"
+    leaves = number_of(sums.new_leaves, "leaf", "leaves")
     if not sums.new_leaves:
         return f"{prior.origin} makes nobody at least {certainty:.0%} certain in mixed leaves."
     if not real:
@@ -260,9 +256,9 @@ def _summary(prior: Prior, certainty: float, sums: _Sums, *, real: bool) -> str:
             f"{prior.origin} makes some target at least {certainty:.0%} certain in {leaves} "
             f"of several labels, of {sums.new_people:,} people at most."
         )
-    who = "person" if sums.new_people == 1 else "people"
+    people = number_of(sums.new_people, "person", "people")
     return (
-        f"{prior.origin} makes {sums.new_people:,} {who} in {leaves} of several labels at least "
+        f"{prior.origin} makes {people} in {leaves} of several labels at least "
         f"{certainty:.0%} certain."
     )
 

@@ -82,11 +82,6 @@ def vectors_of(table: Table) -> Vectors:
     The largest class tells the counts of a leaf of at most two labels; the
     trees are only looked at again where a leaf holds three.
 
-    Parameters
-    ----------
-    table
-        The groups of a model.
-
     Examples
     --------
     >>> import treeaudit as ta

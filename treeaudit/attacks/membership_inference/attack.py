@@ -38,6 +38,7 @@ from treeaudit.findings.findings import About, Control, Finding, Severity, Skipp
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import number_of
 from treeaudit.people.predictions import averages
 from treeaudit.stats import Estimate, difference, wilson
 
@@ -263,7 +264,7 @@ def _summary(
             "sees little but right and wrong."
         )
     if alone:
-        leaves = "1 leaf holds" if alone == 1 else f"{alone:,} leaves hold"
+        leaves = number_of(alone, "leaf holds", "leaves hold")
         where = f" in the {n_trees:,} trees" if n_trees > 1 else ""
         text += f" {leaves} one person alone{where}, whatever this test finds (TA101)."
     return text

@@ -113,15 +113,6 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
     Class counts are used where they are people or draws; otherwise the people
     in the leaf whatever their label, and of weights only whether they are zero.
 
-    Parameters
-    ----------
-    forest
-        The model.
-    index, tree
-        Which tree, and the tree itself.
-    reference
-        People who were not in the training data.
-
     Returns
     -------
     numpy.ndarray or None

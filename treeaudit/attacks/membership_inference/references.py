@@ -85,19 +85,6 @@ def lira(
     Shadow models have the class and the parameters of the model and are trained
     on the reference half, each on a random half of it. They need scikit-learn.
 
-    Parameters
-    ----------
-    forest
-        The model.
-    people
-        Members, control and reference.
-    seed
-        Of the shadow models.
-    step
-        Called with shadow models done and their number.
-    shadows
-        How many models.
-
     Returns
     -------
     tuple of numpy.ndarray, or str

@@ -34,8 +34,6 @@ def area(members: Float, control: Float, confidence: float = 0.95) -> Estimate:
     ----------
     members, control
         Scores; minus infinity is allowed. At least one each.
-    confidence
-        Coverage of the interval.
 
     Examples
     --------
@@ -83,8 +81,6 @@ def rate_at(members: Float, control: Float, false_alarms: float) -> Estimate | N
 
     Parameters
     ----------
-    members, control
-        Scores.
     false_alarms
         Largest share of control people above the threshold, such as 0.01.
 

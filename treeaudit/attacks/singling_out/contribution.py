@@ -53,16 +53,9 @@ class Contribution(Details):
 
 
 def contribution(case: Case, small: Flag) -> tuple[Contribution, ...]:
-    """Return the features on the way to small leaves, the one that matters most first.
+    """Return the features on the way to ``small`` leaves of the table, the most important first.
 
     Of the tree with the most people in small leaves.
-
-    Parameters
-    ----------
-    case
-        The model, with ``train`` or without.
-    small
-        Shape ``(n,)``: which leaves of ``case.table`` are below k.
     """
     table = case.table
     if not small.any():
