@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeaudit.arrays import Index
 from treeaudit.cli.options import Force, MaxBytes, Model, Output, Select
 
 if TYPE_CHECKING:
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
+    from treeaudit.arrays import Index
     from treeaudit.model.forest import Forest
     from treeaudit.table.table import Table
 
@@ -129,7 +129,7 @@ def _width(console: "Console", shown: "Grid") -> int:
     return console.measure(shown, options=console.options.update(max_width=100_000)).maximum
 
 
-def _in_words(table: "Table", frame: "pd.DataFrame", order: Index) -> "pd.DataFrame":
+def _in_words(table: "Table", frame: "pd.DataFrame", order: "Index") -> "pd.DataFrame":
     """Put the conditions into one column, where a column each would not fit."""
     from treeaudit.table.reconstruction import rule_text
 
