@@ -1,5 +1,6 @@
 """``treeaudit reconstruct MODEL``."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,34 +18,24 @@ if TYPE_CHECKING:
 
 __all__ = ["reconstruct"]
 
+_SHOWN = partial(typer.Option, rich_help_panel="What to show", show_default=False)
+
 
 def reconstruct(
     model: Model,
     output: Output = None,
-    expand: Annotated[
-        bool, typer.Option("--expand", help="One row per person.", rich_help_panel="What to show")
-    ] = False,
+    expand: Annotated[bool, _SHOWN("--expand", help="One row per person.")] = False,
     leaf: Annotated[
-        int | None,
-        typer.Option(
-            help="Only the rule of this leaf, in words.",
-            metavar="N",
-            rich_help_panel="What to show",
-            show_default=False,
-        ),
+        int | None, _SHOWN(help="Only the rule of this leaf, in words.", metavar="N")
     ] = None,
-    tree: Annotated[
-        bool, typer.Option("--tree", help="Draw the tree.", rich_help_panel="What to show")
-    ] = False,
+    tree: Annotated[bool, _SHOWN("--tree", help="Draw the tree.")] = False,
     number: Annotated[
         int | None,
-        typer.Option(
+        _SHOWN(
             "--number",
             help="Which tree of a forest, from 0; all of them unless told.",
             metavar="N",
             min=0,
-            rich_help_panel="What to show",
-            show_default=False,
         ),
     ] = None,
     rows: Annotated[int, typer.Option(help="Rows to print, smallest groups first.", min=1)] = 20,
