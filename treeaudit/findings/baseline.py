@@ -31,8 +31,6 @@ class Baseline:
 
     Attributes
     ----------
-    name, sha256
-        Of the report file.
     model, model_sha256, estimator
         Which model it is about; None where it was in memory.
     k

@@ -55,8 +55,6 @@ class Rule:
 
     Attributes
     ----------
-    name
-        As in a policy.
     title, bound
         What is measured, and its bound with a place for the threshold.
     measure

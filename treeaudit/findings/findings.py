@@ -58,10 +58,6 @@ class Evidence:
 
     Attributes
     ----------
-    tree, leaf
-        Where it is.
-    people
-        How many people it holds.
     says
         What the attacker learns, such as ``income = >50K``.
     rule
@@ -114,8 +110,6 @@ class Finding:
 
     Attributes
     ----------
-    id, title
-        Of the attack.
     severity
         ``none`` where the attack found nothing.
     leaves, people
@@ -131,8 +125,6 @@ class Finding:
         finding that did not see everything.
     details
         Further numbers by name, JSON-ready.
-    evidence
-        The worst leaves.
     per_tree
         The main numbers tree by tree, for forests.
     controls
@@ -176,10 +168,6 @@ class Skipped:
 
     Attributes
     ----------
-    id, title
-        Of the attack.
-    reason
-        Why, in one sentence.
     asks
         The options of the command line that would supply what is missing.
     """
@@ -196,13 +184,9 @@ class Check:
 
     Attributes
     ----------
-    name
-        As in the policy file.
     threshold, measured
         The bound and the number; ``measured`` is None where the check was
         skipped.
-    status
-        ``pass``, ``fail`` or ``skipped``.
     title, bound, shown
         What is measured, its bound and the measured number, in words.
     reason

@@ -23,8 +23,6 @@ class Policy:
 
     Attributes
     ----------
-    name
-        How it is called.
     values
         Threshold by check name; a check that is absent is not made.
     """

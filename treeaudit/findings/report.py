@@ -137,19 +137,7 @@ Show = Callable[[Finding | Skipped, Report], View]
 
 
 class Page(Protocol):
-    """The part of an attack that is shown.
-
-    Attributes
-    ----------
-    id, title
-        Of the attack.
-    words
-        What there is to say about it.
-    about
-        What it is about.
-    view
-        Returns what there is to show of a result.
-    """
+    """The part of an attack that is shown."""
 
     id: ClassVar[str]
     title: ClassVar[str]

@@ -120,8 +120,6 @@ class Forest:
     ----------
     trees
         A sequence of `Tree`; may build them on demand.
-    schema
-        The columns and the classes.
     counts_are
         What `Tree.counts` hold: ``exact`` or ``likely`` people (draws under
         bootstrap), ``weighted``, ``noisy``, ``label-only`` or ``absent``.
@@ -142,8 +140,6 @@ class Forest:
         Whether the model compares inputs as 32-bit numbers.
     privacy
         The ledger of a differentially private model, or None.
-    source
-        Where the model came from.
     warnings
         What the reader noticed, one sentence each.
     leftovers

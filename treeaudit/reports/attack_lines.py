@@ -20,8 +20,6 @@ class AttackLine:
 
     Attributes
     ----------
-    level, word, title
-        The severity, the same as a word, and the attack.
     found
         What it found: short where the other columns are shown, a sentence
         otherwise.

@@ -65,12 +65,6 @@ class Cell:
 
     Attributes
     ----------
-    node
-        The node it stands for.
-    depth
-        Its row.
-    first, width
-        Its columns.
     kind
         ``inner`` for a question, ``leaf``, or ``fold`` for a subtree that is
         drawn as one column.

@@ -40,10 +40,6 @@ class Drawing:
 
     Attributes
     ----------
-    tree
-        Its number.
-    svg
-        The drawing.
     folded
         Columns that stand for more than one leaf.
     """

@@ -18,8 +18,6 @@ class Series:
 
     Attributes
     ----------
-    name
-        What it stands for.
     values
         Its heights at 0, 1, 2, …; at least two.
     texts

@@ -34,8 +34,6 @@ class Row:
     ----------
     id
         Its anchor in the page.
-    tree, leaf
-        Where it is.
     people, shade
         Its people in words, and the colour of that size.
     labels
@@ -66,12 +64,8 @@ class Rows:
 
     Attributes
     ----------
-    rows
-        The rows.
     total
         Groups in the model.
-    label_names, feature_names
-        Headings of the columns.
     has_others, has_estimates
         Whether some conditions have no column, and whether some counts of
         labels are not people.

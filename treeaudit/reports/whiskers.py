@@ -33,8 +33,6 @@ class Row:
 
     Attributes
     ----------
-    name
-        What it is about.
     graph
         The drawing; nothing where there is no number to draw.
     cells
@@ -49,23 +47,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """Rows on one scale.
-
-    Attributes
-    ----------
-    title
-        What all of them are about.
-    lines
-        The rows.
-    heads
-        Headings of the cells.
-    told
-        Whether the headings are shown, or left to those who cannot see.
-    sentences
-        What follows from the rows.
-    more
-        Further sentences, folded away.
-    """
+    """Rows on one scale: a `treeaudit.findings.view.Plot` whose numbers may be told."""
 
     title: str
     lines: tuple[Row, ...]

@@ -24,12 +24,8 @@ class Rows:
 
     Attributes
     ----------
-    schema
-        The columns and the classes of the model.
     tree
         Tree of each row; None where there is only one.
-    leaf
-        Node number of each row.
     rules
         Shape ``(n_rows, n_features)``: a text per feature.
     size, counts, value, label

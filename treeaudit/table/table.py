@@ -35,13 +35,9 @@ class Table:
 
     Attributes
     ----------
-    forest
-        The model.
     start
         Shape ``(n_trees + 1,)``: rows ``start[t]`` to ``start[t + 1]`` belong
         to tree t.
-    leaf
-        Node number of each row.
     n_nodes, n_leaves
         Of the trees that were looked at, whether their leaves are rows or not.
     n_silent

@@ -26,8 +26,6 @@ class Column:
 
     Attributes
     ----------
-    name
-        What it is called.
     features
         Positions of its features in the model.
     values

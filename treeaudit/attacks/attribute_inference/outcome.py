@@ -18,8 +18,6 @@ class Outcome:
 
     Attributes
     ----------
-    column
-        Which one.
     is_member
         Shape ``(n,)``: members, the others are control people.
     model, imputation, frequent, fredrikson

@@ -43,12 +43,6 @@ class Fallen:
 
     Attributes
     ----------
-    details
-        What is measured of it.
-    share
-        Share of the people who fall.
-    summary
-        One sentence.
     evidence
         The leaves that disclose most.
     controls

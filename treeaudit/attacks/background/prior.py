@@ -33,12 +33,8 @@ class Inferred:
 
     Attributes
     ----------
-    details
-        What is measured of it.
     share
         Share of the people whose label the prior makes nearly certain.
-    summary
-        One sentence.
     evidence
         The leaves where it is most certain.
     controls
