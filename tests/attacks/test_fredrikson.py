@@ -5,12 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.toolbox_rules import people_reached, single_match
 from tests.strategies import forests, rows
-from treeaudit.attacks.attribute_inference.fredrikson import (
-    fredrikson,
-    people_reached,
-    single_match,
-)
+from treeaudit.attacks.attribute_inference.fredrikson import fredrikson
 from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.model.tree import Tree
 

@@ -37,18 +37,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    scan,
-    reconstruct,
-    inspect,
-    compare,
-    defend,
-    train,
-    schema,
-    explain,
-    attacks,
-    demo,
-):
+for command in (scan, reconstruct, inspect, compare, defend, train, schema, explain, attacks, demo):
     app.command(cls=NamedWithMethods if command is defend else Named)(command)
 
 
@@ -61,11 +50,7 @@ def _version(value: bool) -> None:
 @app.callback()
 def _options(
     version: bool = typer.Option(
-        False,
-        "--version",
-        help="Show the version and leave.",
-        callback=_version,
-        is_eager=True,
+        False, "--version", help="Show the version and leave.", callback=_version, is_eager=True
     ),
     verbose: bool = typer.Option(False, "--verbose", "-v", hidden=True),
 ) -> None:

@@ -1,5 +1,6 @@
 """``treeaudit defend MODEL``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,79 +29,58 @@ if TYPE_CHECKING:
 
 __all__ = ["defend"]
 
-_HOW = "How"
+_HOW = partial(typer.Option, rich_help_panel="How", show_default=False)
 
 
 def defend(
     model: Model,
     min_leaf: Annotated[
         int | None,
-        typer.Option(
+        _HOW(
             help="Repair until every leaf holds K people. Unless this or a method is given, the "
             "mildest repair that passes the policy is searched for.",
             metavar="K",
             min=2,
-            rich_help_panel=_HOW,
-            show_default=False,
         ),
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(
+        _HOW(
             help="How to repair: see below, or --method list. Unless given, --min-leaf merges "
             "leaves into their parents.",
             metavar="NAME",
             callback=listed,
             is_eager=True,
-            rich_help_panel=_HOW,
-            show_default=False,
         ),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option(
+        _HOW(
             "--set",
             help="A parameter of the method, such as t=0.3. Can be repeated.",
             metavar="NAME=VALUE",
-            rich_help_panel=_HOW,
-            show_default=False,
         ),
     ] = None,
     unanswered: Annotated[
         Literal["parent", "reject"] | None,
-        typer.Option(
+        _HOW(
             help="Records of leaves that were taken out get the answer of the node above, or none "
-            "(JSON only).",
-            rich_help_panel=_HOW,
-            show_default=False,
+            "(JSON only)."
         ),
     ] = None,
     strip: Annotated[
-        bool,
-        typer.Option(
-            "--strip",
-            help="Take out every count, and all else that no prediction needs.",
-            rich_help_panel=_HOW,
-        ),
+        bool, _HOW("--strip", help="Take out every count, and all else that no prediction needs.")
     ] = False,
     round_counts: Annotated[
         int | None,
-        typer.Option(
-            help="Round counts to multiples of B; totals stay consistent.",
-            metavar="B",
-            min=2,
-            rich_help_panel=_HOW,
-            show_default=False,
-        ),
+        _HOW(help="Round counts to multiples of B; totals stay consistent.", metavar="B", min=2),
     ] = None,
     sweep: Annotated[
         str | None,
-        typer.Option(
+        _HOW(
             help="Only show what each of these K costs, such as 2,5,10,20,50; -o FILE.html "
             "draws it.",
             metavar="K,K,…",
-            rich_help_panel=_HOW,
-            show_default=False,
         ),
     ] = None,
     policy: PolicyName = "default",
@@ -233,5 +213,5 @@ def _print_end(
         other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""
         console.print(
             "this holds for each tree alone: people who share their leaves in all trees can be "
-            f"fewer{other}",
+            f"fewer{other}"
         )

@@ -11,10 +11,9 @@ __all__ = ["demo"]
 
 
 def demo(
-    folder: Annotated[
-        Path,
-        typer.Argument(help="Where to put the model and the report."),
-    ] = Path("treeaudit-demo"),
+    folder: Annotated[Path, typer.Argument(help="Where to put the model and the report.")] = Path(
+        "treeaudit-demo"
+    ),
     show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     force: Force = False,
 ) -> None:

@@ -10,8 +10,7 @@ __all__ = ["explain"]
 
 def explain(
     name: Annotated[
-        str,
-        typer.Argument(help="Such as TA101 or labels-only.", metavar="ID", show_default=False),
+        str, typer.Argument(help="Such as TA101 or labels-only.", metavar="ID", show_default=False)
     ],
 ) -> None:
     """Explain an attack or a repair: what it does, and what it leaves.

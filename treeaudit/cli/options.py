@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,6 +38,13 @@ __all__ = [
     "distinct",
     "settings",
 ]
+
+_ATTACKS = partial(typer.Option, rich_help_panel="Attacks", show_default=False)
+_INPUT = partial(typer.Option, rich_help_panel="Input", show_default=False)
+_OUTPUT = partial(typer.Option, rich_help_panel="Output", show_default=False)
+_PEOPLE = partial(typer.Option, rich_help_panel="People", show_default=False)
+_POLICY = partial(typer.Option, rich_help_panel="Policy", show_default=False)
+_KNOWS = partial(typer.Option, rich_help_panel="What the attacker knows", show_default=False)
 
 VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
 """Whether everything is to be told, wherever on the line that was asked for."""
@@ -84,115 +92,77 @@ Model = Annotated[
     ),
 ]
 Select = Annotated[
-    str | None,
-    typer.Option(
-        help="Which model to take when the file holds several.",
-        metavar="NAME",
-        rich_help_panel="Input",
-        show_default=False,
-    ),
+    str | None, _INPUT(help="Which model to take when the file holds several.", metavar="NAME")
 ]
 MaxBytes = Annotated[
     int | None,
-    typer.Option(
+    _INPUT(
         help="Refuse files that are larger, packed or unpacked (8 GiB unless told).",
         metavar="N",
         min=1,
-        rich_help_panel="Input",
-        show_default=False,
     ),
 ]
 Output = Annotated[
     list[Path] | None,
-    typer.Option(
+    _OUTPUT(
         "--output",
         "-o",
         help="Also write FILE; its suffix tells the format. Can be repeated.",
         callback=distinct,
         metavar="FILE",
-        rich_help_panel="Output",
-        show_default=False,
     ),
 ]
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Replace files that exist.", rich_help_panel="Output"),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Print the verdict only.", rich_help_panel="Output"),
-]
+Force = Annotated[bool, _OUTPUT("--force", help="Replace files that exist.")]
+Quiet = Annotated[bool, _OUTPUT("--quiet", "-q", help="Print the verdict only.")]
 Verbose = Annotated[
     bool,
-    typer.Option(
+    _OUTPUT(
         "--verbose",
         "-v",
         help="Tell all: the worst leaves of every attack; of an error, where it comes from.",
         callback=_tell_all,
-        rich_help_panel="Output",
     ),
 ]
 Train = Annotated[
     Path | None,
-    typer.Option(
+    _PEOPLE(
         help="The people it was trained on (CSV, Parquet): claims are verified on them.",
         metavar="DATA",
-        rich_help_panel="People",
-        show_default=False,
     ),
 ]
 Test = Annotated[
     Path | None,
-    typer.Option(
-        help="People who were not in the training data: the control.",
-        metavar="DATA",
-        rich_help_panel="People",
-        show_default=False,
-    ),
+    _PEOPLE(help="People who were not in the training data: the control.", metavar="DATA"),
 ]
 Target = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of the labels in these tables.",
-        metavar="COLUMN",
-        rich_help_panel="People",
-        show_default=False,
-    ),
+    str | None, _PEOPLE(help="Column of the labels in these tables.", metavar="COLUMN")
 ]
 Sensitive = Annotated[
     list[str] | None,
-    typer.Option(
+    _PEOPLE(
         help="Audit this column of --train inside the groups too. Can be repeated.",
         metavar="COLUMN",
-        rich_help_panel="People",
-        show_default=False,
     ),
 ]
 Known = Annotated[
     Path | None,
-    typer.Option(
+    _KNOWS(
         help="Training people whose labels the attacker knows: who falls because of them?",
         metavar="DATA",
-        rich_help_panel="What the attacker knows",
-        show_default=False,
     ),
 ]
 PriorShares = Annotated[
     Path | None,
-    typer.Option(
+    _KNOWS(
         help="Public shares of the labels, for everybody or by the values of a column.",
         metavar="DATA",
-        rich_help_panel="What the attacker knows",
-        show_default=False,
     ),
 ]
 SamplingFraction = Annotated[
     float | None,
-    typer.Option(
+    _PEOPLE(
         help="Share of the population that is in the training data: risks outside it.",
         metavar="SHARE",
-        rich_help_panel="People",
-        show_default=False,
     ),
 ]
 PolicyName = Annotated[
@@ -206,31 +176,24 @@ PolicyName = Annotated[
 ]
 AcceptedReport = Annotated[
     Path | None,
-    typer.Option(
+    _POLICY(
         "--baseline",
         help="An accepted JSON report: only what is new or worse fails.",
         metavar="JSON",
-        rich_help_panel="Policy",
-        show_default=False,
     ),
 ]
 Acro = Annotated[
     Path | None,
-    typer.Option(
-        help="Also add an entry for SACRO-Viewer to this folder of ACRO outputs.",
-        metavar="DIR",
-        rich_help_panel="Output",
-        show_default=False,
+    _OUTPUT(
+        help="Also add an entry for SACRO-Viewer to this folder of ACRO outputs.", metavar="DIR"
     ),
 ]
 Attacks = Annotated[
     list[str] | None,
-    typer.Option(
+    _ATTACKS(
         "--attack",
         help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
         metavar="ID",
-        rich_help_panel="Attacks",
-        show_default=False,
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")]
@@ -240,17 +203,11 @@ Form = Annotated[
 ]
 ReleaseSafe = Annotated[
     bool,
-    typer.Option(
-        "--release-safe",
-        help="Mask small counts in the HTML file, so that it may leave the room.",
-        rich_help_panel="Output",
+    _OUTPUT(
+        "--release-safe", help="Mask small counts in the HTML file, so that it may leave the room."
     ),
 ]
 ExitZero = Annotated[
     bool,
-    typer.Option(
-        "--exit-zero",
-        help="Exit with 0 whatever the verdict, for jobs that only report.",
-        rich_help_panel="Policy",
-    ),
+    _POLICY("--exit-zero", help="Exit with 0 whatever the verdict, for jobs that only report."),
 ]

@@ -51,15 +51,7 @@ class Bar:
 
 @contextmanager
 def progress_bar(model: Path, *, quiet: bool = False) -> Iterator[Bar]:
-    """Give a bar that is gone afterwards; silent in pipes and with ``quiet``.
-
-    Parameters
-    ----------
-    model
-        The file that is read first; a large one shows the bar at once.
-    quiet
-        Show nothing.
-    """
+    """Give a bar that is gone afterwards; silent in pipes, at once for a large file."""
     bar = Bar(visible=not quiet and sys.stderr.isatty())
     if model.is_file() and model.stat().st_size > _LARGE:
         bar.start("reading the file")

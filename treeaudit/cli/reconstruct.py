@@ -1,5 +1,6 @@
 """``treeaudit reconstruct MODEL``."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -7,52 +8,37 @@ import typer
 from treeaudit.cli.options import Force, MaxBytes, Model, Output, Select
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
     from rich.console import Console
     from rich.table import Table as Grid
 
+    from treeaudit.arrays import Index
     from treeaudit.model.forest import Forest
     from treeaudit.table.table import Table
 
 __all__ = ["reconstruct"]
 
+_SHOWN = partial(typer.Option, rich_help_panel="What to show", show_default=False)
+
 
 def reconstruct(
     model: Model,
     output: Output = None,
-    expand: Annotated[
-        bool,
-        typer.Option("--expand", help="One row per person.", rich_help_panel="What to show"),
-    ] = False,
+    expand: Annotated[bool, _SHOWN("--expand", help="One row per person.")] = False,
     leaf: Annotated[
-        int | None,
-        typer.Option(
-            help="Only the rule of this leaf, in words.",
-            metavar="N",
-            rich_help_panel="What to show",
-            show_default=False,
-        ),
+        int | None, _SHOWN(help="Only the rule of this leaf, in words.", metavar="N")
     ] = None,
-    tree: Annotated[
-        bool, typer.Option("--tree", help="Draw the tree.", rich_help_panel="What to show")
-    ] = False,
+    tree: Annotated[bool, _SHOWN("--tree", help="Draw the tree.")] = False,
     number: Annotated[
         int | None,
-        typer.Option(
+        _SHOWN(
             "--number",
             help="Which tree of a forest, from 0; all of them unless told.",
             metavar="N",
             min=0,
-            rich_help_panel="What to show",
-            show_default=False,
         ),
     ] = None,
-    rows: Annotated[
-        int,
-        typer.Option(help="Rows to print, smallest groups first.", min=1),
-    ] = 20,
+    rows: Annotated[int, typer.Option(help="Rows to print, smallest groups first.", min=1)] = 20,
     select: Select = None,
     max_bytes: MaxBytes = None,
     force: Force = False,
@@ -95,13 +81,14 @@ def reconstruct(
 
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
+    from treeaudit.model.words import number_of
     from treeaudit.reports.plain_text import plain
     from treeaudit.table.reconstruction import rule_text
 
     text = rule_text(forest, tree, leaf)
     counted = forest.trees[tree].n_records
     n = None if counted is None else int(counted[leaf])
-    people = "" if n is None else f"{n:,} {'person' if n == 1 else 'people'}: "
+    people = "" if n is None else f"{number_of(n, 'person', 'people')}: "
     console.print(plain(f"leaf {leaf}, {people}{text}", 10_000), soft_wrap=True)
 
 
@@ -133,9 +120,7 @@ def _width(console: "Console", shown: "Grid") -> int:
     return console.measure(shown, options=console.options.update(max_width=100_000)).maximum
 
 
-def _in_words(
-    table: "Table", frame: "pd.DataFrame", order: "npt.NDArray[np.intp]"
-) -> "pd.DataFrame":
+def _in_words(table: "Table", frame: "pd.DataFrame", order: "Index") -> "pd.DataFrame":
     """Put the conditions into one column, where a column each would not fit."""
     from treeaudit.table.reconstruction import rule_text
 

@@ -13,8 +13,7 @@ __all__ = ["schema"]
 def schema(
     data: Annotated[Path, typer.Argument(help="A table: CSV or Parquet.", show_default=False)],
     target: Annotated[
-        str,
-        typer.Option(help="The column with the labels.", metavar="COLUMN", show_default=False),
+        str, typer.Option(help="The column with the labels.", metavar="COLUMN", show_default=False)
     ],
     categorical: Annotated[
         list[str] | None,

@@ -49,8 +49,7 @@ def train(
         ),
     ] = None,
     algorithm: Annotated[
-        str | None,
-        typer.Option(help="How to train.", metavar="NAME", show_default=False),
+        str | None, typer.Option(help="How to train.", metavar="NAME", show_default=False)
     ] = None,
     target: Annotated[
         str | None,
@@ -71,8 +70,7 @@ def train(
     outside: Annotated[
         Literal["raise", "clip"],
         typer.Option(
-            help="What to do with values that the schema does not know.",
-            rich_help_panel=_PRIVACY,
+            help="What to do with values that the schema does not know.", rich_help_panel=_PRIVACY
         ),
     ] = "raise",
     setting: Annotated[
@@ -87,8 +85,7 @@ def train(
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Repeat a draw, for tests: marks the model as not private.",
-            show_default=False,
+            help="Repeat a draw, for tests: marks the model as not private.", show_default=False
         ),
     ] = None,
     force: Force = False,

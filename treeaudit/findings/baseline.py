@@ -31,8 +31,6 @@ class Baseline:
 
     Attributes
     ----------
-    name, sha256
-        Of the report file.
     model, model_sha256, estimator
         Which model it is about; None where it was in memory.
     k
@@ -62,8 +60,6 @@ def read_baseline(path: str | os.PathLike[str], forest: Forest) -> Baseline:
     ----------
     path
         A report as `treeaudit scan -o report.json` writes it.
-    forest
-        The model that is audited now.
 
     Raises
     ------
@@ -138,15 +134,9 @@ def accept(
 
     Parameters
     ----------
-    checks
-        The checks of this audit.
-    baseline
-        The accepted report.
     k
         The smallest acceptable group now: numbers of people below it can only
         be compared where it is the same.
-    known
-        Every check, by name.
 
     Returns
     -------

@@ -55,8 +55,6 @@ class Rule:
 
     Attributes
     ----------
-    name
-        As in a policy.
     title, bound
         What is measured, and its bound with a place for the threshold.
     measure
@@ -114,12 +112,7 @@ class Registered:
 
 
 def register(offered: Iterable[tuple[str, Sequence[Rule]]]) -> Mapping[str, Registered]:
-    """Return every check by its name in a policy.
-
-    Parameters
-    ----------
-    offered
-        Id and rules of each attack.
+    """Return every check by its name in a policy, of attacks by id and of the model itself.
 
     Raises
     ------

@@ -61,10 +61,6 @@ class Evidence:
 
     Attributes
     ----------
-    tree, leaf
-        Where it is.
-    people
-        How many people it holds.
     says
         What the attacker learns, such as ``income = >50K``.
     rule
@@ -117,8 +113,6 @@ class Finding:
 
     Attributes
     ----------
-    id, title
-        Of the attack.
     severity
         ``none`` where the attack found nothing.
     leaves, people
@@ -192,10 +186,6 @@ class Skipped:
 
     Attributes
     ----------
-    id, title
-        Of the attack.
-    reason
-        Why, in one sentence.
     asks
         The options of the command line that would supply what is missing.
     """
@@ -212,13 +202,9 @@ class Check:
 
     Attributes
     ----------
-    name
-        As in the policy file.
     threshold, measured
         The bound and the number; ``measured`` is None where the check was
         skipped.
-    status
-        ``pass``, ``fail`` or ``skipped``.
     title, bound, shown
         What is measured, its bound and the measured number, in words.
     reason

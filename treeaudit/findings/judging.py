@@ -40,18 +40,7 @@ def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
 def judge(
     policy: Policy, results: Results, forest: Forest, known: Mapping[str, Registered]
 ) -> tuple[Check, ...]:
-    """Hold findings against a policy.
-
-    Parameters
-    ----------
-    policy
-        The thresholds.
-    results
-        What the attacks found. A check whose attack was skipped is skipped.
-    forest
-        The model.
-    known
-        Every check, by name.
+    """Hold findings against a policy. A check whose attack was skipped is skipped.
 
     Returns
     -------

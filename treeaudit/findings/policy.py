@@ -23,8 +23,6 @@ class Policy:
 
     Attributes
     ----------
-    name
-        How it is called.
     values
         Threshold by check name; a check that is absent is not made.
     """
@@ -97,8 +95,7 @@ BUILT_IN: Mapping[str, Policy] = {
         },
     ),
     "private": Policy(
-        name="private",
-        values={"max-epsilon": 1.0, "max-training-rows-inside": 0, "max-calls": 0},
+        name="private", values={"max-epsilon": 1.0, "max-training-rows-inside": 0, "max-calls": 0}
     ),
     "observe": Policy(name="observe"),
 }

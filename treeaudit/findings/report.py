@@ -120,10 +120,6 @@ class Report(Rendered):
 
         Parameters
         ----------
-        path
-            Where to write.
-        force
-            Replace a file that exists.
         release_safe
             Mask small counts (HTML only), so that the report may leave the room.
 
@@ -141,19 +137,7 @@ Show = Callable[[Finding | Skipped, Report], View]
 
 
 class Page(Protocol):
-    """The part of an attack that is shown.
-
-    Attributes
-    ----------
-    id, title
-        Of the attack.
-    words
-        What there is to say about it.
-    about
-        What it is about.
-    view
-        Returns what there is to show of a result.
-    """
+    """The part of an attack that is shown."""
 
     id: ClassVar[str]
     title: ClassVar[str]

@@ -102,8 +102,6 @@ class Request:
 
         Parameters
         ----------
-        name
-            Of the command.
         options
             The fields that it takes.
         folders

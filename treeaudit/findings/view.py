@@ -37,8 +37,6 @@ class Rung:
 
     Attributes
     ----------
-    knows
-        What they know.
     number
         How much follows; None where the attack did not run.
     follows
@@ -71,8 +69,6 @@ class Line:
 
     Attributes
     ----------
-    name
-        What it is about.
     marks
         Its shares; none where there is nothing to draw.
     cells
@@ -133,8 +129,6 @@ class Series:
 
     Attributes
     ----------
-    name
-        What it stands for.
     values
         Its heights at 0, 1, 2, …; people or shares.
     exact
@@ -184,8 +178,6 @@ class View:
         What was found in a few words; the sentence of the finding without.
     unseen
         What unseen people say of it in a few words; their shares without.
-    figure
-        The number that matters.
     headline
         What whoever reads the file can do, after "Anyone who can read this
         file"; None where nothing was found.
@@ -197,8 +189,6 @@ class View:
         What follows, the more is known.
     facts
         Further measures, name and text.
-    plots, curves
-        Drawings.
     held
         Controls that the verdict shows.
     asks_control

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Int
 from treeaudit.errors import DataError
 from treeaudit.model.leftovers import Leftovers
 from treeaudit.model.schema import Label, Schema
@@ -15,10 +16,6 @@ from treeaudit.model.tree import Tree
 
 __all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre"]
 
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
 RecordsAre = Literal["all", "bootstrap", "disjoint", "unknown"]
@@ -123,8 +120,6 @@ class Forest:
     ----------
     trees
         A sequence of `Tree`; may build them on demand.
-    schema
-        The columns and the classes.
     counts_are
         What `Tree.counts` hold: ``exact`` or ``likely`` people (draws under
         bootstrap), ``weighted``, ``noisy``, ``label-only`` or ``absent``.
@@ -145,8 +140,6 @@ class Forest:
         Whether the model compares inputs as 32-bit numbers.
     privacy
         The ledger of a differentially private model, or None.
-    source
-        Where the model came from.
     warnings
         What the reader noticed, one sentence each.
     leftovers

@@ -9,14 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["Rules", "rules_of"]
-
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,8 +49,6 @@ def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
 
     Parameters
     ----------
-    tree
-        The tree.
     leaves
         Node numbers, shape ``(n_asked,)``.
 

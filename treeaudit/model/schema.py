@@ -98,8 +98,6 @@ class Schema:
             The names, or how many columns there are.
         classes
             The labels, or None for a model that predicts a number.
-        target
-            What the labels are called.
 
         Examples
         --------
@@ -117,11 +115,7 @@ class Schema:
 
     @classmethod
     def from_public(
-        cls,
-        frame: "pd.DataFrame",
-        *,
-        target: str,
-        categorical: Sequence[str] = (),
+        cls, frame: "pd.DataFrame", *, target: str, categorical: Sequence[str] = ()
     ) -> "Schema":
         """Describe columns by a table that everybody may see.
 
@@ -131,10 +125,6 @@ class Schema:
 
         Parameters
         ----------
-        frame
-            The public table.
-        target
-            Its column of labels.
         categorical
             Columns of numbers that are names of things.
 

@@ -42,8 +42,6 @@ def schema_text(schema: Schema, *, confirmed: bool = False) -> str:
 
     Parameters
     ----------
-    schema
-        Columns and labels.
     confirmed
         Whether a person says that all of it is public knowledge.
 
@@ -98,11 +96,6 @@ def _label(value: Label) -> str:
 
 def read_schema(path: str | os.PathLike[str]) -> Schema:
     """Read a schema that a person has confirmed to be public knowledge.
-
-    Parameters
-    ----------
-    path
-        A TOML file.
 
     Raises
     ------

@@ -15,8 +15,6 @@ class Member:
     ----------
     inside
         The way to it in the file.
-    estimator
-        Its class name.
     n_trees
         How many of the forest's trees are its own, in order.
     """

@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 
 if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["CategorySets", "Tree"]
-
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -124,16 +120,7 @@ class Tree:
         n = len(self.parent)
         if n == 0:
             raise DataError("a tree needs at least a root")
-        for name in (
-            "feature",
-            "low",
-            "high",
-            "missing",
-            "n_records",
-            "counts",
-            "label",
-            "value",
-        ):
+        for name in ("feature", "low", "high", "missing", "n_records", "counts", "label", "value"):
             array = getattr(self, name)
             if array is not None and len(array) != n:
                 raise DataError(f"tree: {name} has {len(array)} rows for {n} nodes")

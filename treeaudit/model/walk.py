@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
 __all__ = ["Walk", "in_chunks", "walk_of", "walkable"]
 
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
-Flag = npt.NDArray[np.bool_]
 
 _CHUNK = 1 << 14
 
@@ -50,10 +47,7 @@ class Walk:
     next_of: Int
 
     def descend(
-        self,
-        values: npt.NDArray[np.floating[Any]],
-        at: npt.NDArray[np.intp],
-        rows: Wide | None = None,
+        self, values: npt.NDArray[np.floating[Any]], at: Index, rows: Wide | None = None
     ) -> Int:
         """Return the node in which each record ends.
 

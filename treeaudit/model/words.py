@@ -8,7 +8,7 @@ import numpy as np
 from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
 
-__all__ = ["cell", "cells", "label_text", "number", "sentence"]
+__all__ = ["cell", "cells", "label_text", "number", "number_of", "sentence"]
 
 ANY = "*"
 
@@ -24,6 +24,17 @@ def label_text(label: Label) -> str:
     if isinstance(label, float) and label.is_integer() and abs(label) < 1e15:
         return str(int(label))
     return str(label)
+
+
+def number_of(n: int, one: str, many: str) -> str:
+    """Return a number of things with its noun.
+
+    Examples
+    --------
+    >>> number_of(1, "leaf", "leaves"), number_of(1888, "person", "people")
+    ('1 leaf', '1,888 people')
+    """
+    return f"{n:,} {one if n == 1 else many}"
 
 
 def number(value: float, separator: str = "") -> str:
@@ -54,19 +65,8 @@ def _bound(value: float, separator: str) -> tuple[str, bool]:
     return number(value, separator), False
 
 
-def cell(
-    low: float,
-    high: float,
-    separator: str = "",
-) -> str:
-    """Return a numeric condition without the name of its feature.
-
-    Parameters
-    ----------
-    low, high
-        The condition ``low < x <= high``.
-    separator
-        Between thousands.
+def cell(low: float, high: float, separator: str = "") -> str:
+    """Return the condition ``low < x <= high`` without the name of its feature.
 
     Examples
     --------

@@ -5,12 +5,11 @@ people who were not in the training data, and tested on others of them.
 """
 
 import numpy as np
-import numpy.typing as npt
+
+from treeaudit.arrays import Float, Int
 
 __all__ = ["cross_guess", "guess"]
 
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 
 _MOST_ROWS = 20_000
 _FOLDS = 5

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -20,8 +21,6 @@ from treeaudit.stats import Estimate, wilson
 
 __all__ = ["Utility", "averages", "class_shares", "node_shares", "predict_shares", "utility"]
 
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 _STEPS = 1 << 20
 """Records times trees that walk at once."""
@@ -111,8 +110,6 @@ def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> 
         A model that `averages`.
     values
         Shape ``(n_records, n_features)``; categories as codes, missing as NaN.
-    n_jobs
-        Threads, as in scikit-learn.
     """
     trees = tuple(forest.trees)
     quick = all(walkable(tree, forest.schema) for tree in trees)
@@ -191,7 +188,7 @@ def utility(forest: Forest, records: Records) -> Utility:
     )
 
 
-def _auc(shares: Float, labels: npt.NDArray[np.int32]) -> float | None:
+def _auc(shares: Float, labels: Int) -> float | None:
     from scipy.stats import rankdata
 
     if shares.shape[1] != 2:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Label, Schema
@@ -27,9 +28,6 @@ __all__ = ["Records", "read_records", "target_of"]
 
 _NOTHING = ("", "na", "n/a", "nan", "null", "none", "nat")
 """What stands in a column of numbers where there is none."""
-
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

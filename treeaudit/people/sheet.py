@@ -27,8 +27,6 @@ class Sheet:
 
     Attributes
     ----------
-    frame
-        The rows, numbered from 0.
     origin
         Such as ``train.csv``.
     paired

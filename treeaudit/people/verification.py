@@ -5,18 +5,15 @@ is verified on it would be about other people.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
-from treeaudit.model.words import label_text, sentence
+from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.records import Records
 
 __all__ = ["MisfitError", "verify"]
-
-Wide = npt.NDArray[np.int64]
 
 
 class MisfitError(DataError):
@@ -29,13 +26,6 @@ def verify(forest: Forest, train: Records) -> str:
     Where every tree has seen all records, each leaf has to hold exactly as many
     people, and as many of each class where the counts are people. Where a tree
     has seen a draw of them, no leaf may hold more people than there are.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    train
-        The people, routed through it.
 
     Returns
     -------
@@ -69,7 +59,7 @@ def verify(forest: Forest, train: Records) -> str:
             leaf = int(leaves[wrong[0]])
             raise MisfitError(
                 f"{_not_fitting(train, forest, tree, i, leaf)} holds "
-                f"{_people(int(stated[wrong[0]]))} in the file and "
+                f"{number_of(int(stated[wrong[0]]), 'person', 'people')} in the file and "
                 f"{int(real[wrong[0]]):,} in the table"
             )
         _verify_labels(forest, train, tree, i)
@@ -121,7 +111,3 @@ def _not_fitting(train: Records, forest: Forest, tree: Tree, i: int, leaf: int) 
     rule = sentence(rules_of(tree, [leaf]), forest.schema)
     short = rule if len(rule) <= 160 else f"{rule[:160].rsplit(' · ', 1)[0]} · …"
     return f"{train.origin} is not the training data of the model: {where} ({short})"
-
-
-def _people(n: int) -> str:
-    return "1 person" if n == 1 else f"{n:,} people"

@@ -41,10 +41,6 @@ def render(report: Report, form: str, *, release_safe: bool = False) -> str:
 
     Parameters
     ----------
-    report
-        The report.
-    form
-        One of `FORMATS`.
     release_safe
         Mask every count from which somebody could be found, so that the report
         itself may leave the room. Only HTML can be masked.
@@ -64,11 +60,7 @@ def render(report: Report, form: str, *, release_safe: bool = False) -> str:
 
 
 def save(
-    report: Report,
-    path: str | os.PathLike[str],
-    *,
-    force: bool = False,
-    release_safe: bool = False,
+    report: Report, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
 ) -> Path:
     """Write the report in the format that the suffix of the path tells.
 

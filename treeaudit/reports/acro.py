@@ -43,8 +43,6 @@ def check_folder(report_of: str | None, folder: str | os.PathLike[str], *, force
     ----------
     report_of
         The model file, or None for a model in memory.
-    folder
-        Where the entry is to go.
     force
         Replace an entry of the same model.
 
@@ -81,12 +79,8 @@ def write_acro(
 
     Parameters
     ----------
-    report
-        The audit.
     folder
         The folder of outputs; made where it is not there.
-    force
-        Replace an entry of the same model.
     created
         The time of the record; now unless told.
 

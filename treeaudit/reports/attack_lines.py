@@ -11,13 +11,7 @@ __all__ = ["AttackLine", "attack_lines", "has_control"]
 
 _NUMBERS = Numbers(k=1)
 """The terminal masks nothing."""
-WORDS = {
-    "high": "HIGH",
-    "medium": "MEDIUM",
-    "low": "LOW",
-    "none": "CLEAR",
-    "skipped": "SKIP",
-}
+WORDS = {"high": "HIGH", "medium": "MEDIUM", "low": "LOW", "none": "CLEAR", "skipped": "SKIP"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +20,6 @@ class AttackLine:
 
     Attributes
     ----------
-    level, word, title
-        The severity, the same as a word, and the attack.
     found
         What it found: short where the other columns are shown, a sentence
         otherwise.
@@ -53,12 +45,7 @@ def has_control(report: Report) -> bool:
 def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
     """Return a line per attack; those on the file itself that found nothing share one.
 
-    Parameters
-    ----------
-    report
-        The audit.
-    short
-        Whether ``found`` is to be a few words rather than a sentence.
+    ``short`` asks for a few words rather than a sentence in ``found``.
     """
     lines = [
         _line(report, result, short)

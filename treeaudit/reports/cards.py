@@ -36,26 +36,16 @@ class Card:
 
     Attributes
     ----------
-    id, title, words
-        Of the attack.
-    word, tone
-        The severity.
     number, unit, summary
         The number that matters, what it counts, and the sentence about it.
     in_words
         Whether the number is told in words, such as ``fewer than 5``.
-    facts
-        Further measures, name and text.
     control
         What the claims were held against, or what is needed to do so.
-    held
-        The claims beside the same claims on people.
     plots
         Further shares on a common scale.
     proofs
         The worst leaves.
-    charts
-        Drawings.
     withheld
         Whether groups that show this are left out of a safe copy.
     clear, skipped
@@ -84,17 +74,7 @@ class Card:
 
 
 def cards(report: Report, numbers: Numbers, rows: frozenset[str]) -> list[Card]:
-    """Return a card per attack.
-
-    Parameters
-    ----------
-    report
-        The audit.
-    numbers
-        How numbers are written.
-    rows
-        Ids of the rows of the table that the page shows.
-    """
+    """Return a card per attack; ``rows`` are the ids of the rows of the table that are shown."""
     return [_card(report, result, numbers, rows) for result in report.results]
 
 

@@ -76,14 +76,10 @@ def icicle(
 
     Parameters
     ----------
-    layout
-        Where the cells go.
     columns
         One per end of the layout, from left to right.
     questions
         Label and tooltip of inner nodes; nodes without one are drawn blank.
-    k
-        Where the policy draws its line.
     name, description
         What the drawing is called and what it shows, for those who cannot see
         it. The name also makes the ids unique.
@@ -159,9 +155,7 @@ def _column(
         '<rect class="hit" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
     ).format(x=x, y=y, w=width, h=bars.top + BARS - y)
     return Markup('<g class="col" data-row="{row}"><title>{title}</title>{body}</g>').format(
-        row=column.row,
-        title=column.title,
-        body=hit + drawn + bars.bar(column, x, width),
+        row=column.row, title=column.title, body=hit + drawn + bars.bar(column, x, width)
     )
 
 

@@ -35,15 +35,7 @@ def reconstruct_command(report: Report) -> str:
 
 
 def defend_command(report: Report, *, folders: bool = False) -> str:
-    """Return what repairs the model for the policy of the report.
-
-    Parameters
-    ----------
-    report
-        An audit.
-    folders
-        Whether absolute paths are told.
-    """
+    """Return what repairs the model for the policy; with ``folders``, by whole paths."""
     request, source = report.request, report.forest.source
     options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
     suffix = Path(source.path).suffix.lower() if source.path is not None else ".pkl"

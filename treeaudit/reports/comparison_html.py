@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from treeaudit.comparison.compare import Compared, Comparison
+from treeaudit.model.words import number_of
 from treeaudit.reports.charts import strip
 from treeaudit.reports.comparison_cells import advice, cells, claimed
 from treeaudit.reports.html import environment
@@ -91,7 +92,7 @@ def _rows(comparison: Comparison, numbers: Numbers) -> list[Mapping[str, object]
 
 def _what(model: Compared) -> str:
     forest = model.report.forest
-    trees = "1 tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
+    trees = number_of(forest.n_trees, "tree", "trees")
     return f"{forest.source.estimator} · {trees}"
 
 
@@ -160,8 +161,7 @@ def _why(comparison: Comparison) -> Sequence[str]:
     lines = []
     worst = max(comparison.models, key=lambda m: m.claims.alone)
     if worst.claims.alone:
-        one = worst.claims.alone == 1
-        who = "1 person who is" if one else f"{worst.claims.alone:,} people who are"
+        who = number_of(worst.claims.alone, "person who is", "people who are")
         lines.append(f"{worst.name} gives away {who} alone in a leaf of one tree.")
     best = comparison.best
     if best is not None and best.claims.told and best.claims.smallest is not None:

@@ -11,11 +11,7 @@ from treeaudit.reports.whiskers import Drawing, Row, share_row
 
 __all__ = ["Held", "control_plots", "control_text", "held_against"]
 
-_VERDICTS = {
-    "memory": "Memory",
-    "fact": "Fact of the population",
-    "open": "Not decided",
-}
+_VERDICTS = {"memory": "Memory", "fact": "Fact of the population", "open": "Not decided"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +26,7 @@ class Held:
 def control_plots(finding: Finding, numbers: Numbers) -> tuple[Drawing, ...]:
     """Return a plot per control of a finding.
 
-    Parameters
-    ----------
-    finding
-        The finding.
-    numbers
-        How numbers are written; a safe copy rounds shares and keeps the
-        sentences, which hold exact ones, to itself.
+    A safe copy rounds shares and keeps the sentences, which hold exact ones, to itself.
     """
     return tuple(
         Drawing(

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from treeaudit.findings.findings import Check
 from treeaudit.findings.numbers import Share
 from treeaudit.findings.report import Report
+from treeaudit.model.words import number_of
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
@@ -34,14 +35,7 @@ from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import bounded_by
 from treeaudit.reports.provenance import facts, model_name, not_checked
 from treeaudit.reports.rows import published_rows
-from treeaudit.reports.summary import (
-    headline,
-    is_accepted,
-    pill,
-    reasons,
-    release,
-    total_people,
-)
+from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release, total_people
 from treeaudit.version import __version__
 
 __all__ = ["environment", "to_html"]
@@ -54,14 +48,10 @@ def to_html(
 
     Parameters
     ----------
-    report
-        The audit.
     release_safe
         Mask numbers of people below the policy's k, round the others to
         multiples of it, and leave out rules and labels of small groups, so that
         the report itself may leave the room.
-    created
-        The date to print; none unless told.
 
     Examples
     --------
@@ -164,9 +154,9 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     parts = [plain(source.estimator, 80)]
     if source.written_by:
         parts.append(plain(source.written_by, 60))
-    trees = "1 tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
+    trees = number_of(forest.n_trees, "tree", "trees")
     parts.append(trees if table.depth is None else f"{trees} of depth {table.depth}")
-    parts.append("1 leaf" if table.n_leaves == 1 else f"{table.n_leaves:,} leaves")
+    parts.append(number_of(table.n_leaves, "leaf", "leaves"))
     people = total_people(forest, report)
     parts.append("people: not told" if people is None else numbers.people(people))
     if bound := bounded_by(forest):

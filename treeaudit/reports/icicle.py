@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.model.tree import Tree
 
 __all__ = ["STARTS", "Cell", "Layout", "Subtrees", "lay_out", "level_of", "measure_subtrees"]
 
-Wide = npt.NDArray[np.int64]
 
 STARTS = (1, 2, 5, 10, 50)
 """Sizes of groups at which a new level begins, the most exposed first."""
@@ -65,12 +65,6 @@ class Cell:
 
     Attributes
     ----------
-    node
-        The node it stands for.
-    depth
-        Its row.
-    first, width
-        Its columns.
     kind
         ``inner`` for a question, ``leaf``, or ``fold`` for a subtree that is
         drawn as one column.
@@ -99,16 +93,7 @@ class Layout:
 
 
 def measure_subtrees(tree: Tree, k: int, starts: Sequence[int] = STARTS) -> Subtrees:
-    """Add up the leaves below every node, one level of the tree at a time.
-
-    Parameters
-    ----------
-    tree
-        A tree that tells how many people are in a leaf.
-    k
-        Leaves with fewer people are small.
-    starts
-        Sizes at which a new level begins.
+    """Add up the leaves below every node, one level of the tree at a time; those below k are small.
 
     Examples
     --------
@@ -160,13 +145,9 @@ def lay_out(
 
     Parameters
     ----------
-    tree
-        A tree that tells how many people are in a leaf.
     k
         Leaves with fewer people are small: subtrees with many of them unfold
         before subtrees with few.
-    starts
-        Sizes at which a new level begins.
     most_columns, most_rows
         Bounds of the drawing; a tree that fits into the columns may take twice
         the rows. What lies deeper is folded.
@@ -205,9 +186,7 @@ def lay_out(
     )
 
 
-def _unfold(
-    below: Subtrees, start: Wide, child: npt.NDArray[np.int32], columns: int, rows: int
-) -> set[int]:
+def _unfold(below: Subtrees, start: Wide, child: Int, columns: int, rows: int) -> set[int]:
     """Return the nodes to draw as questions, the subtrees with most small leaves first."""
 
     def rank(node: int, depth: int) -> tuple[int, int, int, int]:
@@ -228,7 +207,7 @@ def _unfold(
     return opened
 
 
-def _widths(opened: set[int], start: Wide, child: npt.NDArray[np.int32]) -> dict[int, int]:
+def _widths(opened: set[int], start: Wide, child: Int) -> dict[int, int]:
     """Return the columns of every opened node; all others take one."""
     widths: dict[int, int] = {}
     # Parents come before children, so that going backwards meets children first.

@@ -20,15 +20,7 @@ class Step:
 
 
 def ladder(report: Report, numbers: Numbers) -> list[Step]:
-    """Return the rungs, from the file alone to everything but one fact.
-
-    Parameters
-    ----------
-    report
-        The audit.
-    numbers
-        How numbers are written.
-    """
+    """Return the rungs, from the file alone to everything but one fact."""
     steps = [_file(report)]
     for result in report.results:
         steps += [_step(rung, numbers) for rung in view_of(report, result).rungs]

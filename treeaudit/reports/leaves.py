@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from markupsafe import Markup
 
+from treeaudit.arrays import Wide
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.model.words import cells, label_text, sentence
+from treeaudit.model.words import cells, label_text, number_of, sentence
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
 from treeaudit.reports.masking import Numbers
@@ -31,7 +31,6 @@ __all__ = [
     "worst_trees",
 ]
 
-Wide = npt.NDArray[np.int64]
 MOST_STRIPS = 100
 
 
@@ -41,10 +40,6 @@ class Drawing:
 
     Attributes
     ----------
-    tree
-        Its number.
-    svg
-        The drawing.
     folded
         Columns that stand for more than one leaf.
     """
@@ -133,10 +128,8 @@ def _draw(forest: Forest, index: int, numbers: Numbers) -> Drawing:
 def _description(layout: Layout, numbers: Numbers, folded: int) -> str:
     total = int(layout.below.n_leaves[0])
     small = numbers.noun(int(layout.below.small[0]), "leaf", "leaves")
-    text = (
-        f"{total:,} {'leaf' if total == 1 else 'leaves'}; "
-        f"those with fewer than {numbers.k:,} people: {small}."
-    )
+    text = number_of(total, "leaf", "leaves")
+    text += f"; those with fewer than {numbers.k:,} people: {small}."
     if folded:
         text += f" Columns that stand for several leaves each: {folded}."
     return text + " The table of groups lists the smallest ones with their rules."
@@ -175,8 +168,7 @@ def _title(
     smallest = int(layout.below.smallest[cell.node])
     total = int(layout.below.n_leaves[cell.node])
     if cell.kind == "fold":
-        leaves = "1 leaf" if total == 1 else f"{total:,} leaves"
-        parts = [f"{leaves}, smallest {numbers.count(smallest)}", rule]
+        parts = [f"{number_of(total, 'leaf', 'leaves')}, smallest {numbers.count(smallest)}", rule]
     else:
         parts = [
             numbers.people(smallest) if total else "nobody",

@@ -18,8 +18,6 @@ class Series:
 
     Attributes
     ----------
-    name
-        What it stands for.
     values
         Its heights at 0, 1, 2, …; at least two.
     texts
@@ -38,8 +36,6 @@ def lines(series: Sequence[Series], *, name: str, axis: str, most: float | None 
     ----------
     series
         At most four lines.
-    name, axis
-        What is drawn, and against what.
     most
         The top of the scale; the largest number unless told.
 

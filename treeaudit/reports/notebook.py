@@ -6,14 +6,7 @@ __all__ = ["framed"]
 
 
 def framed(page: str, height: int = 760) -> str:
-    """Return a whole HTML page as a frame for a notebook.
-
-    Parameters
-    ----------
-    page
-        The page; it is escaped as the content of the frame.
-    height
-        In pixels.
+    """Return a whole HTML page, escaped, as a frame for a notebook; the height is in pixels.
 
     Examples
     --------

@@ -27,11 +27,7 @@ _RECORDS = {
     "disjoint": "every tree holds its own part of the people",
     "unknown": "the file does not tell which people a tree holds",
 }
-_ROLES = {
-    "train": "Training people",
-    "test": "Unseen people",
-    "known": "People the attacker knows",
-}
+_ROLES = {"train": "Training people", "test": "Unseen people", "known": "People the attacker knows"}
 _NO_PEOPLE = (
     "Whether claims are memory or a fact of the population: no unseen people were given (--test)."
 )

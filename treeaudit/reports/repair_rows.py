@@ -19,9 +19,7 @@ def before_and_after(before: Attempt, after: Attempt) -> list[Row]:
     rows.append(("leaves", f"{before.leaves:,}", f"{after.leaves:,}"))
     if before.forest.n_trees != after.forest.n_trees:
         rows.append(("trees", f"{before.forest.n_trees:,}", f"{after.forest.n_trees:,}"))
-    rows.append(
-        ("right by its own counts", _share(before.accuracy), _share(after.accuracy)),
-    )
+    rows.append(("right by its own counts", _share(before.accuracy), _share(after.accuracy)))
     return rows
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
@@ -20,8 +20,6 @@ from treeaudit.table.labels import people_per_class
 
 __all__ = ["Row", "Rows", "published_rows", "worst_positions"]
 
-Wide = npt.NDArray[np.int64]
-Int = npt.NDArray[np.int32]
 
 MOST_ROWS = 200
 MOST_FEATURES = 8
@@ -36,8 +34,6 @@ class Row:
     ----------
     id
         Its anchor in the page.
-    tree, leaf
-        Where it is.
     people, shade
         Its people in words, and the colour of that size.
     labels
@@ -68,12 +64,8 @@ class Rows:
 
     Attributes
     ----------
-    rows
-        The rows.
     total
         Groups in the model.
-    label_names, feature_names
-        Headings of the columns.
     has_others, has_estimates
         Whether some conditions have no column, and whether some counts of
         labels are not people.

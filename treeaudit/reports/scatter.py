@@ -34,16 +34,7 @@ class Point:
 
 
 def scatter(points: Sequence[Point], *, k: int, name: str) -> Markup:
-    """Draw models by smallest leaf and accuracy.
-
-    Parameters
-    ----------
-    points
-        At least one.
-    k
-        Where the policy draws its line; none below 2.
-    name
-        What the drawing is called, for those who cannot see it.
+    """Draw models by smallest leaf and accuracy, and from k = 2 on the line of the policy.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.words import label_text
@@ -46,15 +46,11 @@ def save_table(
 
     Parameters
     ----------
-    table
-        The table.
     path
         ``.csv`` and ``.parquet`` hold the text columns of `Table.to_frame`;
         ``.json`` holds exact bounds, one object per leaf.
     expand
         One row per person instead of one per leaf (not for JSON).
-    force
-        Replace a file that exists.
 
     Raises
     ------
@@ -124,7 +120,7 @@ def _conditions(rules: Rules, table: Table) -> list[dict[str, Any]]:
     return conditions
 
 
-def _told(table: Table, tree: int, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+def _told(table: Table, tree: int, rows: Wide) -> list[dict[str, Any]]:
     """Return what the model tells of some leaves of a tree, one object each."""
     classes, counts, value = table.forest.schema.classes, table.counts(rows), table.value(rows)
     records: list[dict[str, Any]] = [

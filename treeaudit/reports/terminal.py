@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from treeaudit.attacks.singling_out.details import group_sizes
 from treeaudit.findings.report import Report
+from treeaudit.model.words import number_of
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.attack_lines import attack_lines, has_control
 from treeaudit.reports.commands import defend_command
@@ -33,11 +34,7 @@ _STYLE = {
     "none": "green",
     "skipped": "dim",
 }
-_VERDICT = {
-    "pass": "bold white on green",
-    "fail": "bold white on red",
-    "review": "black on yellow",
-}
+_VERDICT = {"pass": "bold white on green", "fail": "bold white on red", "review": "black on yellow"}
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
 _WIDE = 76
@@ -118,9 +115,9 @@ def _heading(report: Report) -> "Text":
         parts.append(f"{forest.n_trees:,} trees")
     if table.depth is not None:
         parts.append(f"depth {table.depth}")
-    parts.append(_count(table.n_leaves, "leaf", "leaves"))
+    parts.append(number_of(table.n_leaves, "leaf", "leaves"))
     if forest.n_records is not None:
-        parts.append(_count(forest.n_records, "person", "people"))
+        parts.append(number_of(forest.n_records, "person", "people"))
     name = Path(source.path).name if source.path else "model in memory"
     text = Text.assemble((f"treeaudit {__version__}", "bold"), "  ", (plain(name, 120), "bold"))
     text.append("\n" + plain(" · ".join(parts)), style="dim")
@@ -128,9 +125,10 @@ def _heading(report: Report) -> "Text":
         text.append(f"\n{claim(forest)}", style="dim")
     roles = {"train": "training", "test": "unseen"}
     given = [
-        f"{_count(rows, f'{roles.get(role, role)} person', f'{roles.get(role, role)} people')}"
-        f" of {plain(name, 80)}"
-        for role, (name, rows) in report.people.items()
+        number_of(rows, f"{role} person", f"{role} people") + f" of {plain(name, 80)}"
+        for role, name, rows in (
+            (roles.get(role, role), *told) for role, told in report.people.items()
+        )
     ]
     if given:
         text.append("\n" + " · ".join(given), style="dim")
@@ -181,8 +179,8 @@ def _group_sizes(report: Report, width: int) -> "Table | None":
         table.add_row(
             name,
             Text("█" * length, style=style),
-            _count(entry.leaves, "leaf", "leaves"),
-            _count(entry.people, "person", "people"),
+            number_of(entry.leaves, "leaf", "leaves"),
+            number_of(entry.people, "person", "people"),
         )
     return table
 
@@ -199,7 +197,7 @@ def _leaves(report: Report, *, verbose: bool) -> list["Text"]:
             where = f"tree {leaf.tree}, leaf {leaf.leaf}" if _many(report) else f"leaf {leaf.leaf}"
             says = f", {plain(leaf.says, 120)}" if leaf.says else ""
             text = Text(where, style="bold")
-            text.append(f"  {_count(leaf.people, 'person', 'people')}{says}", style="not bold")
+            text.append(f"  {number_of(leaf.people, 'person', 'people')}{says}", style="not bold")
             text.append("\n" + plain(leaf.rule, 1000), style="not bold dim")
             blocks.append(text)
     if verbose:
@@ -230,7 +228,3 @@ def _row(name: str, text: str, style: str) -> "Table":
     table.add_column()
     table.add_row(Text(name, style=style), Text(text))
     return table
-
-
-def _count(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"

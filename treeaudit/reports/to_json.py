@@ -44,11 +44,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         "findings": [_finding(result) for result in report.results],
         "checks": [_check(check) for check in report.checks],
         "verdict": report.verdict,
-        "policy": {
-            "name": policy.name,
-            "sha256": policy.sha256,
-            "values": dict(policy.values),
-        },
+        "policy": {"name": policy.name, "sha256": policy.sha256, "values": dict(policy.values)},
         "people": {role: {"name": name, "records": n} for role, (name, n) in report.people.items()},
         "fix": _fix(report.fix),
         "baseline": None if report.baseline is None else dict(report.baseline),

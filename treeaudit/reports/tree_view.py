@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.model.words import cells, label_text
+from treeaudit.model.words import cells, label_text, number_of
 from treeaudit.reports.plain_text import plain
 
 if TYPE_CHECKING:
@@ -17,16 +17,7 @@ __all__ = ["draw"]
 def draw(tree: Tree, schema: Schema, *, k: int = 5, most: int = 400) -> "Drawing":
     """Return a drawing of a tree, the condition into every node as its text.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    schema
-        The names.
-    k
-        Leaves with fewer people are marked.
-    most
-        Nodes to draw; what lies deeper is counted.
+    Leaves with fewer than k people are marked; what lies deeper than the first nodes is counted.
     """
     from rich.text import Text
     from rich.tree import Tree as Drawing
@@ -90,8 +81,7 @@ def _edges(tree: Tree, schema: Schema) -> list[str]:
 def _people(tree: Tree, node: int) -> tuple[str, str]:
     if tree.n_records is None:
         return "", "dim"
-    n = int(tree.n_records[node])
-    return f"  {n:,} {'person' if n == 1 else 'people'}", "dim"
+    return f"  {number_of(int(tree.n_records[node]), 'person', 'people')}", "dim"
 
 
 def _label(tree: Tree, schema: Schema, node: int) -> str:

@@ -18,13 +18,6 @@ def as_types_say(schema: Mapping[str, Any], attacks: Sequence[type[Attack]]) -> 
     Everything else stays as it is. The details of an attack without a type of
     its own are any object, unless the schema says more.
 
-    Parameters
-    ----------
-    schema
-        The JSON Schema of reports, as it was.
-    attacks
-        The attacks whose details it is to tell.
-
     Examples
     --------
     >>> from treeaudit.attacks import ATTACKS

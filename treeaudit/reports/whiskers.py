@@ -33,8 +33,6 @@ class Row:
 
     Attributes
     ----------
-    name
-        What it is about.
     graph
         The drawing; nothing where there is no number to draw.
     cells
@@ -49,23 +47,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """Rows on one scale.
-
-    Attributes
-    ----------
-    title
-        What all of them are about.
-    lines
-        The rows.
-    heads
-        Headings of the cells.
-    told
-        Whether the headings are shown, or left to those who cannot see.
-    sentences
-        What follows from the rows.
-    more
-        Further sentences, folded away.
-    """
+    """Rows on one scale: a `treeaudit.findings.view.Plot` whose numbers may be told."""
 
     title: str
     lines: tuple[Row, ...]
@@ -109,19 +91,7 @@ def whiskers(marks: Sequence[Point], reference: float | None = None) -> Markup:
 def share_row(
     name: str, kind: MarkKind, found: Estimate, numbers: Numbers, reference: float | None = None
 ) -> Row:
-    """Return a row for a share, as it may be told.
-
-    Parameters
-    ----------
-    name, kind
-        What the share is of, and how it is drawn.
-    found
-        The share.
-    numbers
-        How numbers are written.
-    reference
-        What chance would give.
-    """
+    """Return a row for a share, as it may be told; ``reference`` is what chance would give."""
     shown = numbers.estimate(found)
     if shown is None:
         return Row(name=name, graph=Markup(""), cells=(f"rests on {numbers.people(found.n)}",))

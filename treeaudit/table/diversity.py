@@ -14,12 +14,10 @@ al. (2006), (alpha, k)-anonymity.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from treeaudit.arrays import Flag, Float, Wide
 
 __all__ = ["Crosstab", "Worst", "counted", "crosstab"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +158,7 @@ class Crosstab:
         )
 
     @property
-    def _lacks(self) -> npt.NDArray[np.bool_]:
+    def _lacks(self) -> Flag:
         """Whether a value that occurs at all is absent from a group."""
         return np.asarray(self.distinct < np.count_nonzero(self.overall))
 
@@ -192,8 +190,6 @@ def crosstab(group: Wide, value: Wide, n_groups: int, n_values: int) -> Crosstab
         Shape ``(n_people,)``: group of each person, from 0; none may be empty.
     value
         Shape ``(n_people,)``: their value as a code from 0.
-    n_groups, n_values
-        How many there are.
 
     Examples
     --------

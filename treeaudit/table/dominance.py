@@ -7,13 +7,10 @@ rule and the p % rule. ACRO uses n = 2, k = 0.90 and p = 0.10.
 """
 
 import numpy as np
-import numpy.typing as npt
+
+from treeaudit.arrays import Flag, Float, Wide
 
 __all__ = ["dominated", "estimable"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 
 def dominated(value: Float, group: Wide, n_groups: int, *, n: int = 2, k: float = 0.9) -> Flag:
@@ -26,8 +23,6 @@ def dominated(value: Float, group: Wide, n_groups: int, *, n: int = 2, k: float 
         the size counts.
     group
         Shape ``(n_people,)``: group of each person, from 0.
-    n_groups
-        How many groups there are.
     n
         How many people contribute together.
     k

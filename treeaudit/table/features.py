@@ -14,14 +14,12 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.model.rules import Rules
 from treeaudit.model.tree import Tree
 
 __all__ = ["hidden_without", "people_by_feature", "people_by_last_split"]
 
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Flag = npt.NDArray[np.bool_]
 
 _SAMPLE = 500
 
@@ -31,14 +29,10 @@ def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_feature
 
     Parameters
     ----------
-    tree
-        The tree.
     leaves
         Node numbers, shape ``(n,)``.
     people
         Shape ``(n,)``: people in each of them.
-    n_features
-        Of the model.
 
     Examples
     --------
@@ -76,14 +70,7 @@ def people_by_last_split(
     """Return how many people the last condition of their leaf alone puts below k.
 
     Counted for the feature of that condition, where the node above it holds at
-    least k people.
-
-    Parameters
-    ----------
-    tree, leaves, people, n_features
-        As in `people_by_feature`.
-    k
-        The smallest acceptable group.
+    least k people; shapes as in `people_by_feature`.
     """
     leaf = np.asarray(leaves, dtype=np.int64)
     leaf, people = leaf[tree.parent[leaf] >= 0], people[tree.parent[leaf] >= 0]
@@ -99,14 +86,8 @@ def hidden_without(rules: Rules, n_leaves: int, values: Float, k: int) -> Flag:
 
     Parameters
     ----------
-    rules
-        The rules of the leaves.
-    n_leaves
-        How many leaves.
     values
         Shape ``(n_people, n_features)``: the people, as the model sees them.
-    k
-        The smallest acceptable group.
 
     Returns
     -------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import label_text
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "per_leaf", "per_person"]
 
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 Texts = npt.NDArray[np.object_]
 
 
@@ -26,12 +24,8 @@ class Rows:
 
     Attributes
     ----------
-    schema
-        The columns and the classes of the model.
     tree
         Tree of each row; None where there is only one.
-    leaf
-        Node number of each row.
     rules
         Shape ``(n_rows, n_features)``: a text per feature.
     size, counts, value, label
@@ -77,8 +71,6 @@ def per_person(rows: Rows, size: Wide, people: Float) -> "pd.DataFrame":
 
     Parameters
     ----------
-    rows
-        The rows.
     size
         Shape ``(n_rows,)``: people per row.
     people

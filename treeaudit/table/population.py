@@ -20,12 +20,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from treeaudit.arrays import Float, Wide
 
 __all__ = ["Uniques", "expected_chance", "pitman", "population_uniques", "slide", "zayatz"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,9 @@ re-identification risk.
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
+from treeaudit.arrays import Float, Wide
 
 __all__ = ["Risk", "risk"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 Column = npt.NDArray[Any]
 Texts = npt.NDArray[np.object_]
 
@@ -37,13 +35,9 @@ class Table:
 
     Attributes
     ----------
-    forest
-        The model.
     start
         Shape ``(n_trees + 1,)``: rows ``start[t]`` to ``start[t + 1]`` belong
         to tree t.
-    leaf
-        Node number of each row.
     n_nodes, n_leaves
         Of the trees that were looked at, whether their leaves are rows or not.
     n_silent
@@ -164,12 +158,7 @@ class Table:
         return people_per_class(counts, self._size[chosen], self.forest.counts_are)
 
     def to_frame(self, rows: npt.ArrayLike | None = None) -> "pd.DataFrame":
-        """Return one row per leaf.
-
-        Parameters
-        ----------
-        rows
-            Positions of the rows wanted; all of them unless told.
+        """Return one row per leaf, at some positions of rows or for all.
 
         Returns
         -------

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int
 from treeaudit.attacks.attribute_inference.candidates import Column, columns_of
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
 from treeaudit.attacks.attribute_inference.fredrikson import fredrikson
@@ -177,7 +177,7 @@ class Attributes:
         )
 
 
-def _entropy(code: npt.NDArray[np.int32]) -> float:
+def _entropy(code: Int) -> float:
     share = np.bincount(code + 1) / len(code)
     share = share[share > 0]
     return float(-(share * np.log2(share)).sum())

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.attacks.attribute_inference.what_if import MOST_CANDIDATES
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import cell, label_text
 
 __all__ = ["Column", "columns_of", "indicator_groups"]
 
-Float = npt.NDArray[np.float64]
 Table = npt.NDArray[np.floating[Any]]
-Int = npt.NDArray[np.int32]
 
 MOST_INTERVALS = 16
 _ENOUGH_THRESHOLDS = 4_096
@@ -27,8 +26,6 @@ class Column:
 
     Attributes
     ----------
-    name
-        What it is called.
     features
         Positions of its features in the model.
     values
@@ -46,13 +43,7 @@ class Column:
     cuts: Float | None = None
 
     def truth(self, values: Table) -> Int:
-        """Return which candidate people have; -1 where it is none of them.
-
-        Parameters
-        ----------
-        values
-            Shape ``(n, n_features)``, as in `treeaudit.people.records.Records`.
-        """
+        """Return which candidate people have; -1 where it is none of them."""
         own = np.asarray(values[:, list(self.features)], dtype=np.float64)
         if self.cuts is not None:
             interval = np.searchsorted(self.cuts, own[:, 0], side="left")
@@ -68,8 +59,6 @@ def columns_of(forest: Forest, reference: Table) -> list[Column]:
 
     Parameters
     ----------
-    forest
-        The model.
     reference
         Shape ``(n, n_features)``: unseen people, who tell what is frequent.
     """
@@ -143,10 +132,7 @@ def _indicators(name: str, names: Sequence[str], members: list[int], reference: 
         np.array([(reference[:, members] == row).all(axis=1).sum() for row in rows])
     )
     return Column(
-        name=name,
-        features=tuple(members),
-        values=rows[keep],
-        says=tuple(says[i] for i in keep),
+        name=name, features=tuple(members), values=rows[keep], says=tuple(says[i] for i in keep)
     )
 
 
@@ -161,7 +147,7 @@ def _categories(i: int, name: str, categories: Sequence[str], reference: Table) 
     )
 
 
-def _most_frequent(people: npt.NDArray[np.int64]) -> list[int]:
+def _most_frequent(people: Wide) -> list[int]:
     return sorted(np.argsort(-people, kind="stable")[:MOST_CANDIDATES].tolist())
 
 

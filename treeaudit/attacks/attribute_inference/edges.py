@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Int
 from treeaudit.model.tree import Tree
 
 __all__ = ["Edges"]
 
-Int = npt.NDArray[np.int32]
-Flag = npt.NDArray[np.bool_]
 
 _MOST_CELLS = 50_000_000
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int
 from treeaudit.attacks.attribute_inference.candidates import Column
 from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.attacks.case import Case
@@ -17,9 +18,6 @@ from treeaudit.people.imputation import guess
 from treeaudit.people.records import Records
 
 __all__ = ["Asked", "Weighed", "answers", "guesses", "people_asked", "tempering", "weigh"]
-
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,7 +39,7 @@ class Asked:
     node: Int
     labels: Int | None
     known: Float
-    is_member: npt.NDArray[np.bool_]
+    is_member: Flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

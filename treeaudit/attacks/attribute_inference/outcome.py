@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from treeaudit.arrays import Flag
 from treeaudit.attacks.attribute_inference.candidates import Column
 from treeaudit.attacks.attribute_inference.details import InferredColumn
 from treeaudit.findings.findings import Control
@@ -13,8 +11,6 @@ from treeaudit.stats import Estimate, difference, paired, wilson
 
 __all__ = ["Outcome", "control_of", "inferred"]
 
-Flag = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
@@ -22,8 +18,6 @@ class Outcome:
 
     Attributes
     ----------
-    column
-        Which one.
     is_member
         Shape ``(n,)``: members, the others are control people.
     model, imputation, frequent, fredrikson

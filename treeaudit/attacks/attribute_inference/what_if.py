@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Index, Int
 from treeaudit.attacks.attribute_inference.edges import Edges
 from treeaudit.model.tree import Tree
 
 __all__ = ["MOST_CANDIDATES", "Paths"]
 
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 Bits = npt.NDArray[np.uint64]
-Flag = npt.NDArray[np.bool_]
-Index = npt.NDArray[np.intp]
 States = tuple[Index, Int, Bits]
 Table = npt.NDArray[np.floating[Any]]
 
@@ -69,8 +66,6 @@ class Paths:
             Shape ``(n, n_features)``: what the model knows of the people.
         node
             Shape ``(n,)``: where they end as they are.
-        features
-            The columns that are hidden.
         candidates
             Shape ``(n_candidates, len(features))``, at most 64: what may be
             in them.

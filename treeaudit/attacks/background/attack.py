@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.attacks.background.control import one_known
 from treeaudit.attacks.background.curves import knowledge_details
 from treeaudit.attacks.background.details import BackgroundDetails
@@ -43,10 +43,9 @@ from treeaudit.findings.findings import (
 )
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import number_of
 
 __all__ = ["Background"]
-
-Wide = npt.NDArray[np.int64]
 
 
 def _by_one_known(findings: Sequence[Finding], _: Forest) -> float:
@@ -193,7 +192,7 @@ def _severity(
 
 
 def _not_people(unknown: int, case: Case) -> str:
-    leaves = "1 leaf" if unknown == 1 else f"{unknown:,} leaves"
+    leaves = number_of(unknown, "leaf", "leaves")
     return (
         f"the class counts of {leaves} are not people ({case.forest.counts_reason}), "
         "so known people cannot be taken out of them"
@@ -202,12 +201,8 @@ def _not_people(unknown: int, case: Case) -> str:
 
 def _summary(curve: list[int], unknown: int) -> str:
     more, last = curve[1] - curve[0], len(curve) - 1
-    text = (
-        f"Knowing one other person in the leaf discloses {more:,} more "
-        f"{'person' if more == 1 else 'people'}"
-        if more
-        else "Knowing one other person in the leaf discloses nobody more"
-    )
+    whom = number_of(more, "more person", "more people") if more else "nobody more"
+    text = f"Knowing one other person in the leaf discloses {whom}"
     text += f"; knowing {last} discloses {curve[last] - curve[0]:,}."
     if unknown:
         text += f" In {unknown:,} further leaves the counts are not people."

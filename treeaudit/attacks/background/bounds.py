@@ -7,18 +7,13 @@ draws still prove that somebody of a class is there, or nobody.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.model.forest import CountsAre, Forest
 from treeaudit.model.tree import Tree
 from treeaudit.table.labels import people_per_class
 
 __all__ = ["Bounds", "bounds_of", "one_left", "sees_everybody", "tightened"]
-
-Flag = npt.NDArray[np.bool_]
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,8 +48,6 @@ def bounds_of(tree: Tree, counts_are: CountsAre, holds: Flag | None = None) -> B
 
     Parameters
     ----------
-    tree
-        The tree.
     counts_are
         As in `Forest`. Noise proves nothing.
     holds

@@ -20,16 +20,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.attacks.background.bounds import Bounds, tightened
 
 __all__ = ["Disclosed", "cascade"]
-
-Flag = npt.NDArray[np.bool_]
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,10 +54,7 @@ class Disclosed:
 
 
 def cascade(
-    trees: Sequence[Bounds | None],
-    node: Int,
-    given: Int,
-    step: Callable[[int], None] | None = None,
+    trees: Sequence[Bounds | None], node: Int, given: Int, step: Callable[[int], None] | None = None
 ) -> Disclosed:
     """Take out whoever is known, in every tree, until nothing changes.
 
@@ -75,8 +67,6 @@ def cascade(
         ``holds``, as many people as its size.
     given
         Shape ``(n_people,)``: the labels that are known, -1 for the others.
-    step
-        Called with the number of each round.
 
     Returns
     -------

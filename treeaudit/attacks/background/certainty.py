@@ -15,6 +15,8 @@ Worst-case background knowledge for privacy-preserving data publishing, section
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Wide
+
 __all__ = [
     "certainty_by_known",
     "certainty_by_negations",
@@ -22,9 +24,6 @@ __all__ = [
     "fewest_known",
     "share_certain_by_random",
 ]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 
 def fewest_known(counts: npt.ArrayLike) -> Wide:

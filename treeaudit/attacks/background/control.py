@@ -9,20 +9,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Index, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.control import beside, conclusion
 from treeaudit.attacks.score import Score, leaf_guesses
 from treeaudit.attacks.stated import Codes
 from treeaudit.findings.findings import Control
+from treeaudit.model.words import number_of
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, fact
 
 __all__ = ["Score", "control_of", "guess_by_node", "one_known"]
-
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 
 def guess_by_node(case: Case, tree: int, node: Int, label: Int) -> Callable[[Records], Int]:
@@ -50,10 +48,6 @@ def control_of(
 
     Parameters
     ----------
-    case
-        The model under audit.
-    of
-        Whom the claim is about.
     seen, unseen
         Guesses about training people and about others, or None.
     baselines
@@ -70,7 +64,7 @@ def control_of(
     return replace(found, sentence=_sentence(case, found))
 
 
-def one_known(case: Case, positions: npt.NDArray[np.intp]) -> Control | None:
+def one_known(case: Case, positions: Index) -> Control | None:
     """Ask whether unseen people have the label that one known person leaves over."""
     labels, many = case.table.labels, case.forest.tree_classes is not None
     if many or not len(positions) or (case.train is None and case.test is None):
@@ -103,15 +97,14 @@ def _sentence(case: Case, found: Control) -> str:
     said = f"What follows about {found.of} is "
     said += "certain" if found.claim.value == 1 else f"said to be right for {found.claim.value:.0%}"
     if found.verified is not None:
-        n = found.verified.n
-        said += f"; it is true of {found.verified.value:.0%} of the {n:,} training "
-        said += "person" if n == 1 else "people"
+        people = number_of(found.verified.n, "training person", "training people")
+        said += f"; it is true of {found.verified.value:.0%} of the {people}"
     if found.control is None:
         if case.test is None:
             return said + ". Without unseen people (--test) nobody can say whether that is memory."
         return said + ". No unseen person fits, so nothing speaks for a fact of the population."
-    low, high, n = found.control.low, found.control.high, found.control.n
-    who = "person who fits" if n == 1 else "people who fit"
-    said += f"; of the {n:,} unseen {who} it is true of {found.control.value:.0%} "
+    low, high = found.control.low, found.control.high
+    who = number_of(found.control.n, "unseen person who fits", "unseen people who fit")
+    said += f"; of the {who} it is true of {found.control.value:.0%} "
     said += f"({low:.0%}–{high:.0%}): "
     return said + conclusion(found)

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-import numpy.typing as npt
-
+from treeaudit.arrays import Wide
 from treeaudit.attacks.background.certainty import (
     certainty_by_known,
     certainty_by_negations,
@@ -23,7 +21,6 @@ from treeaudit.findings.numbers import People, Share
 
 __all__ = ["knowledge_details"]
 
-Wide = npt.NDArray[np.int64]
 
 _PIECES = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))
 
@@ -49,8 +46,6 @@ def knowledge_details(
         for which exactly r are enough.
     not_countable, total
         Further leaves, and the people of all.
-    known, prior
-        What known people and a public prior disclose.
     """
     steps, mixed = range(len(disclosed)), vectors.mixed
     people = vectors.size * vectors.leaves

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int, Wide
 from treeaudit.attacks.background.control import Score, control_of, guess_by_node
 from treeaudit.attacks.background.details import FallingLeaf
 from treeaudit.attacks.case import Case
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.rules import rules_of
-from treeaudit.model.words import label_text, sentence
+from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.records import Records
 
 __all__ = [
@@ -26,8 +26,6 @@ __all__ = [
     "others",
 ]
 
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 LISTED = 100
 """How many leaves or people are named one by one."""
@@ -80,7 +78,7 @@ def label_name(case: Case, label: int) -> str:
 
 def others(people: int) -> str:
     """Return how many others, in words."""
-    return "1 other person" if people == 1 else f"{people:,} others"
+    return number_of(people, "other person", "others")
 
 
 def listed(case: Case, found: Falling) -> tuple[FallingLeaf, ...]:
@@ -119,11 +117,8 @@ def _because(rows: Sequence[int], origin: str, train: Records | None) -> str:
     if not rows:
         return " once others are taken out who fell before" if train is not None else ""
     named = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
-    return f" once row{'' if len(rows) == 1 else 's'} {named} of {origin} {_is(rows)} taken out"
-
-
-def _is(rows: Sequence[int]) -> str:
-    return "is" if len(rows) == 1 else "are"
+    row, are = ("row", "is") if len(rows) == 1 else ("rows", "are")
+    return f" once {row} {named} of {origin} {are} taken out"
 
 
 def falling_controls(case: Case, found: Falling, seen: Score | None) -> tuple[Control, ...]:

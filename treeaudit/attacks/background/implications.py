@@ -19,12 +19,10 @@ knowledge for privacy-preserving data publishing, theorem 9 and section 3.
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.attacks.background.vectors import Vectors
 
 __all__ = ["all_false", "certainty_by_implications"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 
 def certainty_by_implications(vectors: Vectors, most: int) -> Float:
@@ -35,8 +33,6 @@ def certainty_by_implications(vectors: Vectors, most: int) -> Float:
     vectors
         The counts of all leaves in question. The people in the implications
         may be in any of them.
-    most
-        The largest number of implications.
 
     Returns
     -------
@@ -84,8 +80,6 @@ def all_false(counts: npt.ArrayLike, most: int) -> Float:
     ----------
     counts
         Shape ``(n, n_classes)``, largest first.
-    most
-        The largest number of statements.
 
     Returns
     -------

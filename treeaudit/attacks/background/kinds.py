@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.schema import Schema
@@ -13,9 +14,6 @@ from treeaudit.people.prior import OTHERS, Prior, indicators_of, texts_of
 from treeaudit.people.records import Records
 
 __all__ = ["kinds_in_leaves", "kinds_of"]
-
-Flag = npt.NDArray[np.bool_]
-Wide = npt.NDArray[np.int64]
 
 
 def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:
@@ -77,17 +75,6 @@ def kinds_in_leaves(
     prior: Prior, schema: Schema, tree: Tree, leaves: npt.ArrayLike
 ) -> tuple[Flag, Wide]:
     """Return which kinds of people a leaf's rule lets in, and of which kind all of them are.
-
-    Parameters
-    ----------
-    prior
-        The kinds.
-    schema
-        The columns of the model.
-    tree
-        The tree.
-    leaves
-        Node numbers, shape ``(n_leaves,)``.
 
     Returns
     -------

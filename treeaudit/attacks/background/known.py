@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Int
 from treeaudit.attacks.background.bounds import Bounds, bounds_of, one_left, sees_everybody
 from treeaudit.attacks.background.cascade import cascade
 from treeaudit.attacks.background.control import Score
@@ -31,11 +31,10 @@ from treeaudit.attacks.case import Case
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
+from treeaudit.model.words import number_of
 from treeaudit.people.records import Records
 
 __all__ = ["Fallen", "taken_out"]
-
-Int = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,12 +43,6 @@ class Fallen:
 
     Attributes
     ----------
-    details
-        What is measured of it.
-    share
-        Share of the people who fall.
-    summary
-        One sentence.
     evidence
         The leaves that disclose most.
     controls
@@ -139,9 +132,10 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
     if not used:
         return _nobody(case, known, _unprovable(case))
     people = sum(found.people)
-    summary = f"Taking out {_those(len(known))} leaves one label for "
-    leaves = f"{len(found.node):,} {'leaf' if len(found.node) == 1 else 'leaves'}"
-    summary += f"{others(people)} in {leaves}." if people else "nobody."
+    whom = f"{others(people)} in {number_of(len(found.node), 'leaf', 'leaves')}"
+    summary = (
+        f"Taking out {_those(len(known))} leaves one label for {whom if people else 'nobody'}."
+    )
     return Fallen(
         details=_details(case, known, "leaves", used, found),
         share=people / max(total, 1),

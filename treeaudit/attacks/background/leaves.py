@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.attacks.background.kinds import kinds_in_leaves
 from treeaudit.attacks.case import Case
 from treeaudit.model.tree import Tree
@@ -13,9 +13,6 @@ from treeaudit.people.records import Records
 
 __all__ = ["MixedLeaves", "claimed_leaves", "real_leaves"]
 
-Flag = npt.NDArray[np.bool_]
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 _CELLS = 2_000_000
 
@@ -72,13 +69,7 @@ def _mixed(case: Case, index: int) -> tuple[Int, Wide]:
 
 
 def real_leaves(
-    case: Case,
-    tree: Tree,
-    index: int,
-    train: Records,
-    kinds: Wide,
-    n_kinds: int,
-    label: Int | None,
+    case: Case, tree: Tree, index: int, train: Records, kinds: Wide, n_kinds: int, label: Int | None
 ) -> MixedLeaves:
     """Return the leaves in which everybody who ends there is counted, by kind."""
     node, counts = _mixed(case, index)

@@ -1,8 +1,8 @@
 """Known people have to be training people: those who cannot be are an error."""
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.attacks.background.bounds import Bounds
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
@@ -12,19 +12,12 @@ from treeaudit.people.records import Records
 
 __all__ = ["check_fit", "matched"]
 
-Wide = npt.NDArray[np.int64]
-
 
 def matched(known: Records, train: Records) -> Wide:
     """Return which training person each known person is.
 
     Whoever is there twice is matched twice; the model cannot tell people with
     the same values and label apart.
-
-    Parameters
-    ----------
-    known, train
-        Both with labels.
 
     Returns
     -------
@@ -63,12 +56,12 @@ def _why(known: Records, train: Records, row: int, times: int) -> str:
     return f"this person is not in {train.origin}; known people are training people"
 
 
-def _plain(known: Records, train: Records) -> npt.NDArray[np.float64]:
+def _plain(known: Records, train: Records) -> Float:
     values = np.concatenate([known.values, train.values]).astype(np.float64) + 0.0
     return np.where(np.isnan(values), np.inf, values)
 
 
-def _same(table: npt.NDArray[np.float64]) -> Wide:
+def _same(table: Float) -> Wide:
     """Return a number for each row, the same for rows that are alike."""
     order = np.lexsort(table.T)
     new = np.r_[True, (table[order][1:] != table[order][:-1]).any(axis=1)]
@@ -90,17 +83,6 @@ def _rank(key: Wide) -> Wide:
 
 def check_fit(forest: Forest, index: int, bounds: Bounds, known: Records) -> None:
     """Refuse known people whom a tree that has seen everybody cannot have seen.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    index
-        Of the tree.
-    bounds
-        What its leaves prove.
-    known
-        With labels.
 
     Raises
     ------

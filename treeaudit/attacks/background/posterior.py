@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Index, Wide
+
 __all__ = ["Posterior", "among_others", "omega_estimate", "posterior", "posterior_of_two"]
 
-Flag = npt.NDArray[np.bool_]
-Float = npt.NDArray[np.float64]
-Wide = npt.NDArray[np.int64]
 
 _CELLS = 1_000_000
 """How many complex numbers are held at a time."""
@@ -214,7 +213,7 @@ def posterior_of_two(
     return np.where(kinds > 0, found, 0.0), possible
 
 
-def _blocks(leaves: npt.NDArray[np.intp], n: Wide) -> list[npt.NDArray[np.intp]]:
+def _blocks(leaves: Index, n: Wide) -> list[Index]:
     """Put leaves of similar size together, as many as fit into memory."""
     order = leaves[np.argsort(n[leaves], kind="stable")]
     blocks, begin = [], 0

@@ -8,8 +8,8 @@ others in the leaf are taken to be like everybody else.
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.background.control import Score, control_of
 from treeaudit.attacks.background.details import PublicPrior
 from treeaudit.attacks.background.kinds import kinds_of
@@ -19,17 +19,12 @@ from treeaudit.attacks.case import Case
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.rules import rules_of
-from treeaudit.model.words import label_text, sentence
+from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.stats import wilson
 
 __all__ = ["Inferred", "under_prior"]
-
-Flag = npt.NDArray[np.bool_]
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,12 +33,8 @@ class Inferred:
 
     Attributes
     ----------
-    details
-        What is measured of it.
     share
         Share of the people whose label the prior makes nearly certain.
-    summary
-        One sentence.
     evidence
         The leaves where it is most certain.
     controls
@@ -77,10 +68,6 @@ def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = 
 
     Parameters
     ----------
-    case
-        The model under audit.
-    prior
-        The public shares.
     certainty
         From which probability on a label counts as disclosed.
     label
@@ -213,7 +200,7 @@ def _inferred(
     without: _Judged | None,
 ) -> Inferred:
     real = seen is not None
-    leaves = "1 leaf" if sums.estimated == 1 else f"{sums.estimated:,} leaves"
+    leaves = number_of(sums.estimated, "leaf", "leaves")
     estimated = f"the Ω-estimate in {leaves} of three or more labels"
     details = PublicPrior(
         origin=prior.origin,
@@ -257,7 +244,7 @@ def _inferred(
 
 
 def _summary(prior: Prior, certainty: float, sums: _Sums, *, real: bool) -> str:
-    leaves = f"{sums.new_leaves:,} {'leaf' if sums.new_leaves == 1 else 'leaves'}"
+    leaves = number_of(sums.new_leaves, "leaf", "leaves")
     if not sums.new_leaves:
         return f"{prior.origin} makes nobody at least {certainty:.0%} certain in mixed leaves."
     if not real:
@@ -265,9 +252,9 @@ def _summary(prior: Prior, certainty: float, sums: _Sums, *, real: bool) -> str:
             f"{prior.origin} makes some target at least {certainty:.0%} certain in {leaves} "
             f"of several labels, of {sums.new_people:,} people at most."
         )
-    who = "person" if sums.new_people == 1 else "people"
+    people = number_of(sums.new_people, "person", "people")
     return (
-        f"{prior.origin} makes {sums.new_people:,} {who} in {leaves} of several labels at least "
+        f"{prior.origin} makes {people} in {leaves} of several labels at least "
         f"{certainty:.0%} certain."
     )
 

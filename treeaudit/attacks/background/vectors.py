@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.table.table import Table
 
 __all__ = ["Vectors", "distinct_vectors", "vectors_of"]
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,11 +81,6 @@ def vectors_of(table: Table) -> Vectors:
 
     The largest class tells the counts of a leaf of at most two labels; the
     trees are only looked at again where a leaf holds three.
-
-    Parameters
-    ----------
-    table
-        The groups of a model.
 
     Examples
     --------

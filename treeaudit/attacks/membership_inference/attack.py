@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.membership_inference.count_score import leaf_scores
 from treeaudit.attacks.membership_inference.details import (
@@ -38,12 +38,12 @@ from treeaudit.findings.findings import About, Control, Finding, Severity, Skipp
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import number_of
 from treeaudit.people.predictions import averages
 from treeaudit.stats import Estimate, difference, wilson
 
 __all__ = ["Membership", "membership_scores"]
 
-Float = npt.NDArray[np.float64]
 
 _CERTAIN = 1e-9
 
@@ -264,7 +264,7 @@ def _summary(
             "sees little but right and wrong."
         )
     if alone:
-        leaves = "1 leaf holds" if alone == 1 else f"{alone:,} leaves hold"
+        leaves = number_of(alone, "leaf holds", "leaves hold")
         where = f" in the {n_trees:,} trees" if n_trees > 1 else ""
         text += f" {leaves} one person alone{where}, whatever this test finds (TA101)."
     return text

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
 __all__ = ["Reference", "draws_ratio", "expected_counts", "leaf_scores", "people_ratio"]
 
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
 
 PSEUDO = 0.5
 """People added to every leaf of the reference sample: an empty leaf is not impossible."""
@@ -114,15 +113,6 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
     Class counts are used where they are people or draws; otherwise the people
     in the leaf whatever their label, and of weights only whether they are zero.
 
-    Parameters
-    ----------
-    forest
-        The model.
-    index, tree
-        Which tree, and the tree itself.
-    reference
-        People who were not in the training data.
-
     Returns
     -------
     numpy.ndarray or None
@@ -144,12 +134,7 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
 
 
 def _labelled(
-    forest: Forest,
-    counts: Float,
-    leaf: npt.NDArray[np.bool_],
-    reference: Reference,
-    node: Int,
-    labels: Int,
+    forest: Forest, counts: Float, leaf: Flag, reference: Reference, node: Int, labels: Int
 ) -> Float:
     n, classes = counts.shape
     key = node.astype(np.int64) * classes + labels
@@ -162,11 +147,7 @@ def _labelled(
 
 
 def _unlabelled(
-    people: npt.NDArray[np.int64],
-    weight: Float | None,
-    leaf: npt.NDArray[np.bool_],
-    reference: Reference,
-    index: int,
+    people: Wide, weight: Float | None, leaf: Flag, reference: Reference, index: int
 ) -> Float:
     seen = np.bincount(reference.node[:, index], minlength=len(people))
     total = float(people[leaf].sum())

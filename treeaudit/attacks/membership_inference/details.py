@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from treeaudit.arrays import Float
 from treeaudit.attacks.membership_inference.roc import area, people_needed, rate_at
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 from treeaudit.stats import Estimate
 
 __all__ = ["MembershipDetails", "NotMade", "References", "Refused", "Separation", "separation"]
-
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from importlib import import_module
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.sides import Sides
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
@@ -23,9 +23,6 @@ from treeaudit.people.records import Records
 
 __all__ = ["Reason", "Scores", "confidence", "lira", "loss"]
 
-Float = npt.NDArray[np.float64]
-Int = npt.NDArray[np.int32]
-Index = npt.NDArray[np.intp]
 Scores = tuple[Float, Float]
 Reason = str
 
@@ -88,19 +85,6 @@ def lira(
     Shadow models have the class and the parameters of the model and are trained
     on the reference half, each on a random half of it. They need scikit-learn.
 
-    Parameters
-    ----------
-    forest
-        The model.
-    people
-        Members, control and reference.
-    seed
-        Of the shadow models.
-    step
-        Called with shadow models done and their number.
-    shadows
-        How many models.
-
     Returns
     -------
     tuple of numpy.ndarray, or str
@@ -145,11 +129,7 @@ def _shadow_rows(forest: Forest, people: Sides, shadows: int) -> int | Reason:
 
 
 def _shadow(
-    forest: Forest,
-    known: tuple[Float, npt.NDArray[np.int32]],
-    asked: Float,
-    labels: Index,
-    seed: int,
+    forest: Forest, known: tuple[Float, Int], asked: Float, labels: Index, seed: int
 ) -> Float | Reason:
     """Train one model and return its probability of the right labels."""
     name = forest.source.estimator

@@ -12,13 +12,12 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Float
 from treeaudit.stats import Estimate, exact
 
 __all__ = ["FALSE_ALARMS", "area", "people_needed", "rate_at", "threshold_at"]
 
-Float = npt.NDArray[np.float64]
 
 FALSE_ALARMS = 10
 """A rate of false alarms that rests on fewer of them is not reported."""
@@ -35,8 +34,6 @@ def area(members: Float, control: Float, confidence: float = 0.95) -> Estimate:
     ----------
     members, control
         Scores; minus infinity is allowed. At least one each.
-    confidence
-        Coverage of the interval.
 
     Examples
     --------
@@ -84,8 +81,6 @@ def rate_at(members: Float, control: Float, false_alarms: float) -> Estimate | N
 
     Parameters
     ----------
-    members, control
-        Scores.
     false_alarms
         Largest share of control people above the threshold, such as 0.01.
 

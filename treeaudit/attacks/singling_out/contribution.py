@@ -8,8 +8,8 @@ Elliot et al. (2002), SUDA; sdcMicro reports the contribution per variable.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
@@ -19,8 +19,6 @@ from treeaudit.table.features import hidden_without, people_by_feature, people_b
 
 __all__ = ["Contribution", "contribution"]
 
-Flag = npt.NDArray[np.bool_]
-Float = npt.NDArray[np.float64]
 
 _MOST_LEAVES = 200
 _MOST_COMPARED = 60_000_000
@@ -55,16 +53,9 @@ class Contribution(Details):
 
 
 def contribution(case: Case, small: Flag) -> tuple[Contribution, ...]:
-    """Return the features on the way to small leaves, the one that matters most first.
+    """Return the features on the way to ``small`` leaves of the table, the most important first.
 
     Of the tree with the most people in small leaves.
-
-    Parameters
-    ----------
-    case
-        The model, with ``train`` or without.
-    small
-        Shape ``(n,)``: which leaves of ``case.table`` are below k.
     """
     table = case.table
     if not small.any():
@@ -94,9 +85,7 @@ def contribution(case: Case, small: Flag) -> tuple[Contribution, ...]:
     )
 
 
-def _hidden(
-    case: Case, index: int, leaves: npt.NDArray[np.int32], size: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.float64], int] | None:
+def _hidden(case: Case, index: int, leaves: Int, size: Wide) -> tuple[Float, int] | None:
     """Leave each feature out in turn, for some of the small leaves."""
     # A draw of the rows is in a bootstrap tree; who would join is not known from all of them.
     if case.train is None or case.forest.records_are != "all":

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from treeaudit.arrays import Wide
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.details import Details, called
@@ -78,7 +76,7 @@ class UniquenessDetails(Details):
     contribution: tuple[Contribution, ...]
 
 
-def group_sizes(size: npt.NDArray[np.int64]) -> tuple[GroupSizes, ...]:
+def group_sizes(size: Wide) -> tuple[GroupSizes, ...]:
     """Return leaves and people by size of the group.
 
     Examples

@@ -9,8 +9,8 @@ rest of the population is counted, not guessed.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.attacks.case import Case
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
@@ -22,7 +22,6 @@ from treeaudit.table.table import Table
 
 __all__ = ["Population", "Risks", "degrees_of_freedom", "population", "risks"]
 
-Wide = npt.NDArray[np.int64]
 
 _ASSUMES = (
     "estimates: they take the groups for fixed before the data was drawn, and a tree draws them "

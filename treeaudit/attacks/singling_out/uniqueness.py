@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag
 from treeaudit.attacks.case import Case, Need, evidence, looked_at, smallest, unseen_trees
 from treeaudit.attacks.control import MEMORY, leaf_control, lowered
 from treeaudit.attacks.needs import PEOPLE
@@ -197,16 +197,14 @@ def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:
     return f"{alone} alone in a leaf; {people:,} are in leaves of fewer than {k}."
 
 
-def _share(case: Case, small: npt.NDArray[np.bool_]) -> float:
+def _share(case: Case, small: Flag) -> float:
     """Return the share of people in small leaves, in the worst tree."""
     table = case.table
     people = table.per_tree(np.where(small, table.size, 0))
     return float((people / np.maximum(table.per_tree(table.size), 1)).max())
 
 
-def _per_tree(
-    case: Case, alone: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
-) -> tuple[Mapping[str, Any], ...]:
+def _per_tree(case: Case, alone: Flag, small: Flag) -> tuple[Mapping[str, Any], ...]:
     table = case.table
     unique, leaves = table.per_tree(alone), table.per_tree(small)
     people = table.per_tree(np.where(small, table.size, 0))

@@ -12,6 +12,7 @@ from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Agreeing, People, Phrase, Prose, Share, Strong, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+from treeaudit.model.words import number_of
 from treeaudit.stats import fact
 
 __all__ = ["view"]
@@ -86,7 +87,7 @@ def _reason(finding: Finding, report: Report) -> Phrase:
     smallest = details_of(finding, UniquenessDetails).min_leaf
     if not finding.leaves:
         groups = "The one group holds" if leaves == 1 else f"All {leaves:,} groups hold"
-        return say(f"{groups} at least {k:,} {'person' if k == 1 else 'people'}.")
+        return say(f"{groups} at least {number_of(k, 'person', 'people')}.")
     if leaves == 1:
         return say("The one group holds {}, fewer than {}.", smallest, k)
     few = finding.leaves
