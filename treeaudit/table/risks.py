@@ -53,6 +53,7 @@ def risk(size: Wide, threshold: float, chance: Float | None = None) -> Risk:
 
     Examples
     --------
+    >>> import numpy as np
     >>> risk(np.array([1, 3, 2, 3]), 1 / 3)
     Risk(highest=1.0, average=0.4444444444444444, above_threshold=0.3333333333333333)
     """

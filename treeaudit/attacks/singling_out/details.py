@@ -81,6 +81,7 @@ def group_sizes(size: Wide) -> tuple[GroupSizes, ...]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> found = group_sizes(np.array([1, 1, 3, 60]))[0]
     >>> found.low, found.high, found.leaves, found.people
     (1, 1, 2, 2)
