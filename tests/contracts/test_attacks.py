@@ -87,9 +87,9 @@ def test_ids_are_unique_and_in_order() -> None:
     assert ids == sorted(set(ids))
 
 
-def offer(monkeypatch, load) -> None:
+def offer(monkeypatch, load, name="offered") -> None:
     """Let another package offer an attack, loaded by a call."""
-    entry = SimpleNamespace(name="offered", value="other.package:Offered", load=load)
+    entry = SimpleNamespace(name=name, value="other.package:Offered", load=load)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry])
 
 
@@ -116,23 +116,67 @@ def broken() -> type:
     raise ImportError("no module named gone")
 
 
-@pytest.mark.parametrize(
-    ("load", "reason"),
-    [
-        (broken, "cannot be imported (ImportError: no module named gone)"),
-        (lambda: foreign(), "the id TA101 is taken"),
-        (lambda: object, "it has no id"),
-        (
-            lambda: foreign(id="TA901", checks=(replace(ATTACKS[0].checks[0]),)),
-            "TA901 has a check min-leaf of its own",
-        ),
-    ],
-)
+def leaving() -> type:
+    raise SystemExit(0)
+
+
+FIRST = ATTACKS[0]
+REFUSED = [
+    (broken, "cannot be imported (ImportError: no module named gone)"),
+    (leaving, "cannot be imported (SystemExit: 0)"),
+    (lambda: foreign(), "the id TA101 is taken"),
+    (lambda: object, "it has no id, title, words"),
+    (lambda: foreign(id="ta101"), "it has no id"),
+    (lambda: foreign(id="TA901", needs=None), "it has no needs"),
+    (lambda: foreign(id="TA901", checks=[]), "it has no checks"),
+    (lambda: FIRST(), "it is no class"),
+    (lambda: foreign(id="TA901"), "TA901 has a check min-leaf of its own"),
+    (
+        lambda: foreign(id="TA901", checks=(replace(FIRST.checks[0]),)),
+        "TA901 has a check min-leaf of its own",
+    ),
+]
+
+
+@pytest.mark.parametrize(("load", "reason"), REFUSED)
 def test_an_attack_that_is_refused_is_named_and_nothing_passes(monkeypatch, load, reason) -> None:
-    offer(monkeypatch, load)
+    # The name of an entry point is no id: it cannot stand in the place of a built-in attack.
+    offer(monkeypatch, load, name="TA101")
     policy = ta.Policy(name="mine", values={"min-leaf": 1})
     report = ta.scan(MODELS["one tree"], policy=policy)
     assert report["TA101"].title == "Singling out"
-    (left_out,) = [result for result in report.results if result.id == "offered"]
+    (left_out,) = [result for result in report.results if result.id == "offered TA101"]
     assert reason in left_out.reason
     assert (report.verdict, report.exit_code) == ("review", 3)
+    assert report.checks[0].status == "pass"
+    failing = ta.Policy(name="mine", values={"min-leaf": 10**6})
+    assert ta.scan(MODELS["one tree"], policy=failing).verdict == "fail"
+
+
+def fails(self, case):
+    raise RuntimeError("no idea")
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"run": fails}, "it ended in RuntimeError: no idea"),
+        ({"run": lambda self, case: None}, "it gave back no finding of its own"),
+        ({"run": FIRST.run, "title": "Copy"}, None),
+        (
+            {"run": lambda self, case: replace(FIRST().run(case), id="TA202")},
+            "no finding of its own",
+        ),
+        ({"__init__": fails}, "it ended in"),
+    ],
+)
+def test_an_attack_that_fails_is_named_and_nothing_passes(monkeypatch, parts, reason) -> None:
+    offer(monkeypatch, lambda: foreign(**{"id": "TA901", "checks": (), **parts}))
+    report = ta.scan(MODELS["one tree"], policy=ta.Policy(name="mine", values={"min-leaf": 1}))
+    if reason is None:
+        assert (report.verdict, report["TA901"].title) == ("pass", "Copy")
+        return
+    (failed,) = [result for result in report.results if result.id == "TA901"]
+    assert reason in failed.reason
+    assert report.verdict == "review"
+    assert [check.name for check in report.checks] == ["min-leaf", "attack TA901"]

@@ -5,9 +5,7 @@ Ids: ``TA1xx`` attacks on the table, ``TA2xx`` what else the file gives away,
 entry-point group ``treeaudit.attacks``.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
 
 from treeaudit.attacks.attribute_inference.attack import Attributes
 from treeaudit.attacks.background.attack import Background
@@ -17,11 +15,10 @@ from treeaudit.attacks.identifiers import Identifiers
 from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
 from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.needs import run_attack
+from treeaudit.attacks.offered import Offered, search
 from treeaudit.attacks.sensitive.attack import Sensitive
 from treeaudit.attacks.singling_out.uniqueness import Uniqueness
-from treeaudit.errors import PolicyError
 from treeaudit.findings.checks import Registered, register
-from treeaudit.findings.findings import Skipped
 
 __all__ = [
     "ATTACKS",
@@ -50,80 +47,38 @@ ATTACKS: tuple[type[Attack], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
-    """What other packages offer.
-
-    Attributes
-    ----------
-    attacks
-        Those that can run.
-    refused
-        Those that cannot, each with the reason: an audit without them has not
-        looked at what they look at.
-    """
-
-    attacks: tuple[type[Attack], ...]
-    refused: tuple[Skipped, ...]
-
-
 def offered_attacks() -> Offered:
-    """Return the attacks of the entry-point group ``treeaudit.attacks``.
-
-    One that cannot be imported, is no attack, or takes an id or the name of a
-    check that is taken, is refused.
-    """
-    from importlib.metadata import entry_points
-
-    kept: list[type[Attack]] = []
-    refused = []
-    for entry in sorted(entry_points(group="treeaudit.attacks"), key=lambda e: (e.name, e.value)):
-        try:
-            reason = _unfit(found := entry.load(), (*ATTACKS, *kept))
-        except Exception as error:  # noqa: BLE001  # whatever a foreign module raises
-            reason = f"it cannot be imported ({type(error).__name__}: {error})"
-        if reason:
-            said = f"the attack of another package ({entry.value}) was left out: {reason}"
-            refused.append(Skipped(id=entry.name, title=f"Attack {entry.name}", reason=said))
-        else:
-            kept.append(found)
-    return Offered(attacks=tuple(kept), refused=tuple(refused))
+    """Return the attacks of the entry-point group ``treeaudit.attacks``, fit and refused."""
+    return search(ATTACKS)
 
 
-_PARTS = ("id", "title", "words", "about", "needs", "checks", "view", "run")
-
-
-def _unfit(found: Any, taken: Sequence[type[Attack]]) -> str:  # noqa: ANN401  # foreign
-    """Return why something is not taken as an attack; nothing where it is."""
-    missing = [name for name in _PARTS if not hasattr(found, name)]
-    if missing:
-        return f"it has no {', '.join(missing)}"
-    if found.id in {attack.id for attack in taken}:
-        return f"the id {found.id} is taken"
-    try:
-        register((attack.id, attack.checks) for attack in (*taken, found))
-    except PolicyError as error:
-        return str(error)
-    return ""
-
-
-def all_attacks() -> tuple[type[Attack], ...]:
+def all_attacks(offered: Offered | None = None) -> tuple[type[Attack], ...]:
     """Return the built-in attacks and those that other packages offer.
+
+    Parameters
+    ----------
+    offered
+        Those of other packages; searched for unless given.
 
     Examples
     --------
     >>> [attack.id for attack in all_attacks()][:3]
     ['TA101', 'TA102', 'TA103']
     """
-    return (*ATTACKS, *offered_attacks().attacks)
+    return (*ATTACKS, *(offered or offered_attacks()).attacks)
 
 
-def all_checks() -> Mapping[str, Registered]:
+def all_checks(offered: Offered | None = None) -> Mapping[str, Registered]:
     """Return what a policy can ask for, by name: the checks of all attacks and of the model.
+
+    Parameters
+    ----------
+    offered
+        As for `all_attacks`.
 
     Examples
     --------
     >>> all_checks()["max-certain-share"].attacks
     ('TA102', 'TA110')
     """
-    return register((attack.id, attack.checks) for attack in all_attacks())
+    return register((attack.id, attack.checks) for attack in all_attacks(offered))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
+from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import PolicyError
 from treeaudit.findings.baseline import accept, read_baseline
@@ -119,11 +120,12 @@ def scan(
 
 def audit(request: Request, progress: Progress | None = None) -> Report:
     """Answer a request; `scan` says what it takes, gives and raises."""
-    known_checks = all_checks()
+    offered = offered_attacks()
+    known_checks = all_checks(offered)
     asked = request.policy
     policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
     check_names(policy, known_checks)
-    chosen = _choose(request.attacks)
+    chosen = _choose(request.attacks, all_attacks(offered))
     forest = load(request.model, select=request.select, max_bytes=request.max_bytes)
     accepted = None if request.baseline is None else read_baseline(request.baseline, forest)
     if request.target is not None:
@@ -131,21 +133,25 @@ def audit(request: Request, progress: Progress | None = None) -> Report:
 
     case, unverified = prepare(forest, request, policy, progress)
     results: list[Finding | Skipped] = []
+    refused = list(offered.refused if request.attacks is None else ())
     for done, attack in enumerate(chosen, start=1):
-        results.append(run_attack(attack(), case))
+        if attack in offered.attacks:
+            result, ran = run_offered(attack, case)
+            refused += [result] if isinstance(result, Skipped) and not ran else []
+        else:
+            result = run_attack(attack(), case)
+        results.append(result)
         if progress is not None:
             progress(attack.title.lower(), done, len(chosen))
     # The hash is of the bytes that were just read, not of what the file is later.
     _ = forest.source.sha256
-    refused = offered_attacks().refused if request.attacks is None else ()
-    results += refused
     checks = (*judge(policy, results, forest, known_checks), *not_run(refused))
     if accepted is not None:
         checks = accept(checks, accepted, policy.k, known_checks)
     return Report(
         forest=forest,
         table=case.table,
-        results=tuple(results),
+        results=(*results, *(one for one in refused if one not in results)),
         checks=checks,
         verdict=verdict_of(checks),
         policy=policy,
@@ -165,8 +171,8 @@ def audit(request: Request, progress: Progress | None = None) -> Report:
     )
 
 
-def _choose(ids: Sequence[str] | None) -> list[type[Attack]]:
-    known = {attack.id: attack for attack in all_attacks()}
+def _choose(ids: Sequence[str] | None, attacks: Sequence[type[Attack]]) -> list[type[Attack]]:
+    known = {attack.id: attack for attack in attacks}
     wanted = list(known) if ids is None else [i.upper() for i in ids]
     for attack_id in wanted:
         if attack_id not in known:
