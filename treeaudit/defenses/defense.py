@@ -22,6 +22,7 @@ __all__ = [
     "sizes",
     "telling_less",
     "tree_by_tree",
+    "weights_of",
 ]
 
 
@@ -173,6 +174,13 @@ def counts_of(tree: Tree, forest: Forest) -> Float:
         )
     counts: Float = np.maximum(tree.counts, 0)
     return counts
+
+
+def weights_of(tree: Tree, forest: Forest, i: int) -> Float:
+    """Return what a person of each class weighs in the answers of a tree, the i-th."""
+    if forest.class_weights is None:
+        return np.ones(1 if tree.counts is None else tree.counts.shape[1])
+    return np.array(forest.class_weights[i], dtype=np.float64)
 
 
 def people_in(tree: Tree, forest: Forest) -> Float:

@@ -6,12 +6,9 @@ from typing import Any
 
 from treeaudit.model.forest import Forest
 from treeaudit.writers.node_tables import answers_of, grown
-from treeaudit.writers.templates import with_parameters
+from treeaudit.writers.templates import Live, with_parameters
 
 __all__ = ["members_like", "state_draws"]
-
-Live = Any
-"""A scikit-learn estimator, which has no types."""
 
 
 def members_like(example: Live, forest: Forest, stated: Mapping[str, Any]) -> list[Live]:
