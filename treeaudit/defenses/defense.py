@@ -93,16 +93,9 @@ class Defense:
 
 
 def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
-    """Return the model with every tree changed when it is asked for.
+    """Return the model with every tree changed, given its number, when it is asked for.
 
     Counts that were added up anew no longer carry the noise that was drawn: no `Noise` is stated.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    change
-        Given a tree and its number, returns the changed one.
 
     Raises
     ------
