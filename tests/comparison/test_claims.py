@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from treeaudit.comparison.claims import claims_of, noise_rate, true_counts
+from treeaudit.comparison.claims import claims_of, true_counts
 from treeaudit.dp import curator
 from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.model.forest import Noise
@@ -52,7 +52,7 @@ def test_noise_that_is_not_stated_is_not_guessed() -> None:
     query = {"name": "leaf counts", "mechanism": "discrete Laplace", "epsilon": "1/2"}
     private = {"epsilon": 0.5, "queries": [{**query, "sensitivity": "1"}]}
     for forest in (stump, replace(stump, privacy=private)):
-        assert noise_rate(forest) is None
+        assert forest.noise is None
         assert claims_of(ta.reconstruct(forest)).alone_expected is None
 
 

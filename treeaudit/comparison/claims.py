@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 from treeaudit.table.reconstruction import claimed
 from treeaudit.table.table import Table
 
-__all__ = ["Claims", "claims_of", "noise_rate", "true_counts"]
+__all__ = ["Claims", "claims_of", "true_counts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +55,6 @@ class Claims:
     sizes: tuple[int, ...]
     alone_expected: float | None = None
     certain_expected: float | None = None
-
-
-def noise_rate(forest: Forest) -> float | None:
-    """Return the rate of the discrete Laplace noise on the counts of the leaves, or None."""
-    return None if forest.noise is None else forest.noise.rate
 
 
 def true_counts(noisy: Float, rate: float, n: int) -> Float:
@@ -102,7 +96,8 @@ def claims_of(table: Table, train: Records | None = None) -> Claims:
     >>> found.smallest, found.alone, found.certain, found.sizes
     (1, 1, 1, (1, 8))
     """
-    forest, rate = table.forest, noise_rate(table.forest)
+    forest, noise = table.forest, table.forest.noise
+    rate = None if noise is None else noise.rate
     groups = (table if table.tells_people else claimed(forest)).groups
     size = groups.size
     alone = size == 1

@@ -3,6 +3,7 @@
 import numpy as np
 
 from treeaudit.arrays import Flag
+from treeaudit.defenses.defense import weights_of
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
@@ -40,8 +41,7 @@ def _right(tree: Tree, forest: Forest, index: int) -> float | None:
         return None
     leaf = _held(tree)
     counts = np.maximum(tree.counts[leaf], 0)
-    weights = None if forest.class_weights is None else forest.class_weights[index]
-    answer = (counts if weights is None else counts * np.array(weights)).argmax(axis=1)
+    answer = (counts * weights_of(tree, forest, index)).argmax(axis=1)
     total = float(counts.sum())
     return float(counts[np.arange(len(counts)), answer].sum()) / total if total else None
 

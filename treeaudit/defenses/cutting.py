@@ -46,8 +46,6 @@ def summed(tree: Tree, column: Float, by_level: Sequence[Index] | None = None) -
 
     Parameters
     ----------
-    tree
-        The tree.
     column
         Shape ``(n_nodes,)`` or ``(n_nodes, width)``; what inner nodes hold is
         not looked at.
@@ -70,8 +68,6 @@ def recount(tree: Tree, counted: Flag) -> Tree:
 
     Parameters
     ----------
-    tree
-        The tree.
     counted
         Shape ``(n_nodes,)``: which leaves count.
     """

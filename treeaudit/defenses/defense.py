@@ -22,6 +22,7 @@ __all__ = [
     "sizes",
     "telling_less",
     "tree_by_tree",
+    "weights_of",
 ]
 
 
@@ -92,16 +93,9 @@ class Defense:
 
 
 def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
-    """Return the model with every tree changed when it is asked for.
+    """Return the model with every tree changed, given its number, when it is asked for.
 
     Counts that were added up anew no longer carry the noise that was drawn: no `Noise` is stated.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    change
-        Given a tree and its number, returns the changed one.
 
     Raises
     ------
@@ -173,6 +167,13 @@ def counts_of(tree: Tree, forest: Forest) -> Float:
         )
     counts: Float = np.maximum(tree.counts, 0)
     return counts
+
+
+def weights_of(tree: Tree, forest: Forest, i: int) -> Float:
+    """Return what a person of each class weighs in the answers of a tree, the i-th."""
+    if forest.class_weights is None:
+        return np.ones(1 if tree.counts is None else tree.counts.shape[1])
+    return np.array(forest.class_weights[i], dtype=np.float64)
 
 
 def people_in(tree: Tree, forest: Forest) -> Float:

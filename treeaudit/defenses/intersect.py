@@ -2,14 +2,8 @@
 
 That every leaf of every tree holds k people says nothing about those who share
 their leaves in all trees. Who they are only the training data tells.
-
-References
-----------
-Ganta, Kasiviswanathan and Smith (2008), composition attacks and auxiliary
-information in data privacy.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -71,28 +65,18 @@ class IntersectK(Defense):
             )
         node = forest.apply(self.values)
         best: tuple[int, int, list[int]] = (0, 0, [])
-        for k in self._steps(len(node)):
+        k = self.min_leaf
+        while k <= len(node) // 2:
             kept, n_groups = _kept(forest, node, k, self.min_leaf)
             if n_groups > best[0]:
                 best = (n_groups, k, kept)
+            k *= 2
         if not best[2]:
             raise DataError(
                 f"no tree divides the {len(node):,} records given into groups of "
                 f"{self.min_leaf} or more; ask for a smaller --min-leaf"
             )
         return chosen(MergeSiblings(min_leaf=best[1]).apply(forest), best[2])
-
-    def _steps(self, n: int) -> Iterator[int]:
-        k = self.min_leaf
-        while k <= n // 2:
-            yield k
-            k *= 2
-
-
-def _split(group: Wide, node: Wide) -> Wide:
-    _, finer = np.unique(group * (int(node.max()) + 1) + node, return_inverse=True)
-    numbered: Wide = finer.reshape(-1).astype(np.int64)
-    return numbered
 
 
 def _kept(forest: Forest, node: Int, k: int, least: int) -> tuple[list[int], int]:
@@ -103,7 +87,8 @@ def _kept(forest: Forest, node: Int, k: int, least: int) -> tuple[list[int], int
         home = _homes(tree, forest, k)
         if home is None:
             continue
-        finer = _split(group, home[node[:, i]])
+        here = home[node[:, i]]
+        _, finer = np.unique(group * (int(here.max()) + 1) + here, return_inverse=True)
         if np.bincount(finer).min() >= least:
             group = finer
             kept.append(i)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treeaudit.defenses.defense import Defense, DefenseWords, counts_of, tree_by_tree
+from treeaudit.defenses.defense import Defense, DefenseWords, counts_of, tree_by_tree, weights_of
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -51,8 +51,6 @@ class LabelsOnly(Defense):
 def _labelled(tree: Tree, forest: Forest, i: int) -> Tree:
     label = tree.label
     if label is None:
-        weights = None if forest.class_weights is None else forest.class_weights[i]
-        counts = counts_of(tree, forest)
-        label = (counts if weights is None else counts * np.array(weights)).argmax(axis=1)
+        label = (counts_of(tree, forest) * weights_of(tree, forest, i)).argmax(axis=1)
     label = np.where(tree.is_leaf, label, 0).astype(np.int32)
     return replace(tree, n_records=None, counts=None, label=label, value=None)

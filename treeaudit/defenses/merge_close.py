@@ -1,9 +1,4 @@
-"""Merge leaves until their labels are spread like everybody's: t-closeness.
-
-References
-----------
-Li, Li and Venkatasubramanian (2007), t-closeness.
-"""
+"""Merge leaves until their labels are spread like everybody's: t-closeness."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,9 +1,4 @@
-"""Merge leaves until their people have different labels: l-diversity.
-
-References
-----------
-Machanavajjhala et al. (2006), l-diversity: privacy beyond k-anonymity.
-"""
+"""Merge leaves until their people have different labels: l-diversity."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,9 +1,4 @@
-"""Method 2: a node with a small child leaf becomes a leaf itself.
-
-References
-----------
-Wakabayashi et al. (2024), section 4.1, Method 2 and Figure 6.
-"""
+"""Method 2 (Figure 6): a node with a small child leaf becomes a leaf itself."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -40,8 +40,6 @@ def becoming_leaves(tree: Tree, bad: Flag, by_level: Sequence[Index] | None = No
 
     Parameters
     ----------
-    tree
-        The tree.
     bad
         Shape ``(n_nodes,)``: which nodes would not be good enough as leaves.
         A bad root stays: it has no parent.

@@ -1,9 +1,4 @@
-"""Method 1: leaves with few people are taken out of the tree.
-
-References
-----------
-Wakabayashi et al. (2024), section 4.1, Method 1 and Figure 5.
-"""
+"""Method 1 (Figure 5): leaves with few people are taken out of the tree."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal

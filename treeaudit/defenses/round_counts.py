@@ -1,9 +1,4 @@
-"""Round the counts of the leaves, and add everything else up from them.
-
-References
-----------
-Hundepool et al. (2012), Statistical Disclosure Control, section 5.4, rounding.
-"""
+"""Round the counts of the leaves, and add everything else up from them."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -12,7 +7,14 @@ import numpy as np
 
 from treeaudit.arrays import Float
 from treeaudit.defenses.cutting import recount
-from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, telling_less, tree_by_tree
+from treeaudit.defenses.defense import (
+    Bounds,
+    Defense,
+    DefenseWords,
+    telling_less,
+    tree_by_tree,
+    weights_of,
+)
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -77,9 +79,8 @@ class RoundCounts(Defense):
             near = self.base * np.rint(n_records / self.base).astype(np.int64)
             n_records = np.where(n_records > 0, np.maximum(near, self.base), 0)
         if counts is not None:
-            weights = None if forest.class_weights is None else forest.class_weights[i]
-            each = np.ones(counts.shape[1]) if weights is None else np.array(weights)
-            counts = np.where(leaf[:, None], _as_answered(counts, each, self.base), 0.0)
+            rounded = _as_answered(counts, weights_of(tree, forest, i), self.base)
+            counts = np.where(leaf[:, None], rounded, 0.0)
             if n_records is not None and forest.records_are != "bootstrap":
                 n_records = np.where(tree.n_records == 0, 0, counts.sum(axis=1)).astype(np.int64)
         return recount(replace(tree, counts=counts, n_records=n_records), leaf)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree
+from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree, weights_of
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftovers
 from treeaudit.model.tree import Tree
@@ -43,7 +43,7 @@ class Strip(Defense):
         What was stripped cannot be audited any more: checks of group sizes are
         then skipped, which is never a pass.
         """
-        bare = tree_by_tree(forest, lambda tree, i: _bare(tree, _weights(forest, i)))
+        bare = tree_by_tree(forest, lambda tree, i: _bare(tree, weights_of(tree, forest, i)))
         counted = forest.counts_are not in ("absent", "label-only")
         return replace(
             without_leftovers(bare),
@@ -77,17 +77,11 @@ def without_leftovers(forest: Forest) -> Forest:
     )
 
 
-def _weights(forest: Forest, i: int) -> Float | None:
-    weights = None if forest.class_weights is None else forest.class_weights[i]
-    return None if weights is None else np.array(weights)
-
-
-def _bare(tree: Tree, weights: Float | None) -> Tree:
+def _bare(tree: Tree, weights: Float) -> Tree:
     leaf = tree.is_leaf
     counts = None
     if tree.counts is not None:
-        counts = np.where(leaf[:, None], np.maximum(tree.counts, 0), 0.0)
-        counts = counts if weights is None else counts * weights
+        counts = np.where(leaf[:, None], np.maximum(tree.counts, 0), 0.0) * weights
         total = counts.sum(axis=1, keepdims=True)
         np.divide(counts, total, out=counts, where=total > 0)
     return replace(

@@ -23,21 +23,8 @@ def bernoulli_exp(distance: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> 
     """Toss one coin per entry that comes up true with probability ``exp(-rate * distance)``.
 
     No floating-point number is involved, so the probability is the stated one
-    and not close to it.
-
-    Parameters
-    ----------
-    distance
-        Whole numbers of at least 0, any shape.
-    rate
-        A fraction of at least 0.
-    entropy
-        The source of the coins.
-
-    Returns
-    -------
-    numpy.ndarray
-        Of the shape of ``distance``.
+    and not close to it. The answer has the shape of ``distance``, whole numbers
+    of at least 0, as is the rate.
 
     Examples
     --------

@@ -109,12 +109,12 @@ class Budget:
     @property
     def spent(self) -> float:
         """What all copies spent so far."""
-        return float(sum((s.epsilon for s in self._read()), Fraction(0)))
+        return float(_sum(self._read()))
 
     @property
     def left(self) -> float:
         """What is left."""
-        return float(self._epsilon - sum((s.epsilon for s in self._read()), Fraction(0)))
+        return float(self._epsilon - _sum(self._read()))
 
     def spend(
         self, epsilon: Epsilon, what: str = "a fit", neighbours: Neighbours = "add-remove"
@@ -125,8 +125,6 @@ class Budget:
 
         Parameters
         ----------
-        epsilon
-            How much.
         what
             For whom, for the history.
         neighbours
@@ -145,14 +143,14 @@ class Budget:
                     f"the budget counts epsilon under {earlier.neighbours}; a fit under "
                     f"{neighbours} needs a budget of its own"
                 )
-        left = self._epsilon - sum((s.epsilon for s in before), Fraction(0))
+        left = self._epsilon - _sum(before)
         token = secrets.token_hex(16)
         if amount <= left:
             entry = {"what": what[:80], "epsilon": str(amount), "neighbours": neighbours}
             self._append({**entry, "token": token})
             if any(s.token == token for s in self._read()):
                 return
-            left = self._epsilon - sum((s.epsilon for s in self._read()), Fraction(0))
+            left = self._epsilon - _sum(self._read())
         raise PrivacyError(
             f"the budget is spent: {float(left):g} of {self.epsilon:g} are left "
             f"and {what} needs {float(amount):g}"
@@ -235,6 +233,10 @@ class Budget:
             f"the budget's account {self._path} cannot be reached "
             f"({(error.strerror or 'error').lower()}): give the estimator a budget of this machine"
         )
+
+
+def _sum(spendings: list[_Spending]) -> Fraction:
+    return sum((one.epsilon for one in spendings), Fraction(0))
 
 
 def _remove(name: str, process: int) -> None:

@@ -81,8 +81,6 @@ class Curator:
 
         Parameters
         ----------
-        name
-            What is asked.
         counts
             Whole numbers, shape ``(n_parts,)`` or ``(n_parts, n_cells)``; the
             cells of a row are disjoint, too.
@@ -119,8 +117,6 @@ class Curator:
 
         Parameters
         ----------
-        name
-            What is asked.
         scores
             Whole numbers, shape ``(n_parts, n_candidates)``.
         epsilon

@@ -53,14 +53,7 @@ class Seeded:
 def below(entropy: Entropy, bound: int, n: int) -> Wide:
     """Draw ``n`` whole numbers, each of ``0 … bound - 1`` equally likely, exactly.
 
-    Parameters
-    ----------
-    entropy
-        The source.
-    bound
-        From 1 to 2^63.
-    n
-        How many.
+    The bound is from 1 to 2^63.
 
     Examples
     --------

@@ -44,16 +44,8 @@ def smooth_label(counts: npt.ArrayLike, epsilon: float, entropy: Entropy) -> Wid
     others, and the smooth sensitivity in the place of the sensitivity. It is
     not differentially private for any epsilon: one more person multiplies the
     exponent by ``exp(epsilon)``, so the loss grows without bound (2.131 at a
-    claim of 1 between leaves of one and of two people).
-
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``.
-    epsilon
-        The printed one.
-    entropy
-        The source.
+    claim of 1 between leaves of one and of two people). Counts are of shape
+    ``(n_leaves, n_classes)``.
     """
     largest, above = smooth_exponent(counts, epsilon)
     units = np.floor(np.minimum(above, _MOST) * _FINE).astype(np.int64)

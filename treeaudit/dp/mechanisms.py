@@ -28,14 +28,7 @@ _TRIES = 1 << 14
 def discrete_laplace(rate: Fraction, n: int, entropy: Entropy) -> Wide:
     """Draw whole numbers z with probability proportional to ``exp(-rate * |z|)``.
 
-    Parameters
-    ----------
-    rate
-        Epsilon divided by the sensitivity; above 0.
-    n
-        How many.
-    entropy
-        The source.
+    The rate, epsilon divided by the sensitivity, is above 0.
 
     Examples
     --------
@@ -82,7 +75,7 @@ def permute_and_flip(scores: npt.ArrayLike, rate: Fraction, entropy: Entropy) ->
     rate
         A fraction of at least 0.
     entropy
-        The source.
+        The source of the coins.
 
     Returns
     -------
@@ -127,21 +120,12 @@ def exponential_mechanism(
 
     Parameters
     ----------
-    scores
-        Shape ``(n_rows, n_candidates)``, whole numbers, the larger the better.
-    rate
-        A fraction of at least 0.
-    entropy
-        The source.
+    scores, rate, entropy
+        As in `permute_and_flip`, and so is what is returned.
     weights
         Whole numbers of at least 0, one per candidate, the same for all rows: how much
         each counts before anything is known, such as the width of a range; must not
         depend on private data unless that is part of the proof. 1 unless told.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_rows,)``: the column chosen.
 
     Examples
     --------

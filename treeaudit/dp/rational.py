@@ -21,11 +21,6 @@ def rational(epsilon: Epsilon) -> Fraction:
     A decimal such as 0.1 is meant as one tenth. What has more than six decimals
     is rounded down to a multiple of 2^-40.
 
-    Parameters
-    ----------
-    epsilon
-        Above 0 and finite.
-
     Raises
     ------
     PrivacyError

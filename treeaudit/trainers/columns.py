@@ -80,14 +80,7 @@ def _listed(names: Sequence[str]) -> str:
 def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
     """Return a two-dimensional table: an array of numbers where that is what it is.
 
-    Parameters
-    ----------
-    X
-        What the user handed over.
-    estimator
-        For messages.
-    finite
-        Refuse infinite numbers. Missing ones always pass.
+    Infinite numbers are refused where they must be ``finite``; missing ones always pass.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
-from treeaudit.trainers.diffpid3_growth import Asked, Levels
+from treeaudit.trainers.diffpid3_growth import Levels
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import (
     check_bound,
@@ -125,12 +125,18 @@ class DiffPID3Classifier(PrivateTrees):
         codes = public_codes(rows.schema, self.n_bins)
         two = Codes(n=2, edges=np.zeros(1))
         codes = tuple(two if i in drawn else c for i, c in enumerate(codes))
-        asked = self._asked(epsilon, len(drawn))
+        score, published = SCORES.get(self.criterion), self.variant == "published"
+        sensitivity = Fraction(1) if score is None else score.sensitivity(self.max_records or 1)
+        each = epsilon / ((2 + len(drawn)) * int(self.max_depth) + 2)
         levels = Levels(
             rows=rows,
             growth=Growth(cells=code_rows(rows, codes), node=np.zeros(len(rows), dtype=np.int32)),
             curator=curator,
-            asked=asked,
+            epsilon=each,
+            depth=int(self.max_depth),
+            score=score,
+            sensitivity=sensitivity * (2 if published else 1),
+            mechanism="exponential mechanism" if published else "permute-and-flip",
             numbers=drawn,
         )
         levels.grow()
@@ -148,12 +154,12 @@ class DiffPID3Classifier(PrivateTrees):
             trees=nodes.trees(counts, keep),
             counts_are="noisy",
             counts_reason=(
-                f"discrete Laplace noise for an epsilon of {asked.epsilon} on the people of every "
+                f"discrete Laplace noise for an epsilon of {each} on the people of every "
                 "node and the classes of every leaf, made to add up"
             ),
             answers="mean",
             noise=Noise(
-                rate=float(asked.epsilon / factor(curator.neighbours)),
+                rate=float(each / factor(curator.neighbours)),
                 counts="leaves",
                 afterwards=("clipped", "scaled"),
             ),
@@ -168,17 +174,4 @@ class DiffPID3Classifier(PrivateTrees):
             i
             for i, f in enumerate(schema.features)
             if f.categories is None and f.low is not None and f.high is not None and f.low < f.high
-        )
-
-    def _asked(self, epsilon: Fraction, n_drawn: int) -> Asked:
-        depth = int(self.max_depth)
-        score = SCORES.get(self.criterion)
-        published = self.variant == "published"
-        sensitivity = Fraction(1) if score is None else score.sensitivity(self.max_records or 1)
-        return Asked(
-            epsilon=epsilon / ((2 + n_drawn) * depth + 2),
-            depth=depth,
-            score=score,
-            sensitivity=sensitivity * (2 if published else 1),
-            mechanism="exponential mechanism" if published else "permute-and-flip",
         )

@@ -27,15 +27,17 @@ from treeaudit.trainers.private_tree_growth import Growth
 from treeaudit.trainers.splits import Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["Asked", "Levels"]
+__all__ = ["Levels"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """How DiffPID3 asks.
+@dataclass(slots=True, kw_only=True, eq=False)
+class Levels:
+    """The state of one fit: the nodes so far, and where the records are.
 
     Attributes
     ----------
+    rows, growth, curator
+        What is grown on.
     epsilon
         What each question of a node costs.
     depth
@@ -46,23 +48,6 @@ class Asked:
         As the mechanism is to use it.
     mechanism
         For the choice of the attribute.
-    """
-
-    epsilon: Fraction
-    depth: int
-    score: Score | None
-    sensitivity: Fraction
-    mechanism: Selection
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Levels:
-    """The state of one fit: the nodes so far, and where the records are.
-
-    Attributes
-    ----------
-    rows, growth, curator, asked
-        What is grown on, and how.
     numbers
         The columns for which split points are drawn.
     people, classes
@@ -72,7 +57,11 @@ class Levels:
     rows: TrainingRows
     growth: Growth
     curator: Curator
-    asked: Asked
+    epsilon: Fraction
+    depth: int
+    score: Score | None
+    sensitivity: Fraction
+    mechanism: Selection
     numbers: tuple[int, ...]
     people: dict[int, int] = field(default_factory=dict)
     classes: dict[int, Wide] = field(default_factory=dict)
@@ -86,7 +75,7 @@ class Levels:
         features, values = self.rows.schema.features, self.rows.values
         self._places = {i: place_on_grid(features[i], values[:, i]) for i in self.numbers}
         front = [root]
-        for level in range(self.asked.depth + 1):
+        for level in range(self.depth + 1):
             front = self._level(front, level)
             if not front:
                 return
@@ -94,9 +83,9 @@ class Levels:
     def _level(self, front: list[int], level: int) -> list[int]:
         """Ask everything about the nodes of a level; return those below."""
         inside = np.bincount(self.growth.node, minlength=len(self.growth.nodes))[front]
-        noisy = self.curator.count(f"people of level {level + 1}", inside, self.asked.epsilon)
+        noisy = self.curator.count(f"people of level {level + 1}", inside, self.epsilon)
         self.people.update(zip(front, noisy.tolist(), strict=True))
-        going = [node for node in front if level < self.asked.depth and self._worth_it(node)]
+        going = [node for node in front if level < self.depth and self._worth_it(node)]
         points = self._points(going, level)
         candidates = one_each(self.growth.cells.codes, self.curator.entropy)
         chosen: Wide = np.zeros(0, dtype=np.int64)
@@ -117,13 +106,12 @@ class Levels:
         if most < 2:
             return False
         n_classes = self.growth.cells.n_classes
-        return self.people[node] / (most * n_classes) >= math.sqrt(2) / float(self.asked.epsilon)
+        return self.people[node] / (most * n_classes) >= math.sqrt(2) / float(self.epsilon)
 
     def _points(self, going: list[int], level: int) -> dict[tuple[int, int], int]:
         """Draw a split point per node and number, and code the records by it."""
         found: dict[tuple[int, int], int] = {}
-        score = self.asked.score
-        if not self.numbers or score is None:
+        if not self.numbers or self.score is None:
             return found
         for node in going:
             rows = np.flatnonzero(self.growth.node == node)
@@ -134,11 +122,11 @@ class Levels:
                     continue
                 place, labels = self._places[column][rows], self.rows.labels[rows]
                 known = place != MISSING
-                held = ranges(place[known], labels[known], self.rows.n_classes, (low, high), score)
-                name = f"points of {self.rows.schema.features[column].name}, level {level + 1}"
-                point = choose_point(
-                    self.curator, name, self.asked.epsilon, self.asked.sensitivity, held
+                held = ranges(
+                    place[known], labels[known], self.rows.n_classes, (low, high), self.score
                 )
+                name = f"points of {self.rows.schema.features[column].name}, level {level + 1}"
+                point = choose_point(self.curator, name, self.epsilon, self.sensitivity, held)
                 found[node, column] = point
                 code = np.where(known, place > point, 2)
                 self.growth.cells.cell[column, rows] = code * self.growth.cells.n_classes + labels
@@ -146,15 +134,15 @@ class Levels:
 
     def _choose(self, going: list[int], candidates: Candidates, level: int) -> Wide:
         histograms, there = self.growth.histograms(going)
-        if self.asked.score is None:
+        if self.score is None:
             return self._by_noisy_counts(histograms, there, candidates, level)
-        scores = score_level(candidates, histograms, there, self.asked.score)
+        scores = score_level(candidates, histograms, there, self.score)
         return self.curator.choose(
             f"splits of level {level + 1}",
             scores,
-            self.asked.epsilon,
-            sensitivity=self.asked.sensitivity,
-            mechanism=self.asked.mechanism,
+            self.epsilon,
+            sensitivity=self.sensitivity,
+            mechanism=self.mechanism,
         )
 
     def _by_noisy_counts(
@@ -163,7 +151,7 @@ class Levels:
         """Take the column whose information gain is best by counts with noise (algorithm 1)."""
         # Every column that was asked about is gone, one per level of the path.
         left = len(candidates) - level
-        each = self.asked.epsilon / (2 * left)
+        each = self.epsilon / (2 * left)
         gain = np.full((len(histograms[0]), len(candidates)), -np.inf)
         # Columns by their place among those that a node has left: a person is in one row of each.
         open_ = np.array([there[c].sum(axis=1) > 1 for c in candidates.feature.tolist()]).T
@@ -194,7 +182,7 @@ class Levels:
         if not stopped:
             return
         counts = self.rows.by_node(self.growth.node, len(self.growth.nodes))
-        noisy = self.curator.count("leaf counts", counts[stopped], self.asked.epsilon)
+        noisy = self.curator.count("leaf counts", counts[stopped], self.epsilon)
         self.classes.update(zip(stopped, noisy, strict=True))
 
     def _split(

@@ -61,12 +61,8 @@ def ranges(
     ----------
     place, labels
         Of the records there whose value is known.
-    n_classes
-        How many classes there are.
     inside
         The points that are left: more than the first, less than the second number.
-    score
-        How a split is judged.
 
     Returns
     -------

@@ -73,8 +73,6 @@ def published_scores(scores: Wide, true_size: Wide, noisy_size: Wide, epsilon: F
     true_size, noisy_size
         Of the nodes: the index is divided by one, its sensitivity read off the
         other. That is the flaw.
-    epsilon
-        Of a question.
     """
     index = np.where(scores > UNAVAILABLE, scores / UNIT, 0.0)
     index = index / np.maximum(true_size, 1)[:, None]
@@ -101,7 +99,7 @@ def grow_tree(
         counts += list(noisy)
         if level == steps.split_levels:
             break
-        candidates = _candidates(cells, curator, roots if level == 0 else set())
+        candidates = one_each(cells.codes, curator.entropy, roots if level == 0 else set())
         slots = [slot for slot, here in enumerate(front) if _goes_on(noisy[slot], steps)]
         slots = [slot for slot in slots if _can_split(candidates, growth.allowed[front[slot]])]
         widest = max((codes.n for codes in cells.codes), default=1)
@@ -116,17 +114,6 @@ def grow_tree(
     held = np.array(counts)
     keep = gini_pruned(nodes.parent, held) if steps.prune else None
     return nodes.trees(held, keep)[0]
-
-
-def _candidates(cells: Cells, curator: Curator, without: set[int]) -> Candidates:
-    every = one_each(cells.codes, curator.entropy)
-    left = np.array([column not in without for column in every.feature.tolist()], dtype=np.bool_)
-    return Candidates(
-        codes=every.codes,
-        feature=every.feature[left],
-        at=every.at[left],
-        lost=every.lost[left],
-    )
 
 
 def _size(noisy: Wide, steps: Steps) -> int:

@@ -19,12 +19,7 @@ def rules_frame(forest: Forest) -> "pd.DataFrame":
     """Return one row per node below the roots: each leaf a rule, each inner node a sub-rule.
 
     ``support`` is the noisy number of people, ``confidence`` the share of the predicted class
-    among them; counts below zero count as zero.
-
-    Parameters
-    ----------
-    forest
-        A model with noisy counts of all nodes.
+    among them; counts below zero count as zero. The counts of all nodes are needed.
 
     References
     ----------

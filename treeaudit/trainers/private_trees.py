@@ -209,13 +209,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return predict_shares(self.forest_, self._coded(X), self.n_jobs)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: ANN401  # scikit-learn's contract
-        """Return the class with the largest share, the first of several.
-
-        Parameters
-        ----------
-        X
-            Shape ``(n_rows, n_features)``.
-        """
+        """Return the class with the largest share, the first of several; see `predict_proba`."""
         shares = self.predict_proba(X)
         labels: npt.NDArray[Any] = self.classes_[np.argmax(shares, axis=1)]
         return labels

@@ -72,7 +72,7 @@ def calibrated(parent: Sequence[int], people: npt.ArrayLike, classes: npt.ArrayL
     Parameters
     ----------
     parent
-        Shape ``(n_nodes,)``; -1 at the root, parents before children.
+        As in `settled`.
     people
         Shape ``(n_nodes,)``: the noisy number of people in every node.
     classes
@@ -115,10 +115,8 @@ def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: floa
 
     Parameters
     ----------
-    parent
-        Shape ``(n_nodes,)``.
-    counts
-        Shape ``(n_nodes, n_classes)``, adding up.
+    parent, counts
+        As `calibrated` takes and returns them: adding up.
     certainty
         The certainty factor; 0.25 in C4.5, the smaller the more is cut.
 
@@ -150,14 +148,7 @@ def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: floa
 def gini_pruned(parent: Sequence[int], counts: npt.ArrayLike) -> Flag:
     """Tell which nodes stay when leaves no purer than the node above are cut (equation 27).
 
-    Counts below zero count as zero.
-
-    Parameters
-    ----------
-    parent
-        Shape ``(n_nodes,)``.
-    counts
-        Shape ``(n_nodes, n_classes)``: noisy, of every node.
+    The counts are noisy ones of every node; below zero they count as zero.
 
     Examples
     --------

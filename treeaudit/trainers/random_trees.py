@@ -70,15 +70,11 @@ def random_trees(
     ----------
     schema
         With bounds and categories of every column.
-    n_trees
-        How many.
     depth
         Questions on a path, at most.
     max_leaves
         Leaves of a tree, at most. Which nodes stay leaves is random. None for
         no bound.
-    entropy
-        The source.
 
     Raises
     ------

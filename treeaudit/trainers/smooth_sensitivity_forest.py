@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Int, Wide
+from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below, permutation
 from treeaudit.dp.flawed import smooth_label
@@ -153,12 +154,6 @@ class SmoothSensitivityForestClassifier(PrivateTrees):
 
 def _labels_up(tree: Tree, label: Wide, n_classes: int) -> Int:
     """Give inner nodes the label of most leaves below them, which costs nothing."""
-    leaf = tree.is_leaf
-    below_me = np.zeros((tree.n_nodes, n_classes), dtype=np.int64)
-    below_me[leaf, label[leaf]] = 1
-    depth = tree.depths
-    for level in range(int(depth.max()), 0, -1):
-        nodes = np.flatnonzero(depth == level)
-        np.add.at(below_me, tree.parent[nodes], below_me[nodes])
-    majority: Int = np.argmax(below_me, axis=1).astype(np.int32)
+    votes = summed(tree, np.eye(n_classes)[label])
+    majority: Int = np.argmax(votes, axis=1).astype(np.int32)
     return majority

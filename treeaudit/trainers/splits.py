@@ -6,6 +6,7 @@ the rest, and a part for each category. What the path has settled already cannot
 again; that follows from what was chosen above and from the schema.
 """
 
+from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -74,15 +75,7 @@ class Candidates:
         return len(self.feature)
 
     def parts(self, candidate: int, allowed: Flag) -> tuple[Edges, Wide]:
-        """Return the edges of a split, and the part that each code goes to.
-
-        Parameters
-        ----------
-        candidate
-            Its number.
-        allowed
-            Which codes of its column can occur at the node.
-        """
+        """Return the edges of a split, and the part of each code; ``allowed`` ones can occur."""
         feature, at, lost = (int(a[candidate]) for a in (self.feature, self.at, self.lost))
         codes = self.codes[feature]
         number = np.arange(codes.n + 1)
@@ -114,14 +107,8 @@ class Candidates:
 def available(codes: tuple[Codes, ...], *, ways: bool, entropy: Entropy) -> Candidates:
     """List the candidates of a level.
 
-    Parameters
-    ----------
-    codes
-        Of every column.
-    ways
-        Whether a column of categories may be split into a part for each.
-    entropy
-        For where missing values go then.
+    With ``ways`` a column of categories may be split into a part for each; where
+    missing values go then is drawn.
     """
     feature: list[int] = []
     at: list[int] = []
@@ -146,15 +133,17 @@ def available(codes: tuple[Codes, ...], *, ways: bool, entropy: Entropy) -> Cand
     )
 
 
-def one_each(codes: tuple[Codes, ...], entropy: Entropy) -> Candidates:
-    """List one candidate per column that tells anybody apart: a part per code."""
-    feature = np.array([i for i, c in enumerate(codes) if c.n > 1], dtype=np.int64)
-    lost = [int(below(entropy, codes[i].n, 1)[0]) for i in feature.tolist()]
+def one_each(
+    codes: tuple[Codes, ...], entropy: Entropy, without: Set[int] = frozenset()
+) -> Candidates:
+    """List one candidate per column that tells anybody apart, but for some: a part per code."""
+    lost = {i: int(below(entropy, c.n, 1)[0]) for i, c in enumerate(codes) if c.n > 1}
+    feature = [i for i in lost if i not in without]
     return Candidates(
         codes=codes,
-        feature=feature,
+        feature=np.array(feature, dtype=np.int64),
         at=np.full(len(feature), -1),
-        lost=np.array(lost, dtype=np.int64),
+        lost=np.array([lost[i] for i in feature], dtype=np.int64),
     )
 
 
@@ -169,14 +158,10 @@ def score_level(
 
     Parameters
     ----------
-    candidates
-        From `available`.
     histograms
         Per column, shape ``(n_nodes, n_codes + 1, n_classes)``.
     allowed
         Per column, shape ``(n_nodes, n_codes)``: which codes can occur.
-    score
-        How parts are judged.
     cost_of_a_part
         What every part beyond the second is to be worth, in units of the score.
 

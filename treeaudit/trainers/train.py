@@ -150,8 +150,6 @@ def save_trained(model: PrivateTrees, path: str | os.PathLike[str], *, force: bo
 
     Parameters
     ----------
-    model
-        A fitted trainer.
     path
         ``.json`` for the version-free form, ``.pkl`` or ``.joblib`` for an
         estimator that predicts when it is loaded.

@@ -66,15 +66,11 @@ def read_rows(
 
     Parameters
     ----------
-    X, y
-        As handed to ``fit``.
     schema
         The public schema, or ``from-data`` to take bounds, categories and
         classes from the data itself.
     outside
         What becomes of values that the schema does not know.
-    estimator
-        For messages.
 
     Raises
     ------

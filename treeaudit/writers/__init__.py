@@ -31,8 +31,6 @@ def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -
 
     Parameters
     ----------
-    forest
-        The model.
     path
         ``.json`` is the version-free form, which keeps every model whole; ``.pkl``,
         ``.joblib`` and ``.skops`` hold an estimator of the installed scikit-learn.

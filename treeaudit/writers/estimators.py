@@ -1,7 +1,6 @@
 """A `Forest` as a fitted scikit-learn estimator: one function per kind of model."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,10 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.members import members_like, state_draws
 from treeaudit.writers.node_tables import answers_of, grown, predictor
-from treeaudit.writers.templates import fitted, with_parameters
+from treeaudit.writers.templates import Live, fitted, with_parameters
 from treeaudit.writers.without_labels import isolation_forest, tree_embedding
 
 __all__ = ["BUILDERS", "estimator_of"]
-
-Live = Any
-"""A scikit-learn estimator, which has no types."""
 
 
 def estimator_of(forest: Forest, stored: Inert | None) -> Live:
@@ -57,7 +53,7 @@ def _tree(forest: Forest, stored: Inert | None) -> Live:
     kind, n_features = forest.source.estimator, len(forest.schema.features)
     if forest.n_trees != 1:
         raise UnsupportedModelError(f"a {kind} has one tree, and the model {forest.n_trees}")
-    made = fitted(kind, n_features, forest.schema.classes)
+    made = fitted(forest)
     tree = forest.trees[0]
     made.tree_ = grown(made.tree_, tree, answers_of(tree, forest, 0), n_features)
     return with_parameters(made, forest.source.parameters)
@@ -65,8 +61,7 @@ def _tree(forest: Forest, stored: Inert | None) -> Live:
 
 def _forest(forest: Forest, stored: Inert | None) -> Live:
     del stored
-    kind, n_features = forest.source.estimator, len(forest.schema.features)
-    made = fitted(kind, n_features, forest.schema.classes, n_estimators=1, bootstrap=False)
+    made = fitted(forest, n_estimators=1, bootstrap=False)
     made.estimators_ = members_like(made.estimators_[0], forest, forest.source.parameters)
     with_parameters(made, forest.source.parameters).set_params(n_estimators=forest.n_trees)
     state_draws(made, forest, "_n_samples_bootstrap")
@@ -79,7 +74,7 @@ def _bag(forest: Forest, stored: Inert | None) -> Live:
     inner = arrived(stored.get("estimator_")) if stored is not None else None
     if isinstance(inner, Inert) and inner.kind not in TREES:
         raise UnsupportedModelError(f"a {kind} of {inner.kind} cannot be written: {JSON}")
-    made = fitted(kind, n_features, forest.schema.classes, n_estimators=1, bootstrap=False)
+    made = fitted(forest, n_estimators=1, bootstrap=False)
     made.estimators_ = members_like(made.estimators_[0], forest, forest.source.parameters)
     made.estimators_features_ = [np.arange(n_features) for _ in made.estimators_]
     with_parameters(made, forest.source.parameters)
@@ -101,11 +96,11 @@ def _needed(forest: Forest, stored: Inert | None) -> Inert:
 
 def _ada_boost(forest: Forest, stored: Inert | None) -> Live:
     inert = _needed(forest, stored)
-    kind, n_features = forest.source.estimator, len(forest.schema.features)
+    kind = forest.source.estimator
     weights = arrived(inert.get("estimator_weights_"))
     if not isinstance(weights, np.ndarray) or len(weights) < forest.n_trees:
         raise UnsupportedModelError(f"the {kind} does not tell what its trees weigh: {JSON}")
-    made = fitted(kind, n_features, forest.schema.classes, n_estimators=1)
+    made = fitted(forest, n_estimators=1)
     if inert.get("algorithm") == "SAMME.R" and not hasattr(made, "_boost_real"):
         raise UnsupportedModelError(
             "the boosting votes by SAMME.R, which the installed scikit-learn does not know: "
@@ -142,11 +137,10 @@ def _gradient_boosting(forest: Forest, stored: Inert | None) -> Live:
 def _boosted(forest: Forest) -> Live:
     """Return a boosting of one round on made-up rows with the loss of the model."""
     stated = forest.source.parameters
-    kind, n_features = forest.source.estimator, len(forest.schema.features)
-    example = fitted(kind, n_features, forest.schema.classes)
+    example = fitted(forest)
     loss = with_parameters(example, stated).get_params()["loss"]
-    short = {"max_iter": 1} if kind.startswith("Hist") else {"n_estimators": 1}
-    again = fitted(kind, n_features, forest.schema.classes, loss=loss, **short)
+    short = {"max_iter": 1} if forest.source.estimator.startswith("Hist") else {"n_estimators": 1}
+    again = fitted(forest, loss=loss, **short)
     return with_parameters(again, stated)
 
 

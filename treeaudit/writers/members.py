@@ -6,12 +6,9 @@ from typing import Any
 
 from treeaudit.model.forest import Forest
 from treeaudit.writers.node_tables import answers_of, grown
-from treeaudit.writers.templates import with_parameters
+from treeaudit.writers.templates import Live, with_parameters
 
 __all__ = ["members_like", "state_draws"]
-
-Live = Any
-"""A scikit-learn estimator, which has no types."""
 
 
 def members_like(example: Live, forest: Forest, stated: Mapping[str, Any]) -> list[Live]:
@@ -21,8 +18,6 @@ def members_like(example: Live, forest: Forest, stated: Mapping[str, Any]) -> li
     ----------
     example
         A member that the installed scikit-learn fitted on made-up rows.
-    forest
-        The trees.
     stated
         The parameters of the model; a member takes those that it knows.
     """
@@ -39,14 +34,7 @@ def members_like(example: Live, forest: Forest, stated: Mapping[str, Any]) -> li
 def state_draws(made: Live, forest: Forest, draws: str) -> None:
     """State rows and draws where they are known: they say what the counts are.
 
-    Parameters
-    ----------
-    made
-        The ensemble.
-    forest
-        The trees.
-    draws
-        The attribute in which this kind of ensemble keeps its draws for each tree.
+    The attribute ``draws`` is where this kind of ensemble keeps its draws for each tree.
     """
     for name in ("_n_samples", draws):
         if hasattr(made, name):

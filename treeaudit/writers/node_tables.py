@@ -90,10 +90,6 @@ def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  
     ----------
     example
         A ``tree_`` that the installed scikit-learn grew on at least two rows.
-    tree
-        The splits.
-    answers
-        The answers.
     n_features
         How many columns the estimator takes.
 

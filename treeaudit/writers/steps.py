@@ -103,11 +103,8 @@ def _object(value: Inert, depth: int) -> Any:  # noqa: ANN401
     if module[0] != "sklearn" or value.kind not in TRANSFORMERS:
         raise _refused(value.cls)
     offered = import_module(f"sklearn.{TRANSFORMERS[value.kind]}")
-    made = (
-        getattr(offered, value.kind)()
-        if value.kind not in _ASKING
-        else getattr(offered, value.kind)([])
-    )
+    kind = getattr(offered, value.kind)
+    made = kind([]) if value.kind in _ASKING else kind()
     for name, each in value.attributes.items():
         if name == "_sklearn_version":
             continue

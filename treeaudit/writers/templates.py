@@ -13,9 +13,13 @@ import numpy as np
 
 from treeaudit.arrays import Array
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
 
-__all__ = ["class_named", "fitted", "labels_of", "with_parameters"]
+__all__ = ["Live", "class_named", "fitted", "labels_of", "with_parameters"]
+
+Live = Any
+"""A scikit-learn estimator, which has no types."""
 
 _OLD_NAMES = {
     "loss": {"deviance": "log_loss", "ls": "squared_error", "lad": "absolute_error"},
@@ -23,7 +27,7 @@ _OLD_NAMES = {
 }
 
 
-def class_named(kind: str) -> Any:  # noqa: ANN401
+def class_named(kind: str) -> Live:
     """Return an estimator class by its public name.
 
     Raises
@@ -47,33 +51,25 @@ def labels_of(classes: tuple[Label, ...]) -> Array:
     return array
 
 
-def fitted(
-    kind: str,
-    n_features: int,
-    classes: tuple[Label, ...] | None,
-    **options: Any,  # noqa: ANN401
-) -> Any:  # noqa: ANN401
-    """Return an estimator fitted on made-up rows, two for each class.
+def fitted(forest: Forest, **options: Any) -> Live:  # noqa: ANN401
+    """Return an estimator of the kind of a model, fitted on made-up rows, two for each class.
 
     Parameters
     ----------
-    kind
-        Its class.
-    n_features
-        How many columns it takes.
-    classes
-        The labels, in the order of the model; None for one that predicts a number.
-    options
-        Parameters of the fit.
+    forest
+        Whose estimator, columns and labels it has; without labels it predicts a number.
+    **options
+        Parameters of the estimator.
 
     Raises
     ------
     UnsupportedModelError
         If the labels are not in the order that scikit-learn keeps them in.
     """
-    made = class_named(kind)(**options)
+    classes = forest.schema.classes
+    made = class_named(forest.source.estimator)(**options)
     n = 2 * len(classes or (0, 1))
-    rows = np.zeros((n, n_features), dtype=np.float32)
+    rows = np.zeros((n, len(forest.schema.features)), dtype=np.float32)
     # The rows tell the labels apart: boosting refuses a first tree that cannot.
     rows[:, 0] = np.arange(n) // 2
     labels = None if classes is None else labels_of(classes)
@@ -97,7 +93,7 @@ def fitted(
     return made
 
 
-def with_parameters(estimator: Any, stated: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def with_parameters(estimator: Live, stated: Mapping[str, Any]) -> Live:
     """Return the estimator with the parameters of the model, but without its seed."""
     known = estimator.get_params(deep=False)
     given = {name: value for name, value in stated.items() if name in known}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,12 +16,9 @@ from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.binary import JSON
-from treeaudit.writers.templates import labels_of, with_parameters
+from treeaudit.writers.templates import Live, labels_of, with_parameters
 
 __all__ = ["VOTES", "vote"]
-
-Live = Any
-"""A scikit-learn estimator, which has no types."""
 
 VOTES = frozenset({"VotingClassifier", "VotingRegressor"})
 _ENOUGH = 1 << 62

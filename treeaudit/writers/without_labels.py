@@ -1,7 +1,6 @@
 """Forests that learn no label: isolation forests, and embeddings by leaves."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +13,9 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.members import members_like
-from treeaudit.writers.templates import fitted, with_parameters
+from treeaudit.writers.templates import Live, fitted, with_parameters
 
 __all__ = ["isolation_forest", "path_length", "tree_embedding"]
-
-Live = Any
-"""A scikit-learn estimator, which has no types."""
 
 
 def path_length(people: npt.ArrayLike) -> Float:
@@ -61,7 +57,7 @@ def isolation_forest(forest: Forest, stored: Inert | None) -> Live:
         )
     bare = _without_values(forest)
     n_features = len(forest.schema.features)
-    made = fitted("IsolationForest", n_features, None, n_estimators=1)
+    made = fitted(bare, n_estimators=1)
     made.estimators_ = members_like(made.estimators_[0], bare, {})
     made.estimators_features_ = [np.arange(n_features) for _ in made.estimators_]
     made.max_samples_ = made._max_samples = drawn
@@ -81,8 +77,9 @@ def isolation_forest(forest: Forest, stored: Inert | None) -> Live:
 def tree_embedding(forest: Forest, stored: Inert | None) -> Live:
     """Return an embedding by leaves: one column for each leaf of each tree."""
     del stored
-    made = fitted("RandomTreesEmbedding", len(forest.schema.features), None, n_estimators=1)
-    made.estimators_ = members_like(made.estimators_[0], _without_values(forest), {})
+    bare = _without_values(forest)
+    made = fitted(bare, n_estimators=1)
+    made.estimators_ = members_like(made.estimators_[0], bare, {})
     with_parameters(made, forest.source.parameters).set_params(n_estimators=forest.n_trees)
     leaves = [np.flatnonzero(tree.is_leaf) for tree in forest.trees]
     most = max(len(leaf) for leaf in leaves)
@@ -106,10 +103,11 @@ def _sized(tree: Tree) -> bool:
 
 
 def _without_values(forest: Forest) -> Forest:
-    """Leave out the made-up numbers that the trees were grown on: nobody asks for them."""
+    """Leave out the made-up labels that the trees were grown on: nobody asks for them."""
     trees = forest.trees
 
     def build(i: int) -> Tree:
         return replace(trees[i], value=np.zeros(trees[i].n_nodes))
 
-    return replace(forest, trees=LazyTrees(build, len(trees)))
+    schema = replace(forest.schema, classes=None)
+    return replace(forest, trees=LazyTrees(build, len(trees)), schema=schema)
