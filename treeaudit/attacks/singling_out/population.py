@@ -160,9 +160,7 @@ def degrees_of_freedom(forest: Forest, table: Table) -> int | None:
 
     None where the file does not tell how many people there are.
     """
-    people = forest.n_records
-    if people is None and forest.n_trees == 1 and table.tells_people:
-        people = int(table.size.sum())
+    people = table.n_people
     if people is None:
         return None
     per_leaf = max(len(forest.schema.classes or ()) - 1, 1)
