@@ -10,8 +10,16 @@ from treeaudit.output import check_free, write_file
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps, to_dict
 
-__all__ = ["FORMATS", "check_output", "in_notebook", "render", "save", "suffix_of"]
-__all__ += ["to_dict", "to_text"]
+__all__ = [
+    "FORMATS",
+    "check_output",
+    "in_notebook",
+    "render",
+    "save",
+    "suffix_of",
+    "to_dict",
+    "to_text",
+]
 
 FORMATS = ("html", "json", "txt")
 """The suffixes that `save` knows."""

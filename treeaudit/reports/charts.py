@@ -26,8 +26,6 @@ class Column:
 
     Attributes
     ----------
-    title
-        What pointing at it says.
     row
         Id of its row in the table; empty where there is none.
     smallest, largest

@@ -36,8 +36,6 @@ class Falling:
 
     Attributes
     ----------
-    tree, node
-        Where they are.
     label, people
         The label that is left, and how many people it is left for.
     rows
