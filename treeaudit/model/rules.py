@@ -58,11 +58,6 @@ class Rules:
 def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
     """Return the merged conditions that lead to some nodes of a tree.
 
-    Parameters
-    ----------
-    leaves
-        Node numbers, shape ``(n_asked,)``.
-
     Examples
     --------
     >>> inf = np.inf

@@ -58,13 +58,7 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`.
-
-    Parameters
-    ----------
-    release_safe
-        Mask every count from which somebody could be found, so that the report
-        itself may leave the room. Only HTML can be masked.
+    """Return the report as text of one of the `FORMATS`; only HTML can be release-safe.
 
     Raises
     ------

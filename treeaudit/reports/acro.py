@@ -74,7 +74,7 @@ def write_acro(
     force: bool = False,
     created: datetime | None = None,
 ) -> Path:
-    """Add the report to a folder of outputs, as a record of type ``custom``.
+    """Add the report to a folder of outputs, as a record of type ``custom``; return their file.
 
     Parameters
     ----------
@@ -82,11 +82,6 @@ def write_acro(
         The folder of outputs; made where it is not there.
     created
         The time of the record; now unless told.
-
-    Returns
-    -------
-    pathlib.Path
-        The file of records.
 
     Raises
     ------
