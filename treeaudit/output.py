@@ -6,7 +6,13 @@ from pathlib import Path
 
 from treeaudit.errors import DataError
 
-__all__ = ["check_free", "write_file"]
+__all__ = ["check_free", "check_new", "write_file"]
+
+
+def check_new(path: Path, *, force: bool, how: str = "--force (force=True)") -> None:
+    """Refuse to replace a file, or a link, unless that is asked for."""
+    if not force and (path.exists() or path.is_symlink()):
+        raise DataError(f"{path} exists already; use {how} to replace it")
 
 
 def check_free(path: Path, *, force: bool) -> None:
@@ -17,8 +23,7 @@ def check_free(path: Path, *, force: bool) -> None:
     DataError
         If the file exists and ``force`` is false, or there is no such folder.
     """
-    if path.exists() and not force:
-        raise DataError(f"{path} exists already; use --force to replace it")
+    check_new(path, force=force, how="--force")
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {path.parent} for {path.name}")
 
@@ -55,8 +60,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     """
     target = Path(path)
     data = content.encode() if isinstance(content, str) else content
-    if not force and (target.exists() or target.is_symlink()):
-        raise DataError(f"{target} exists already; use --force (force=True) to replace it")
+    check_new(target, force=force)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.")
     except OSError as error:

@@ -48,13 +48,11 @@ def compare(
 
     import treeaudit as ta
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.output import check_free
-    from treeaudit.reports import suffix_of
+    from treeaudit.reports import check_output
     from treeaudit.reports.comparison import dumps, print_comparison, to_text
 
     for path in output or []:
-        suffix_of(path)
-        check_free(path, force=force)
+        check_output(path, force=force)
     with progress_bar(models[0], quiet=False) as progress:
         found = ta.compare(
             *models,

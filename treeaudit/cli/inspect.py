@@ -1,11 +1,11 @@
 """``treeaudit inspect FILE``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeaudit.cli.options import MaxBytes, Select
+from treeaudit.cli.options import Form, MaxBytes, Select
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,10 +24,7 @@ def inspect(
     file: Annotated[Path, typer.Argument(help="Any file, a model or not.", show_default=False)],
     select: Select = None,
     max_bytes: MaxBytes = None,
-    form: Annotated[
-        Literal["text", "json"],
-        typer.Option("--format", help="What to print.", rich_help_panel="Output"),
-    ] = "text",
+    form: Form = "text",
 ) -> None:
     """Show what is inside a file, without auditing it and without running it.
 

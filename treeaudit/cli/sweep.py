@@ -27,17 +27,15 @@ def sweep_sizes(
     """Repair once for each k, print what it costs, and write the pages asked for."""
     import treeaudit as ta
     from treeaudit.errors import DataError
-    from treeaudit.output import check_free
     from treeaudit.repair.defend import sweep, utility_on
-    from treeaudit.reports import suffix_of
+    from treeaudit.reports import check_output
     from treeaudit.reports.repair_rows import curve
 
     parts = text.split(",")
     if not all(part.strip().isdecimal() for part in parts):
         raise DataError(f"--sweep takes numbers of people such as 2,5,10,20,50, not {text!r}")
     for path in output:
-        suffix_of(path)
-        check_free(path, force=force)
+        check_output(path, force=force)
     sizes = [int(part) for part in parts]
     attempts = sweep(forest, sizes, wanted)
     target = wanted.target

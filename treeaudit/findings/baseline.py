@@ -56,11 +56,6 @@ class Baseline:
 def read_baseline(path: str | os.PathLike[str], forest: Forest) -> Baseline:
     """Read an accepted JSON report of the same model.
 
-    Parameters
-    ----------
-    path
-        A report as `treeaudit scan -o report.json` writes it.
-
     Raises
     ------
     PolicyError

@@ -40,13 +40,7 @@ def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
 def judge(
     policy: Policy, results: Results, forest: Forest, known: Mapping[str, Registered]
 ) -> tuple[Check, ...]:
-    """Hold findings against a policy. A check whose attack was skipped is skipped.
-
-    Returns
-    -------
-    tuple of Check
-        In the policy's order.
-    """
+    """Hold findings against a policy. A check whose attack was skipped is skipped too."""
     found = {result.id: result for result in results}
     return tuple(
         _check(known[name], policy, value, found, forest) for name, value in policy.values.items()

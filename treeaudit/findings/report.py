@@ -118,10 +118,7 @@ class Report(Rendered):
     ) -> Path:
         """Write the report; ``.html``, ``.json`` or ``.txt`` by suffix.
 
-        Parameters
-        ----------
-        release_safe
-            Mask small counts (HTML only), so that the report may leave the room.
+        ``release_safe`` masks small counts (HTML only), so that it may leave the room.
 
         Raises
         ------

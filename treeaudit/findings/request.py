@@ -60,8 +60,6 @@ class Request:
         As in `treeaudit.scan`.
     policy
         A name, the path of a TOML file, or a `Policy`.
-    baseline
-        The path of an accepted report.
     attacks
         Ids of the attacks to run; None for all of them.
 

@@ -184,18 +184,7 @@ class Forest:
         return len(self.trees)
 
     def apply(self, values: npt.ArrayLike) -> Int:
-        """Return the node in which each row ends, for every tree.
-
-        Parameters
-        ----------
-        values
-            Shape ``(n_rows, n_features)``; categories as codes, missing
-            values as NaN.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape ``(n_rows, n_trees)``.
+        """Return the node in which each row ends, shape ``(n_rows, n_trees)``; see `Tree.apply`.
 
         Raises
         ------

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["Rules", "rules_of"]
+__all__ = ["Rules", "edges_into", "rules_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,14 +43,20 @@ class Rules:
     def __len__(self) -> int:
         return len(self.row)
 
+    def part(self, at: Wide) -> "Rules":
+        """Return some of the conditions."""
+        return Rules(
+            row=self.row[at],
+            feature=self.feature[at],
+            low=self.low[at],
+            high=self.high[at],
+            missing=self.missing[at],
+            categories=_picked(self.categories, at),
+        )
+
 
 def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
     """Return the merged conditions that lead to some nodes of a tree.
-
-    Parameters
-    ----------
-    leaves
-        Node numbers, shape ``(n_asked,)``.
 
     Examples
     --------
@@ -79,14 +85,7 @@ def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
     key, edge = key[order], edge[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))
     if not len(first):
-        empty = np.empty(0)
-        return Rules(
-            row=empty.astype(np.int64),
-            feature=empty.astype(np.int32),
-            low=empty,
-            high=empty,
-            missing=empty.astype(np.bool_),
-        )
+        return edges_into(tree, first)
     missing = np.zeros(tree.n_nodes, np.bool_) if tree.missing is None else tree.missing
     return Rules(
         row=key[first] // width,
@@ -96,6 +95,27 @@ def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
         missing=np.logical_and.reduceat(missing[edge], first),
         categories=_merge(tree.categories, edge, first),
     )
+
+
+def edges_into(tree: Tree, nodes: npt.ArrayLike) -> Rules:
+    """Return the condition of the edge into each of some nodes, one row each."""
+    at = np.asarray(nodes, dtype=np.int64)
+    return Rules(
+        row=np.arange(len(at)),
+        feature=tree.feature[at],
+        low=tree.low[at],
+        high=tree.high[at],
+        missing=np.zeros(len(at), np.bool_),
+        categories=_picked(tree.categories, at),
+    )
+
+
+def _picked(sets: CategorySets | None, at: Wide) -> CategorySets | None:
+    if sets is None:
+        return None
+    sizes = np.diff(sets.start)[at]
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    return CategorySets(start=start, codes=sets.codes[_ranges(sets.start[at], sizes)])
 
 
 def _merge(sets: CategorySets | None, edge: Wide, first: Wide) -> CategorySets | None:

@@ -90,14 +90,7 @@ class Schema:
         classes: Sequence[Label] | None = None,
         target: str = "label",
     ) -> "Schema":
-        """Describe a model whose columns are all numbers.
-
-        Parameters
-        ----------
-        features
-            The names, or how many columns there are.
-        classes
-            The labels, or None for a model that predicts a number.
+        """Describe a model whose columns are all numbers, by their names or how many there are.
 
         Examples
         --------
@@ -121,12 +114,8 @@ class Schema:
 
         Its extremes, categories and labels become part of every model, so the
         table must not hold anybody whose data is private: a code book, a
-        published sample, or rows written by hand.
-
-        Parameters
-        ----------
-        categorical
-            Columns of numbers that are names of things.
+        published sample, or rows written by hand. Columns of numbers that are names of
+        things are ``categorical``.
 
         Raises
         ------

@@ -38,12 +38,7 @@ _HEAD = """\
 
 
 def schema_text(schema: Schema, *, confirmed: bool = False) -> str:
-    r"""Return a schema as the text of a TOML file.
-
-    Parameters
-    ----------
-    confirmed
-        Whether a person says that all of it is public knowledge.
+    r"""Return a schema as a TOML file; ``confirmed`` by a person to be public knowledge.
 
     Examples
     --------

@@ -105,22 +105,15 @@ class Tree:
     value: Float | None = None
 
     def __post_init__(self) -> None:
-        _freeze(self, "parent", np.int32)
-        _freeze(self, "feature", np.int32)
-        _freeze(self, "low", np.float64)
-        _freeze(self, "high", np.float64)
-        _freeze(self, "missing", np.bool_)
-        _freeze(self, "n_records", np.int64)
-        _freeze(self, "counts", np.float64)
-        _freeze(self, "label", np.int32)
-        _freeze(self, "value", np.float64)
+        for name, dtype in _ARRAYS.items():
+            _freeze(self, name, dtype)
         self._check()
 
     def _check(self) -> None:
         n = len(self.parent)
         if n == 0:
             raise DataError("a tree needs at least a root")
-        for name in ("feature", "low", "high", "missing", "n_records", "counts", "label", "value"):
+        for name in _ARRAYS:
             array = getattr(self, name)
             if array is not None and len(array) != n:
                 raise DataError(f"tree: {name} has {len(array)} rows for {n} nodes")
@@ -266,6 +259,15 @@ class Tree:
                     edge["categories"] = codes
                 graph.add_edge(int(self.parent[i]), i, **edge)
         return graph
+
+
+_ARRAYS: dict[str, type[np.generic]] = {
+    **dict.fromkeys(("parent", "feature", "label"), np.int32),
+    **dict.fromkeys(("low", "high", "counts", "value"), np.float64),
+    "missing": np.bool_,
+    "n_records": np.int64,
+}
+"""The arrays of a tree, one row per node, and what each holds."""
 
 
 def _freeze(instance: object, name: str, dtype: type[np.generic]) -> None:

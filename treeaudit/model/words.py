@@ -8,7 +8,7 @@ import numpy as np
 from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
 
-__all__ = ["cell", "cells", "label_text", "number", "number_of", "sentence"]
+__all__ = ["cell", "cells", "conditions", "label_text", "number", "number_of", "sentence"]
 
 ANY = "*"
 
@@ -112,6 +112,16 @@ def cells(rules: Rules, schema: Schema, separator: str = "", most: int = 20) -> 
     return texts
 
 
+def conditions(rules: Rules, schema: Schema, most: int = 3) -> list[str]:
+    """Return every condition with the name of its feature."""
+    named = []
+    for index, text in zip(rules.feature.tolist(), cells(rules, schema, ",", most), strict=True):
+        feature = schema.features[index]
+        equals = "= " if feature.categories is not None and text[:4] != "not " else ""
+        named.append(f"{feature.name} {equals}{text}")
+    return named
+
+
 def sentence(rules: Rules, schema: Schema, row: int = 0) -> str:
     """Return the rule of one leaf in words.
 
@@ -127,29 +137,4 @@ def sentence(rules: Rules, schema: Schema, row: int = 0) -> str:
     first, last = np.searchsorted(rules.row, [row, row + 1])
     if first == last:
         return "everybody"
-    chosen = slice(int(first), int(last))
-    picked = _pick(rules, chosen)
-    parts = []
-    for feature, text in zip(picked.feature.tolist(), cells(picked, schema, ",", 3), strict=True):
-        equals = "" if schema.features[feature].categories is None or text[:4] == "not " else "= "
-        parts.append(f"{schema.features[feature].name} {equals}{text}")
-    return " · ".join(parts)
-
-
-def _pick(rules: Rules, chosen: slice) -> Rules:
-    from treeaudit.model.tree import CategorySets
-
-    sets = None
-    if rules.categories is not None:
-        start = rules.categories.start[chosen.start : chosen.stop + 1]
-        sets = CategorySets(
-            start=start - start[0], codes=rules.categories.codes[start[0] : start[-1]]
-        )
-    return Rules(
-        row=rules.row[chosen],
-        feature=rules.feature[chosen],
-        low=rules.low[chosen],
-        high=rules.high[chosen],
-        missing=rules.missing[chosen],
-        categories=sets,
-    )
+    return " · ".join(conditions(rules.part(np.arange(first, last)), schema))

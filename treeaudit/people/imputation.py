@@ -76,12 +76,8 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
 
     Parameters
     ----------
-    values
-        Shape ``(n, n_columns)``: what is known about each person; NaN is missing.
-    answer
-        Shape ``(n,)``: what is to be guessed, as codes from 0.
-    n_answers
-        How many codes there are.
+    values, answer, n_answers
+        As in `cross_guess`.
     asked
         Shape ``(m, n_columns)``: other people.
     seed

@@ -104,12 +104,7 @@ def class_shares(
 def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
     """Return the `class_shares` of records that are not routed yet, part by part.
 
-    Parameters
-    ----------
-    forest
-        A model that `averages`.
-    values
-        Shape ``(n_records, n_features)``; categories as codes, missing as NaN.
+    Values are of shape ``(n_records, n_features)``; categories as codes, missing as NaN.
     """
     trees = tuple(forest.trees)
     quick = all(walkable(tree, forest.schema) for tree in trees)

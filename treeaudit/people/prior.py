@@ -24,7 +24,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import cell, label_text
-from treeaudit.people.records import Records
+from treeaudit.people.records import Records, names_in
 from treeaudit.people.sheet import read_table
 
 if TYPE_CHECKING:
@@ -226,9 +226,4 @@ def texts_of(series: "pd.Series[Any]", nothing: str = "") -> list[str]:
     >>> texts_of(pd.Series(["Sales ", None]), nothing="*"), texts_of(pd.Series([2.0, 3.5]))
     (['Sales', '*'], ['2', '3.5'])
     """
-    import pandas as pd
-
-    codes, values = pd.factorize(series, use_na_sentinel=True)
-    plain = [v.item() if isinstance(v, np.generic) else v for v in list(values)]
-    names = np.array([*(label_text(v).strip() for v in plain), nothing], dtype=object)
-    return [str(name) for name in names[codes]]
+    return [str(name) for name in names_in(series, nothing)]

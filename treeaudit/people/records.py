@@ -24,7 +24,7 @@ from treeaudit.people.sheet import read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Records", "read_records", "target_of"]
+__all__ = ["Records", "names_in", "read_records", "target_of"]
 
 _NOTHING = ("", "na", "n/a", "nan", "null", "none", "nat")
 """What stands in a column of numbers where there is none."""
@@ -267,20 +267,19 @@ def _columns(
 
 def _indicator(series: "pd.Series[Any]", value: str) -> "pd.Series[Any]":
     """Return the column that ``pandas.get_dummies`` would have made for one value."""
-    return _texts(series).eq(value).astype(np.float64).astype(object)
+    import pandas as pd
+
+    return pd.Series((names_in(series) == value).astype(np.float64), dtype=object)
 
 
-def _texts(series: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return values as the texts that categories are named by; nothing stays nothing."""
+def names_in(series: "pd.Series[Any]", nothing: str | None = None) -> npt.NDArray[np.object_]:
+    """Return values as the texts that categories are named by, and what stands for nothing."""
     import pandas as pd
 
     codes, values = pd.factorize(series, use_na_sentinel=True)
-    names = np.array([label_text(v).strip() for v in _plain(values)] + [None], dtype=object)
-    return pd.Series(names[codes], dtype=object)
-
-
-def _plain(values: object) -> list[Label]:
-    return [v.item() if isinstance(v, np.generic) else v for v in list(values)]  # type: ignore[call-overload]
+    plain = [v.item() if isinstance(v, np.generic) else v for v in list(values)]
+    names = np.array([*(label_text(v).strip() for v in plain), nothing], dtype=object)
+    return np.asarray(names[codes])
 
 
 def _coded(series: "pd.Series[Any]", feature: Feature, origin: str) -> Float:
@@ -288,7 +287,7 @@ def _coded(series: "pd.Series[Any]", feature: Feature, origin: str) -> Float:
         return _numbers(series, f"{origin}, column {feature.name!r}", missing=True)
     import pandas as pd
 
-    codes, names = pd.factorize(_texts(series), use_na_sentinel=True)
+    codes, names = pd.factorize(names_in(series), use_na_sentinel=True)
     known = {name.strip(): code for code, name in enumerate(feature.categories)}
     wanted = [known.get(str(name), np.nan) for name in names]
     unknown = [i for i, code in enumerate(wanted) if np.isnan(code)]
@@ -329,7 +328,7 @@ def _numbers(series: "pd.Series[Any]", where: str, *, missing: bool = False) -> 
 def _labels(series: "pd.Series[Any]", classes: Sequence[Label], where: str) -> Int:
     import pandas as pd
 
-    codes, names = pd.factorize(_texts(series), use_na_sentinel=True)
+    codes, names = pd.factorize(names_in(series), use_na_sentinel=True)
     if (np.asarray(codes) < 0).any():
         row = int(np.flatnonzero(np.asarray(codes) < 0)[0])
         raise DataError(f"{where}, row {row + 1} has no value")

@@ -6,11 +6,20 @@ from pathlib import Path
 
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
-from treeaudit.output import write_file
+from treeaudit.output import check_free, write_file
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps, to_dict
 
-__all__ = ["FORMATS", "in_notebook", "render", "save", "suffix_of", "to_dict", "to_text"]
+__all__ = [
+    "FORMATS",
+    "check_output",
+    "in_notebook",
+    "render",
+    "save",
+    "suffix_of",
+    "to_dict",
+    "to_text",
+]
 
 FORMATS = ("html", "json", "txt")
 """The suffixes that `save` knows."""
@@ -36,14 +45,20 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`.
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse a file that no report can be written to, before long work begins.
 
-    Parameters
-    ----------
-    release_safe
-        Mask every count from which somebody could be found, so that the report
-        itself may leave the room. Only HTML can be masked.
+    Raises
+    ------
+    DataError
+        If its format is unknown, the file exists, or there is no such folder.
+    """
+    suffix_of(path)
+    check_free(path, force=force)
+
+
+def render(report: Report, form: str, *, release_safe: bool = False) -> str:
+    """Return the report as text of one of the `FORMATS`; only HTML can be release-safe.
 
     Raises
     ------

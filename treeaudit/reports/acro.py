@@ -17,7 +17,7 @@ from typing import Any
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Check
 from treeaudit.findings.report import Report
-from treeaudit.output import write_file
+from treeaudit.output import check_new, write_file
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.html import to_html
@@ -64,8 +64,7 @@ def check_folder(report_of: str | None, folder: str | os.PathLike[str], *, force
     if uid in known:
         raise DataError(f"{target} has an entry {uid} already; use --force to replace it")
     for suffix in ("html", "json", "txt"):
-        if (target / f"{uid}.{suffix}").exists():
-            raise DataError(f"{target / uid}.{suffix} exists already; use --force to replace it")
+        check_new(target / f"{uid}.{suffix}", force=False, how="--force")
 
 
 def write_acro(
@@ -75,7 +74,7 @@ def write_acro(
     force: bool = False,
     created: datetime | None = None,
 ) -> Path:
-    """Add the report to a folder of outputs, as a record of type ``custom``.
+    """Add the report to a folder of outputs, as a record of type ``custom``; return their file.
 
     Parameters
     ----------
@@ -83,11 +82,6 @@ def write_acro(
         The folder of outputs; made where it is not there.
     created
         The time of the record; now unless told.
-
-    Returns
-    -------
-    pathlib.Path
-        The file of records.
 
     Raises
     ------

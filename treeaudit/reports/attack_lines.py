@@ -11,7 +11,6 @@ __all__ = ["AttackLine", "attack_lines", "has_control"]
 
 _NUMBERS = Numbers(k=1)
 """The terminal masks nothing."""
-WORDS = {"high": "HIGH", "medium": "MEDIUM", "low": "LOW", "none": "CLEAR", "skipped": "SKIP"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,6 @@ class AttackLine:
     """
 
     level: str
-    word: str
     title: str
     found: str
     unseen: str = ""
@@ -58,7 +56,6 @@ def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
         lines.append(
             AttackLine(
                 level="none",
-                word=WORDS["none"],
                 title="What else is inside",
                 found="nothing found" if short else f"{', '.join(quiet)}: nothing found",
             )
@@ -69,18 +66,11 @@ def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
 def _line(report: Report, result: Finding | Skipped, short: bool) -> AttackLine:
     policy = _policy(report, result.id)
     if isinstance(result, Skipped):
-        return AttackLine(
-            level="skipped",
-            word=WORDS["skipped"],
-            title=result.title,
-            found=result.reason,
-            policy=policy,
-        )
+        return AttackLine(level="skipped", title=result.title, found=result.reason, policy=policy)
     view = view_of(report, result)
     brief = _NUMBERS.say(view.brief) if short and view.brief is not None else ""
     return AttackLine(
         level=result.severity,
-        word=WORDS[result.severity],
         title=result.title,
         found=brief or result.summary,
         unseen=_unseen(result) if view.unseen is None else _NUMBERS.say(view.unseen),
@@ -109,15 +99,7 @@ def _unasked(results: Sequence[Finding | Skipped]) -> list[AttackLine]:
     if not asked:
         return []
     parts = [f"{', '.join(titles)} ({', '.join(options)})" for options, titles in asked.items()]
-    return [
-        AttackLine(
-            level="skipped",
-            word=WORDS["skipped"],
-            title="Not asked for",
-            found="; ".join(parts),
-            policy="–",
-        )
-    ]
+    return [AttackLine(level="skipped", title="Not asked for", found="; ".join(parts), policy="–")]
 
 
 def _policy(report: Report, attack: str) -> str:

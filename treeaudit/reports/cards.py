@@ -8,14 +8,13 @@ from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.view import Figure, View
 from treeaudit.reports.controls import control_plots, control_text
 from treeaudit.reports.drawn import Chart, draw_curve, draw_plot
+from treeaudit.reports.looks import SEVERITY
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.whiskers import Drawing
 
 __all__ = ["Card", "Proof", "cards"]
 
-_TONE = {"high": "bad", "medium": "warn", "low": "info", "none": "ok"}
-_WORD = {"high": "HIGH", "medium": "MEDIUM", "low": "LOW", "none": "CLEAR"}
 _NO_WORDS = Words(attacker="", assumes="", remedy="", limit="", reference="")
 
 
@@ -97,8 +96,8 @@ def _card(
         id=result.id,
         title=result.title,
         words=words,
-        word=_WORD[result.severity],
-        tone=_TONE[result.severity],
+        word=SEVERITY[result.severity].word,
+        tone=SEVERITY[result.severity].tone,
         number=number,
         unit=unit,
         in_words=not number[:1].isdigit(),

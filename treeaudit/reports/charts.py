@@ -26,8 +26,6 @@ class Column:
 
     Attributes
     ----------
-    title
-        What pointing at it says.
     row
         Id of its row in the table; empty where there is none.
     smallest, largest
@@ -144,29 +142,27 @@ def _column(
     x += (step - width) / 2 if width == 90.0 else 0
     drawn = _stack(column, x, y, width, floor - y - 1)
     if cell.kind == "fold":
-        drawn += Markup(
-            '<rect class="cap" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="2.5"/>'
-        ).format(x=x, y=y, w=width)
+        drawn += _rect("cap", x, y, width, 2.5)
     if column.one_label:
         drawn += Markup('<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"/>').format(
             x=x + width / 2, y=floor + 9, r=min(2.4, width / 2)
         )
-    hit = Markup(
-        '<rect class="hit" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
-    ).format(x=x, y=y, w=width, h=bars.top + BARS - y)
+    hit = _rect("hit", x, y, width, bars.top + BARS - y)
     return Markup('<g class="col" data-row="{row}"><title>{title}</title>{body}</g>').format(
         row=column.row, title=column.title, body=hit + drawn + bars.bar(column, x, width)
     )
 
 
+def _rect(shade: str, x: float, y: float, width: float, height: float) -> Markup:
+    return Markup(
+        '<rect class="{c}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
+    ).format(c=shade, x=x, y=y, w=width, h=height)
+
+
 def _stack(column: Column, x: float, y: float, width: float, height: float) -> Markup:
     parts = []
     for shade, share in column.shares:
-        parts.append(
-            Markup(
-                '<rect class="{c}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
-            ).format(c=shade, x=x, y=y, w=width, h=max(height * share, 0))
-        )
+        parts.append(_rect(shade, x, y, width, max(height * share, 0)))
         y += height * share
     return Markup("").join(parts)
 
@@ -192,15 +188,10 @@ class _Bars:
             return Markup("")
         shade = column.shares[0][0]
         low, high = self.y(column.smallest), self.y(column.largest)
-        parts = [self._rect(shade, x, low, width, self.top + BARS - low)]
+        parts = [_rect(shade, x, low, width, self.top + BARS - low)]
         if column.largest > column.smallest:
-            parts.append(self._rect("span", x + width * 0.3, high, width * 0.4, low - high))
+            parts.append(_rect("span", x + width * 0.3, high, width * 0.4, low - high))
         return Markup("").join(parts)
-
-    def _rect(self, shade: str, x: float, y: float, width: float, height: float) -> Markup:
-        return Markup(
-            '<rect class="{c}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"/>'
-        ).format(c=shade, x=x, y=y, w=width, h=height)
 
     def axis(self, k: int) -> list[Markup]:
         """Draw a line and a number per power of ten."""

@@ -1,7 +1,5 @@
 """Models side by side: as JSON, and as a table for the terminal."""
 
-import io
-import json
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -11,9 +9,9 @@ from treeaudit.comparison.compare import Compared, Comparison
 from treeaudit.output import write_file
 from treeaudit.reports import suffix_of
 from treeaudit.reports.comparison_cells import advice, cells
-from treeaudit.reports.plain_text import plain
-from treeaudit.reports.to_json import SCHEMA_VERSION
-from treeaudit.version import __version__
+from treeaudit.reports.looks import VERDICT
+from treeaudit.reports.plain_text import plain, printed
+from treeaudit.reports.to_json import HEAD, as_json, asked
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,22 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["dumps", "in_notebook", "print_comparison", "save", "to_dict", "to_text"]
 
-_STYLE = {"pass": "bold green", "fail": "bold red", "review": "bold yellow"}
-
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
     """Return the comparison as plain data, one entry per model."""
     return {
-        "schema_version": SCHEMA_VERSION,
-        "tool": {"name": "treeaudit", "version": __version__},
-        "policy": {
-            "name": comparison.policy.name,
-            "sha256": comparison.policy.sha256,
-            "values": dict(comparison.policy.values),
-        },
-        "people": {
-            role: {"name": name, "records": n} for role, (name, n) in comparison.people.items()
-        },
+        **HEAD,
+        **asked(comparison.policy, comparison.people),
         "models": [_model(model) for model in comparison.models],
     }
 
@@ -74,19 +62,12 @@ def _model(model: Compared) -> dict[str, Any]:
 
 def dumps(comparison: Comparison) -> str:
     """Return the comparison as JSON text."""
-    return json.dumps(to_dict(comparison), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return as_json(to_dict(comparison))
 
 
 def to_text(comparison: Comparison, width: int = 80) -> str:
     """Return the comparison for the terminal, without colours."""
-    from rich.console import Console
-
-    buffer = io.StringIO()
-    console = Console(
-        file=buffer, width=width, no_color=True, highlight=False, emoji=False, force_jupyter=False
-    )
-    print_comparison(comparison, console)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+    return printed(lambda console: print_comparison(comparison, console), width)
 
 
 def print_comparison(comparison: Comparison, console: "Console") -> None:
@@ -122,7 +103,7 @@ def _table(comparison: Comparison, *, named: bool) -> "Table":
         table.add_row(
             Text(plain(model.name, 60) if named else str(i + 1)),
             *(values[i] for _, values in shown),
-            Text(verdict.upper(), style=_STYLE.get(verdict, "dim")),
+            Text(verdict.upper(), style=VERDICT[verdict].plain),
         )
     return table
 

@@ -35,7 +35,7 @@ from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import bounded_by
 from treeaudit.reports.provenance import facts, model_name, not_checked
 from treeaudit.reports.rows import published_rows
-from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release, total_people
+from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release
 from treeaudit.version import __version__
 
 __all__ = ["environment", "to_html"]
@@ -157,7 +157,7 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     trees = number_of(forest.n_trees, "tree", "trees")
     parts.append(trees if table.depth is None else f"{trees} of depth {table.depth}")
     parts.append(number_of(table.n_leaves, "leaf", "leaves"))
-    people = total_people(forest, report)
+    people = table.n_people
     parts.append("people: not told" if people is None else numbers.people(people))
     if bound := bounded_by(forest):
         parts.append(f"claims epsilon {bound}")
@@ -173,7 +173,7 @@ def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
     # What was measured then is as exact as what a safe copy rounds now.
     was = f", was {check.was}" if check.was and not numbers.safe else ""
     note = f"accepted{was}" if check.accepted else ""
-    people = total_people(report.forest, report)
+    people = report.table.n_people
     if not note and check.measured is not None and check.among:
         if report.forest.n_trees > 1:
             note = f"over {report.forest.n_trees:,} trees"

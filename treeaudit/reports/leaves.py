@@ -1,6 +1,5 @@
 """The leaves that a report shows: the worst ones as rows, each tree as a drawing."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +8,10 @@ from markupsafe import Markup
 from treeaudit.arrays import Wide
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
-from treeaudit.model.rules import Rules, rules_of
+from treeaudit.model.rules import edges_into, rules_of
 from treeaudit.model.schema import Schema
-from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.model.words import cells, label_text, number_of, sentence
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import conditions, label_text, number_of, sentence
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
 from treeaudit.reports.masking import Numbers
@@ -24,7 +23,6 @@ __all__ = [
     "MOST_STRIPS",
     "Drawing",
     "Strip",
-    "conditions",
     "draw_trees",
     "levels_per_tree",
     "strips",
@@ -209,36 +207,9 @@ def _questions(
     for node in inner:
         first, *others = child[start[node] : start[node + 1]].tolist()
         if len(others) == 1:
-            text = _edge(schema, tree, first)
+            text = conditions(edges_into(tree, [first]), schema)[0]
         else:
             text = f"{schema.features[int(tree.feature[first])].name}?"
         people = "" if tree.n_records is None else f" · {numbers.people(int(tree.n_records[node]))}"
         asked[node] = (plain(text, 160), plain(text, 300) + people)
     return asked
-
-
-def _edge(schema: Schema, tree: Tree, node: int) -> str:
-    sets = None
-    if tree.categories is not None:
-        codes = tree.categories.of(node)
-        sets = CategorySets(start=np.array([0, len(codes)]), codes=np.array(codes, np.int32))
-    edge = Rules(
-        row=np.zeros(1, np.int64),
-        feature=tree.feature[[node]],
-        low=tree.low[[node]],
-        high=tree.high[[node]],
-        missing=np.zeros(1, np.bool_),
-        categories=sets,
-    )
-    return conditions(edge, schema)[0]
-
-
-def conditions(rules: Rules, schema: Schema, most: int = 3) -> Sequence[str]:
-    """Return every condition with the name of its feature."""
-    named = []
-    texts = cells(rules, schema, ",", most)
-    for index, text in zip(rules.feature.tolist(), texts, strict=True):
-        feature = schema.features[index]
-        equals = "= " if feature.categories is not None and text[:4] != "not " else ""
-        named.append(f"{feature.name} {equals}{text}")
-    return named

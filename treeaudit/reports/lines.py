@@ -30,14 +30,9 @@ class Series:
 
 
 def lines(series: Sequence[Series], *, name: str, axis: str, most: float | None = None) -> Markup:
-    """Draw lines over one axis, each named above with its first and last number.
+    """Draw at most four lines over one axis, each named with its first and last number.
 
-    Parameters
-    ----------
-    series
-        At most four lines.
-    most
-        The top of the scale; the largest number unless told.
+    The top of the scale is the largest number unless told.
 
     Examples
     --------

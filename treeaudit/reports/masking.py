@@ -58,8 +58,6 @@ class Level:
         People, both inclusive; ``high`` is None where there is no bound.
     shade
         Name of the colour: ``r4`` for the most exposed to ``r0``.
-    name
-        In words.
     """
 
     low: int

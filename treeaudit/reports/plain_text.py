@@ -1,6 +1,25 @@
-"""Untrusted text, made safe to show."""
+"""Untrusted text, made safe to show; and what a terminal would show, as text."""
 
-__all__ = ["plain"]
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["plain", "printed"]
+
+
+def printed(show: "Callable[[Console], None]", width: int) -> str:
+    """Return what is printed on a terminal of some columns, without colours."""
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer, width=width, no_color=True, highlight=False, emoji=False, force_jupyter=False
+    )
+    show(console)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
 def plain(text: str, length: int = 400) -> str:

@@ -8,7 +8,6 @@ from treeaudit.repair.attempts import Attempt
 __all__ = ["before_and_after", "curve", "utility_rows"]
 
 Row = tuple[str, str, str]
-VERDICTS = {"pass": "PASS", "fail": "FAIL", "review": "REVIEW"}
 
 
 def before_and_after(before: Attempt, after: Attempt) -> list[Row]:
@@ -61,7 +60,7 @@ _SHORT = {"min-leaf": "smallest", "max-unique-people": "alone", "max-certain-sha
 
 
 def _verdict(one: Attempt) -> str:
-    return VERDICTS[one.report.verdict] if one.report.checks else "no checks"
+    return one.report.verdict.upper() if one.report.checks else "no checks"
 
 
 def _share(value: float | None) -> str:

@@ -11,9 +11,8 @@ from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
-from treeaudit.model.words import ANY, cells, label_text
+from treeaudit.model.words import ANY, cells, conditions, label_text
 from treeaudit.reports.icicle import level_of
-from treeaudit.reports.leaves import conditions
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.table.labels import people_per_class

@@ -4,13 +4,10 @@ from markupsafe import Markup
 
 from treeaudit.findings.findings import SEVERITIES, Finding
 from treeaudit.findings.report import Report, view_of
-from treeaudit.model.forest import Forest
+from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.masking import Numbers
 
-__all__ = ["headline", "is_accepted", "pill", "reasons", "release", "total_people"]
-
-_MARK = {"fail": "✕", "pass": "✓", "review": "–"}
-_TONE = {"fail": "bad", "pass": "ok", "review": "warn"}
+__all__ = ["headline", "is_accepted", "pill", "reasons", "release"]
 
 
 def pill(report: Report) -> tuple[str, str]:
@@ -19,9 +16,10 @@ def pill(report: Report) -> tuple[str, str]:
         return "OBSERVED · no checks", "skip"
     highest = max((f.severity for f in report.findings), key=SEVERITIES.index, default="none")
     risk = "no finding" if highest == "none" else f"{highest.upper()} RISK"
-    word = f"{_MARK[report.verdict]} {report.verdict.upper()}"
+    look = VERDICT[report.verdict]
+    word = f"{look.word} {report.verdict.upper()}"
     accepted = report.verdict == "pass" and is_accepted(report)
-    return f"{word} · {risk}", "warn" if accepted else _TONE[report.verdict]
+    return f"{word} · {risk}", "warn" if accepted else look.tone
 
 
 def is_accepted(report: Report) -> bool:
@@ -40,13 +38,6 @@ def release(report: Report) -> str:
         "pass": "This file may go out under this policy.",
         "review": "Nothing failed, but not everything could be checked: somebody has to decide.",
     }[report.verdict]
-
-
-def total_people(forest: Forest, report: Report) -> int | None:
-    """Return the people the model was trained on, where the file tells."""
-    if forest.n_records is not None or not report.table.tells_people:
-        return forest.n_records
-    return int(report.table.size.sum()) if forest.n_trees == 1 else None
 
 
 def headline(report: Report, numbers: Numbers) -> Markup:

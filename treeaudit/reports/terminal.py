@@ -4,7 +4,6 @@ Severity is a word first and a colour second. Text from the model is untrusted:
 it is shown as plain text, with control and direction characters taken out.
 """
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,9 @@ from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.attack_lines import attack_lines, has_control
 from treeaudit.reports.commands import defend_command
 from treeaudit.reports.fixed import fix_sentence
+from treeaudit.reports.looks import SEVERITY, VERDICT
 from treeaudit.reports.masking import Numbers
-from treeaudit.reports.plain_text import plain
+from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.private import claim, spent
 from treeaudit.version import __version__
 
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plain", "print_report", "to_text"]
 
-_STYLE = {
-    "high": "bold red",
-    "medium": "bold yellow",
-    "low": "cyan",
-    "none": "green",
-    "skipped": "dim",
-}
-_VERDICT = {"pass": "bold white on green", "fail": "bold white on red", "review": "black on yellow"}
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
 _WIDE = 76
@@ -43,14 +35,7 @@ _WIDE = 76
 
 def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     """Return the terminal report without colours."""
-    from rich.console import Console
-
-    buffer = io.StringIO()
-    console = Console(
-        file=buffer, width=width, no_color=True, highlight=False, emoji=False, force_jupyter=False
-    )
-    print_report(report, console, verbose=verbose)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+    return printed(lambda console: print_report(report, console, verbose=verbose), width)
 
 
 def print_report(report: Report, console: "Console", *, verbose: bool = False) -> None:
@@ -153,8 +138,8 @@ def _attacks(report: Report, width: int) -> "Table":
         if held and not wide and line.unseen not in ("", "–"):
             found += f"\nunseen people: {line.unseen}"
         cells = [found, line.unseen, line.policy] if wide else [found]
-        style = _STYLE[line.level]
-        table.add_row(Text(line.word, style=style), Text(line.title), *map(Text, cells))
+        look = SEVERITY[line.level]
+        table.add_row(Text(look.word, style=look.style), Text(line.title), *map(Text, cells))
     return table
 
 
@@ -213,10 +198,8 @@ def _many(report: Report) -> bool:
 def _verdict(report: Report) -> "Text":
     from rich.text import Text
 
-    word, style = report.verdict.upper(), _VERDICT[report.verdict]
-    if not report.checks:
-        word, style = "OBSERVED", "reverse"
-    return Text.assemble((f" {word} ", style), "  ", verdict_line(report))
+    word = report.verdict if report.checks else "observed"
+    return Text.assemble((f" {word.upper()} ", VERDICT[word].style), "  ", verdict_line(report))
 
 
 def _row(name: str, text: str, style: str) -> "Table":

@@ -1,19 +1,21 @@
 """The JSON report: stable, validated against `report.schema.json`."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
 from treeaudit.findings.details import plain_data
 from treeaudit.findings.findings import Check, Finding, Skipped
+from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Fix, Report
-from treeaudit.model.forest import Forest
 from treeaudit.version import __version__
 
-__all__ = ["SCHEMA_VERSION", "dumps", "json_schema", "to_dict"]
+__all__ = ["HEAD", "SCHEMA_VERSION", "as_json", "asked", "dumps", "json_schema", "to_dict"]
 
 SCHEMA_VERSION = 1
+HEAD = {"schema_version": SCHEMA_VERSION, "tool": {"name": "treeaudit", "version": __version__}}
 
 
 def json_schema() -> dict[str, Any]:
@@ -31,21 +33,32 @@ def json_schema() -> dict[str, Any]:
 
 def dumps(report: Report) -> str:
     """Return the report as JSON text."""
-    return json.dumps(to_dict(report), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return as_json(to_dict(report))
+
+
+def as_json(data: object) -> str:
+    """Return plain data as JSON text."""
+    return json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def asked(policy: Policy, people: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
+    """Return what was held against which policy, with which tables of people."""
+    values = dict(policy.values)
+    return {
+        "policy": {"name": policy.name, "sha256": policy.sha256, "values": values},
+        "people": {role: {"name": name, "records": n} for role, (name, n) in people.items()},
+    }
 
 
 def to_dict(report: Report) -> dict[str, Any]:
     """Return the report as plain data."""
-    policy = report.policy
     return {
-        "schema_version": SCHEMA_VERSION,
-        "tool": {"name": "treeaudit", "version": __version__},
+        **HEAD,
         "model": _model(report),
         "findings": [_finding(result) for result in report.results],
         "checks": [_check(check) for check in report.checks],
         "verdict": report.verdict,
-        "policy": {"name": policy.name, "sha256": policy.sha256, "values": dict(policy.values)},
-        "people": {role: {"name": name, "records": n} for role, (name, n) in report.people.items()},
+        **asked(report.policy, report.people),
         "fix": _fix(report.fix),
         "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
@@ -71,18 +84,12 @@ def _model(report: Report) -> dict[str, Any]:
         "depth": table.depth,
         "n_features": len(forest.schema.features),
         "classes": None if forest.schema.classes is None else list(forest.schema.classes),
-        "n_records": _people(forest, report),
+        "n_records": table.n_people,
         "counts_are": forest.counts_are,
         "counts_reason": forest.counts_reason,
         "records_are": forest.records_are,
         "privacy": None if forest.privacy is None else dict(forest.privacy),
     }
-
-
-def _people(forest: Forest, report: Report) -> int | None:
-    if forest.n_records is not None or not report.table.tells_people:
-        return forest.n_records
-    return int(report.table.size.sum()) if forest.n_trees == 1 else None
 
 
 def _finding(result: Finding | Skipped) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from treeaudit.model.rules import Rules
+from treeaudit.model.rules import edges_into
 from treeaudit.model.schema import Schema
-from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.model.words import cells, label_text, number_of
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import conditions, label_text, number_of
 from treeaudit.reports.plain_text import plain
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def draw(tree: Tree, schema: Schema, *, k: int = 5, most: int = 400) -> "Drawing
     leaf = tree.is_leaf
     start, child = tree.children()
     below = _leaves_below(tree)
-    texts = ["everybody", *_edges(tree, schema)]
+    texts = ["everybody", *conditions(edges_into(tree, range(1, tree.n_nodes)), schema)]
     root = Drawing(Text.assemble((texts[0], "bold"), _people(tree, 0)), guide_style="dim")
     todo = [(0, root)]
     drawn = 1
@@ -52,30 +52,6 @@ def _leaves_below(tree: Tree) -> list[int]:
     ):
         count[parent] += count[node]
     return count
-
-
-def _edges(tree: Tree, schema: Schema) -> list[str]:
-    import numpy as np
-
-    sets = None
-    if tree.categories is not None:
-        first = tree.categories.start[1]
-        sets = CategorySets(
-            start=tree.categories.start[1:] - first, codes=tree.categories.codes[first:]
-        )
-    edges = Rules(
-        row=np.arange(tree.n_nodes - 1),
-        feature=tree.feature[1:],
-        low=tree.low[1:],
-        high=tree.high[1:],
-        missing=np.zeros(tree.n_nodes - 1, np.bool_),
-        categories=sets,
-    )
-    features = schema.features
-    return [
-        f"{features[f].name} {'' if features[f].categories is None else '= '}{text}"
-        for f, text in zip(edges.feature.tolist(), cells(edges, schema, ",", 3), strict=True)
-    ]
 
 
 def _people(tree: Tree, node: int) -> tuple[str, str]:

@@ -58,17 +58,10 @@ class Drawing:
 
 
 def whiskers(marks: Sequence[Point], reference: float | None = None) -> Markup:
-    """Draw shares on a line from 0 to 1.
+    """Draw shares on a line from 0 to 1, later ones over earlier ones, and what chance would give.
 
     Strokes keep their width while the drawing is stretched, so that dots stay
     round at any size of the page.
-
-    Parameters
-    ----------
-    marks
-        The shares; later ones are drawn over earlier ones.
-    reference
-        What chance would give, between 0 and 1.
 
     Examples
     --------

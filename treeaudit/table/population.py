@@ -85,10 +85,8 @@ def population_uniques(size: Wide, fraction: float) -> Uniques:
 
     Parameters
     ----------
-    size
-        People of the data per group, at least one.
-    fraction
-        Share of the population that is in the data, above 0 and at most 1.
+    size, fraction
+        As in `expected_chance`.
 
     Examples
     --------

@@ -78,6 +78,14 @@ class Table:
         return self._size
 
     @property
+    def n_people(self) -> int | None:
+        """The people the model was trained on, where the file tells."""
+        told = self.forest.n_records
+        if told is None and self.tells_people and self.forest.n_trees == 1:
+            return int(self._size.sum())
+        return told
+
+    @property
     def tells_labels(self) -> bool:
         """Whether class counts tell of the labels of people."""
         return self._labels is not None

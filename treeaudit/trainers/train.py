@@ -13,7 +13,7 @@ from treeaudit.dp.rational import Epsilon
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
-from treeaudit.output import write_file
+from treeaudit.output import check_new, write_file
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.parameters import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
@@ -139,8 +139,7 @@ def check_place(path: str | os.PathLike[str], *, force: bool = False) -> None:
     place = Path(path)
     if place.suffix.lower() not in _SUFFIXES:
         raise DataError(f"{place}: the suffix of a model is one of {', '.join(_SUFFIXES)}")
-    if place.exists() and not force:
-        raise DataError(f"{place} exists already; use --force (force=True) to replace it")
+    check_new(place, force=force)
     if not place.absolute().parent.is_dir():
         raise DataError(f"{place} cannot be written: there is no such folder")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.output import write_file
+from treeaudit.output import check_new, write_file
 
 __all__ = ["WRITERS", "check_target", "save", "suffixes_of", "to_estimator"]
 
@@ -75,8 +75,7 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
         raise DataError(f"{target}: a model is written as {', '.join(WRITERS)}")
     if forest.source.path is not None and target.resolve() == Path(forest.source.path).resolve():
         raise DataError(f"{target} is the model itself; choose another name")
-    if not force and (target.exists() or target.is_symlink()):
-        raise DataError(f"{target} exists already; use --force (force=True) to replace it")
+    check_new(target, force=force)
     if not target.parent.is_dir():
         raise DataError(f"{target} cannot be written: no such file or directory")
     return writer

@@ -22,8 +22,6 @@ class FallingLeaf(Details):
 
     Attributes
     ----------
-    tree, leaf
-        Where it is.
     people, label
         For how many others which label is left.
     known_rows

@@ -8,11 +8,10 @@ import numpy as np
 from treeaudit.arrays import Int, Wide
 from treeaudit.attacks.background.control import Score, control_of, guess_by_node
 from treeaudit.attacks.background.details import FallingLeaf
-from treeaudit.attacks.case import Case
+from treeaudit.attacks.case import Case, leaf_evidence
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
-from treeaudit.model.rules import rules_of
-from treeaudit.model.words import label_text, number_of, sentence
+from treeaudit.model.words import label_text, number_of
 from treeaudit.people.records import Records
 
 __all__ = [
@@ -37,8 +36,6 @@ class Falling:
 
     Attributes
     ----------
-    tree, node
-        Where they are.
     label, people
         The label that is left, and how many people it is left for.
     rows
@@ -103,13 +100,10 @@ def falling_evidence(
     order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:5]
     rows = []
     for i in order:
-        tree, leaf = case.forest.trees[found.tree[i]], found.node[i]
         left = f"{case.forest.schema.target} = {label_name(case, found.label[i])}"
-        says = f"{left} for {others(found.people[i])}"
-        says += _because(found.rows[i], origin, train)
-        size = 0 if tree.n_records is None else int(tree.n_records[leaf])
-        rule = sentence(rules_of(tree, [leaf]), case.forest.schema)
-        rows.append(Evidence(tree=found.tree[i], leaf=leaf, people=size, says=says, rule=rule))
+        says = f"{left} for {others(found.people[i])}" + _because(found.rows[i], origin, train)
+        (at,) = case.table.positions(found.tree[i], [found.node[i]]).tolist()
+        rows.append(leaf_evidence(case, at, says=says))
     return tuple(rows)
 
 

@@ -23,8 +23,6 @@ class MixedLeaves:
 
     Attributes
     ----------
-    node
-        Node numbers.
     counts
         Shape ``(n_leaves, n_classes)``: people who are not known yet.
     people

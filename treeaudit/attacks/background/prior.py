@@ -15,11 +15,10 @@ from treeaudit.attacks.background.details import PublicPrior
 from treeaudit.attacks.background.kinds import kinds_of
 from treeaudit.attacks.background.leaves import MixedLeaves, claimed_leaves, real_leaves
 from treeaudit.attacks.background.posterior import among_others, posterior
-from treeaudit.attacks.case import Case
+from treeaudit.attacks.case import Case, leaf_evidence
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
-from treeaudit.model.rules import rules_of
-from treeaudit.model.words import label_text, number_of, sentence
+from treeaudit.model.words import label_text, number_of
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.stats import wilson
@@ -261,12 +260,10 @@ def _summary(prior: Prior, certainty: float, sums: _Sums, *, real: bool) -> str:
 
 def _evidence(case: Case, prior: Prior, row: tuple[float, float, int, int, int, int]) -> Evidence:
     likely, alone, index, leaf, kind, label = row
-    tree = case.forest.trees[index]
     name = label_text((case.forest.schema.classes or ())[label])
     says = (
         f"{case.forest.schema.target} = {name} for {prior.kind(kind)}: {likely:.1%}, "
         f"against {alone:.1%} by the leaf alone"
     )
-    rule = sentence(rules_of(tree, [leaf]), case.forest.schema)
-    people = 0 if tree.n_records is None else int(tree.n_records[leaf])
-    return Evidence(tree=index, leaf=leaf, people=people, says=says, rule=rule)
+    (at,) = case.table.positions(index, [leaf]).tolist()
+    return leaf_evidence(case, at, says=says)

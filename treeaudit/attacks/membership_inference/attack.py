@@ -12,7 +12,7 @@ true positives at few false alarms, never accuracy alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
@@ -147,16 +147,7 @@ class Membership:
             summary=_summary(tests, blind, alone, case.forest.n_trees, private=private),
             looked=(f"scores of {len(members):,} members and {len(control):,} other people",),
             details=MembershipDetails(
-                auc=found.auc,
-                auc_low=found.auc_low,
-                auc_high=found.auc_high,
-                tpr_at_1_percent_fpr=found.tpr_at_1_percent_fpr,
-                tpr_at_1_percent_fpr_low=found.tpr_at_1_percent_fpr_low,
-                tpr_at_1_percent_fpr_high=found.tpr_at_1_percent_fpr_high,
-                tpr_at_0_1_percent_fpr=found.tpr_at_0_1_percent_fpr,
-                tpr_at_0_1_percent_fpr_low=found.tpr_at_0_1_percent_fpr_low,
-                tpr_at_0_1_percent_fpr_high=found.tpr_at_0_1_percent_fpr_high,
-                refused=found.refused,
+                **{one.name: getattr(found, one.name) for one in fields(found)},
                 score="answers" if private else "counts",
                 certain_non_members=People(excluded),
                 certain_non_members_share=Share.of(excluded, len(control)),

@@ -57,13 +57,7 @@ class Separation(Details):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMade(Details):
-    """A test that was not made.
-
-    Attributes
-    ----------
-    reason
-        Why, in words.
-    """
+    """A test that was not made."""
 
     reason: str
 

@@ -84,11 +84,6 @@ def lira(
 
     Shadow models have the class and the parameters of the model and are trained
     on the reference half, each on a random half of it. They need scikit-learn.
-
-    Returns
-    -------
-    tuple of numpy.ndarray, or str
-        Scores of members and of control people, or why there are none.
     """
     rows = _shadow_rows(forest, people, shadows)
     target = loss(forest, people)

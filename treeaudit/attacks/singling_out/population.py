@@ -35,10 +35,6 @@ class Risks(Details):
 
     Attributes
     ----------
-    tree
-        Which one.
-    threshold
-        ``1 / k``.
     prosecutor
         Of somebody who is known to be in the data.
     journalist
@@ -65,11 +61,6 @@ class AloneInBoth(Details):
     """Estimated people who are alone in the data and in the population, by estimator.
 
     None where the model of the population cannot be fitted.
-
-    Attributes
-    ----------
-    pitman, zayatz, slide_negative_binomial
-        By this estimator.
     """
 
     pitman: float | None
@@ -83,8 +74,6 @@ class Population(Details):
 
     Attributes
     ----------
-    tree
-        The tree that was looked at.
     people
         Of the population.
     fraction
@@ -160,9 +149,7 @@ def degrees_of_freedom(forest: Forest, table: Table) -> int | None:
 
     None where the file does not tell how many people there are.
     """
-    people = forest.n_records
-    if people is None and forest.n_trees == 1 and table.tells_people:
-        people = int(table.size.sum())
+    people = table.n_people
     if people is None:
         return None
     per_leaf = max(len(forest.schema.classes or ()) - 1, 1)
