@@ -22,6 +22,7 @@ from tests.cli.run import run
 from treeaudit.cli import app
 from treeaudit.findings.policy import BUILT_IN, Policy
 from treeaudit.findings.request import OPTIONS, Given, Request
+from treeaudit.reports.commands import defend_command, reconstruct_command
 
 PARAMETERS = {p.name: p for p in get_command(app).commands["scan"].params if p.name != "help"}
 
@@ -99,7 +100,7 @@ def line_for(case: list[str]) -> list[str]:
     return ["scan", *(word for word in case if word != model), "--format", "json", "--", model]
 
 
-def printed(page: str) -> str:
+def printed(page: str | Path) -> str:
     section = Path(page).read_text(encoding="utf-8").split("Repeat this audit</h3>")[1]
     return html.unescape(re.search(r'<code class="command">(.*?)</code>', section, re.S)[1])
 
@@ -186,7 +187,8 @@ def test_the_call_gives_the_same_report(folder) -> None:
     assert again.to_dict() == report.to_dict()
 
 
-def test_a_page_does_not_tell_where_files_were(tmp_path) -> None:
+def test_a_page_does_not_tell_where_files_were(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     request = Request(model=tmp_path / "m.pkl", policy=str(tmp_path / "p.toml"), test="t/x.csv")
     assert request.command(folders=False) == ("treeaudit scan m.pkl --test t/x.csv --policy p.toml")
     assert request.call(folders=False) == (
@@ -202,6 +204,73 @@ def test_a_page_that_names_files_alone_says_where_to_run_it(folder) -> None:
     note = "Run it in the folder that holds these files."
     assert note in Path("far.html").read_text(encoding="utf-8")
     assert note not in Path("near.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def apart(folder):
+    """The files of ``folder`` in folders beside and above the current one."""
+    for place in ("A/deep", "B", "here"):
+        Path(place).mkdir(parents=True)
+    Path("m.pkl").rename("A/m.pkl")
+    for place in ("A/deep", "B", "here"):
+        rows(len(place)).to_csv(f"{place}/d.csv", index=False)
+    Path("train.csv").rename("A/d.csv")
+    Path("my policy.toml").rename("B/p.toml")
+    return folder
+
+
+APART = [  # where it was asked, the model, a table or policy; where the page's line runs, and both
+    ("here", "{}/A/m.pkl", "policy {}/B/p.toml", ".", "A/m.pkl", "policy B/p.toml"),
+    ("here", "{}/A/m.pkl", "test {}/A/deep/d.csv", "A", "m.pkl", "test deep/d.csv"),
+    ("here", "{}/A/m.pkl", "train {}/A/deep/../d.csv", "A", "m.pkl", "train d.csv"),
+    ("here", "{}/A/m.pkl", "test d.csv", ".", "A/m.pkl", "test here/d.csv"),
+    ("here", "../A/m.pkl", "test {}/A/deep/d.csv", "A", "m.pkl", "test deep/d.csv"),
+    (".", "A/m.pkl", "policy B/p.toml", ".", "A/m.pkl", "policy B/p.toml"),
+    (".", "{}/A/m.pkl", "train A/d.csv", ".", "A/m.pkl", "train A/d.csv"),
+    ("A", "{}/A/m.pkl", "test ../B/d.csv", "A", "m.pkl", "test ../B/d.csv"),
+    ("A", "m.pkl", "policy {}/B/p.toml", ".", "A/m.pkl", "policy B/p.toml"),
+    (
+        "here",
+        "{}/A/m.pkl",
+        "train {}/A/d.csv test {}/B/d.csv",
+        ".",
+        "A/m.pkl",
+        "train A/d.csv test B/d.csv",
+    ),
+]
+
+
+@pytest.mark.parametrize(("asked", "model", "given", "place", "shown", "told"), APART)
+def test_a_page_of_files_apart_runs_in_the_folder_that_holds_them(
+    apart, monkeypatch, asked, model, given, place, shown, told
+) -> None:
+    monkeypatch.chdir(apart / asked)
+    words = given.replace("{}", str(apart)).split()
+    files = dict(zip(words[::2], words[1::2], strict=True))
+    model_file, page = model.replace("{}", str(apart)), apart / "page.html"
+    report = ta.scan(model_file, target="job", **files)
+    options = [word for name, path in files.items() for word in (f"--{name}", path)]
+    asks = ["scan", model_file, *options, "--target", "job", "-o", str(page)]
+    first = answer(*asks, "--format", "json")
+    text, again = page.read_text(encoding="utf-8"), printed(page)
+    note = "Run it in the folder that holds these files."
+    assert (note in text) == ("{}" in model + given)
+    assert str(apart) not in text
+    assert again.startswith(f"treeaudit scan {shown} ")
+    for option, path in zip(told.split()[::2], told.split()[1::2], strict=True):
+        assert f" --{option} {path}" in again
+    assert reconstruct_command(report) == f"treeaudit reconstruct {shown} -o table.csv"
+    policy = f" --{told}" if "policy" in told else ""
+    assert defend_command(report) == f"treeaudit defend {shown}{policy} -o safer.pkl"
+    call = report.request.call(folders=False)
+
+    monkeypatch.chdir(apart / place)
+    again = answer(*shlex.split(again)[1:], "--format", "json")
+    by_call = eval(call, {"treeaudit": ta}).to_dict()
+    for data in (first[1], again[1], by_call, before := report.to_dict()):
+        data["model"].pop("path")
+    assert again == first
+    assert by_call == before
 
 
 @pytest.mark.slow

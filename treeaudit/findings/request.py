@@ -103,9 +103,10 @@ class Request:
         options
             The fields that it takes.
         folders
-            Whether absolute paths are told whole. The line can be run in the
-            folder in which the audit was asked for; where an absolute path is cut
-            to the name of the file, in the folder of that file.
+            Whether absolute paths are told whole: the line can then be run in the
+            folder in which the audit was asked for. Else they are told from the
+            deepest folder that holds all files of the request, and every line of
+            the request can be run there.
 
         Returns
         -------
@@ -172,9 +173,30 @@ class Request:
     def _path(self, field: str, *, folders: bool) -> str:
         """Return a path as it was given, such that no dash begins it."""
         path = str(getattr(self, field))
-        if not folders and Path(path).is_absolute():
-            path = Path(path).name
+        if not folders:
+            path = self._from_one_folder().get(field, path)
         return f"./{path}" if path.startswith("-") else path
+
+    def _from_one_folder(self) -> dict[str, str]:
+        """Return the paths that are not told as they were given, from one folder for all files.
+
+        That folder is the current one where it holds all absolute paths and a
+        relative one was given, and else the deepest that holds all files.
+        """
+        given = {
+            field: Path(getattr(self, field))
+            for field in ("model", *OPTIONS)
+            if self._asks(field) and self._names_file(field) and not self._kind(field)
+        }
+        far = [field for field, path in given.items() if path.is_absolute()]
+        if not far:
+            return {}
+        here = Path.cwd() if len(far) < len(given) else None
+        whole = {field: _without_dots((here or Path()) / path) for field, path in given.items()}
+        if here is not None and all(here in whole[field].parents for field in far):
+            return {field: str(whole[field].relative_to(here)) for field in far}
+        shared = len(set.intersection(*(set(path.parents) for path in whole.values())))
+        return {field: str(Path(*path.parts[shared:])) for field, path in whole.items()}
 
     def _value(self, field: str, *, folders: bool) -> str:
         """Return a value as Python writes it; an object by the name of its parameter."""
@@ -186,6 +208,11 @@ class Request:
         if isinstance(value, tuple):
             return repr(list(value))
         return f"{value}" if isinstance(value, int | float) else repr(str(value))
+
+
+def _without_dots(path: Path) -> Path:
+    """Return a path that does not lead up; links are followed only where it did."""
+    return path.parent.resolve() / path.name if ".." in path.parts else path
 
 
 def _quoted(text: str) -> str:

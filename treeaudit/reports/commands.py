@@ -1,7 +1,8 @@
 """The commands that a report prints: each can be run as it stands.
 
-A page is passed on, and does not tell where on a machine its files were: of an
-absolute path it names the file alone.
+A page is passed on, and does not tell where on a machine its files were: absolute
+paths are told from the deepest folder that holds all files of the audit, and all
+commands of a page run there.
 """
 
 from pathlib import Path
@@ -20,7 +21,7 @@ def repeat_command(report: Report) -> str:
 
 
 def place_to_repeat(report: Report) -> str:
-    """Return where that can be run, if a path was cut to the name of its file; else nothing."""
+    """Return where that can be run, if an absolute path was cut; else nothing."""
     whole = report.request.repeat()
     return "" if whole == repeat_command(report) else "Run it in the folder that holds these files."
 
