@@ -9,8 +9,8 @@ from treeaudit.dp.entropy import OperatingSystem, Seeded
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.walk import walk_of
-from treeaudit.trainers.depth import table_depth, theorem_depth
 from treeaudit.trainers.random_trees import random_trees
+from treeaudit.trainers.smooth_sensitivity_forest import table_depth, theorem_depth
 
 # Fletcher & Islam (2017), table 4: data, numeric and categorical features, printed depth.
 TABLE_4 = [

@@ -7,13 +7,14 @@ subtracting siblings from parents.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["below", "compact", "levels", "recount", "summed"]
+__all__ = ["below", "compact", "levels", "recount", "summed", "taken"]
 
 
 def levels(tree: Tree) -> list[Index]:
@@ -133,19 +134,20 @@ def compact(tree: Tree, kept: Flag) -> Tree:
     node = np.flatnonzero(kept)
     parent = tree.parent[node]
     inside = parent >= 0
-
     return Tree(
         parent=np.where(inside, number[parent], -1).astype(np.int32),
         feature=tree.feature[node],
         low=tree.low[node],
         high=tree.high[node],
         categories=_sets(tree.categories, node),
-        missing=None if tree.missing is None else tree.missing[node],
-        n_records=None if tree.n_records is None else tree.n_records[node],
-        counts=None if tree.counts is None else tree.counts[node],
-        label=None if tree.label is None else tree.label[node],
-        value=None if tree.value is None else tree.value[node],
+        **taken(tree, node, ("missing", "n_records", "counts", "label", "value")),
     )
+
+
+def taken(tree: Tree, node: Index, columns: Sequence[str]) -> dict[str, Any]:
+    """Return those of some columns that a tree has, for some of its nodes."""
+    held = {name: getattr(tree, name) for name in columns}
+    return {name: column[node] for name, column in held.items() if column is not None}
 
 
 def _sets(sets: CategorySets | None, node: Index) -> CategorySets | None:

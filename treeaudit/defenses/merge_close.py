@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from treeaudit.arrays import Flag
-from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
-from treeaudit.defenses.merging import Merging
+from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of
+from treeaudit.defenses.merging import Merging, bad_where_held
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import counted
@@ -39,8 +39,5 @@ class MergeClose(Merging):
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes are too far from the root."""
-        counts = counts_of(tree, forest)
-        held = (people_in(tree, forest) > 0) & (counts > 0).any(axis=1)
-        bad = held.copy()
-        bad[held] = counted(counts[held], counts[0]).closeness > self.t
-        return bad
+        everybody = counts_of(tree, forest)[0]
+        return bad_where_held(tree, forest, lambda c: counted(c, everybody).closeness > self.t)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from treeaudit.arrays import Flag
-from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
-from treeaudit.defenses.merging import Merging
+from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of
+from treeaudit.defenses.merging import Merging, bad_where_held
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -44,12 +44,9 @@ class MergeDominated(Merging):
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes a label dominates."""
-        counts = counts_of(tree, forest)
-        held = (people_in(tree, forest) > 0) & (counts > 0).any(axis=1)
-        bad = held.copy()
-        bad[held] = counted(counts[held]).dominance >= self.most
+        bad = bad_where_held(tree, forest, lambda c: counted(c).dominance >= self.most)
         if bad[0]:
-            share = float(counted(counts[:1]).dominance[0])
+            share = float(counted(counts_of(tree, forest)[:1]).dominance[0])
             raise DataError(
                 f"the most common label has {share:.1%} of everybody, so no merging brings it "
                 f"below {self.most:.1%}; ask for a higher share"

@@ -5,17 +5,17 @@ order, the same nodes become leaves, and no way to cut a tree down that leaves
 only good leaves keeps more of them: it loses the least training accuracy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Index
+from treeaudit.arrays import Flag, Float, Index
 from treeaudit.defenses.cutting import below, compact, levels, recount
-from treeaudit.defenses.defense import Defense
+from treeaudit.defenses.defense import Defense, counts_of, people_in
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["Merging", "becoming_leaves"]
+__all__ = ["Merging", "bad_where_held", "becoming_leaves"]
 
 
 class Merging(Defense):
@@ -33,6 +33,15 @@ class Merging(Defense):
         bad, by_level = self.bad(counted, forest), levels(counted)
         cut = becoming_leaves(counted, bad, by_level)
         return compact(counted, ~below(counted, cut, by_level)) if cut.any() else counted
+
+
+def bad_where_held(tree: Tree, forest: Forest, judge: Callable[[Float], Flag]) -> Flag:
+    """Tell which nodes are bad by their class counts, of those that hold anybody."""
+    counts = counts_of(tree, forest)
+    held = (people_in(tree, forest) > 0) & (counts > 0).any(axis=1)
+    bad = held.copy()
+    bad[held] = judge(counts[held])
+    return bad
 
 
 def becoming_leaves(tree: Tree, bad: Flag, by_level: Sequence[Index] | None = None) -> Flag:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from treeaudit.arrays import Flag
-from treeaudit.defenses.cutting import compact, levels, recount, summed
+from treeaudit.defenses.cutting import compact, levels, recount, summed, taken
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, at_most, sizes, tree_by_tree
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
@@ -87,13 +87,8 @@ class PruneLeaves(Defense):
 def _answered_above(tree: Tree, stand_in: Flag) -> Tree:
     """Give nodes that hold nobody the answer of their parents."""
     source = np.where(stand_in, tree.parent, np.arange(tree.n_nodes))
-    return replace(
-        tree,
-        n_records=None if tree.n_records is None else np.where(stand_in, 0, tree.n_records),
-        counts=None if tree.counts is None else tree.counts[source],
-        label=None if tree.label is None else tree.label[source],
-        value=None if tree.value is None else tree.value[source],
-    )
+    n_records = None if tree.n_records is None else np.where(stand_in, 0, tree.n_records)
+    return replace(tree, n_records=n_records, **taken(tree, source, ("counts", "label", "value")))
 
 
 def rejecting(forest: Forest) -> Forest:

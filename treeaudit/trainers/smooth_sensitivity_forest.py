@@ -27,12 +27,11 @@ from treeaudit.dp.flawed import smooth_label
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import Walk, in_chunks, walk_of
-from treeaudit.trainers.depth import table_depth, theorem_depth
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.random_trees import random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["SmoothSensitivityForestClassifier"]
+__all__ = ["SmoothSensitivityForestClassifier", "table_depth", "theorem_depth"]
 
 _FLAW = (
     "the smooth sensitivity exp(-j * epsilon) in the exponential mechanism does not give "
@@ -150,6 +149,38 @@ class SmoothSensitivityForestClassifier(PrivateTrees):
 
         in_chunks(route, len(rows), self.n_jobs)
         return rows.by_node(end, len(walk.feature))
+
+
+def theorem_depth(n_numeric: int, n_categorical: int) -> int:
+    """Return the depth of theorem 2: half of the features are expected to be asked about.
+
+    The smallest d with ``s ((s - 1) / s)^d < s / 2`` for s numeric features,
+    plus half of the categorical ones, rounded down.
+
+    Examples
+    --------
+    >>> theorem_depth(5, 0), theorem_depth(6, 8), theorem_depth(0, 22)
+    (4, 8, 11)
+    """
+    depth = n_categorical // 2
+    if n_numeric:
+        unasked, levels = float(n_numeric), 0
+        while unasked >= n_numeric / 2:
+            levels += 1
+            unasked = n_numeric * ((n_numeric - 1) / n_numeric) ** levels
+        depth += levels
+    return max(1, depth)
+
+
+def table_depth(n_numeric: int, n_categorical: int) -> int:
+    """Return the depth of table 4, which differs: one more where there are numeric features.
+
+    Examples
+    --------
+    >>> table_depth(5, 0), table_depth(6, 8), table_depth(0, 22)
+    (5, 9, 11)
+    """
+    return theorem_depth(n_numeric, n_categorical) + (n_numeric > 0)
 
 
 def _labels_up(tree: Tree, label: Wide, n_classes: int) -> Int:

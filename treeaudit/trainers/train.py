@@ -4,6 +4,7 @@ import difflib
 import io
 import os
 import pickle
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,13 @@ def trainer_named(name: str) -> type[PrivateTrees]:
     known = {trainer.algorithm: trainer for trainer in ALGORITHMS}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+    hint = _hint(name, known, f"known: {', '.join(known)}")
     raise DataError(f"there is no algorithm {name!r}; {hint}")
+
+
+def _hint(name: str, known: Iterable[str], otherwise: str) -> str:
+    near = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean {near[0]}?" if near else otherwise
 
 
 def train(
@@ -122,8 +127,7 @@ def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTre
     known = trainer().get_params()
     for name in parameters:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(sorted(known))}"
+            hint = _hint(name, known, f"it has {', '.join(sorted(known))}")
             raise DataError(f"{trainer.algorithm} has no parameter {name!r}; {hint}")
     return trainer(**parameters)
 

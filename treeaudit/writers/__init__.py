@@ -21,7 +21,7 @@ WRITERS: Mapping[str, str] = {
     ".pkl": "scikit_learn.to_pickle",
     ".pickle": "scikit_learn.to_pickle",
     ".joblib": "scikit_learn.to_joblib",
-    ".skops": "skops_file.to_skops",
+    ".skops": "scikit_learn.to_skops",
 }
 """Every format by suffix; a writer loads when it is asked for."""
 

@@ -10,9 +10,8 @@ from treeaudit.readers.estimators.ensembles import FORESTS, TREES
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.binary import JSON
-from treeaudit.writers.members import members_like, state_draws
 from treeaudit.writers.node_tables import answers_of, grown, predictor
-from treeaudit.writers.templates import Live, fitted, with_parameters
+from treeaudit.writers.templates import Live, fitted, members_like, state_draws, with_parameters
 from treeaudit.writers.without_labels import isolation_forest, tree_embedding
 
 __all__ = ["BUILDERS", "estimator_of"]

@@ -12,7 +12,7 @@ from treeaudit.writers.estimators import estimator_of
 from treeaudit.writers.steps import live_step
 from treeaudit.writers.votes import VOTES, vote
 
-__all__ = ["to_estimator", "to_joblib", "to_pickle"]
+__all__ = ["to_estimator", "to_joblib", "to_pickle", "to_skops"]
 
 _LIKE = "scikit-learn estimator"
 
@@ -108,3 +108,22 @@ def to_joblib(forest: Forest) -> bytes:
     file = BytesIO()
     joblib.dump(to_estimator(forest), file)
     return file.getvalue()
+
+
+def to_skops(forest: Forest) -> bytes:
+    """Return the skops file of the estimator.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If skops is not installed, or the model cannot be written.
+    """
+    try:
+        from skops.io import dumps
+    except ImportError:
+        raise UnsupportedModelError(
+            "a skops file is written by the library skops: pip install skops, or write a pickle "
+            "(-o model.pkl)"
+        ) from None
+    data: bytes = dumps(to_estimator(forest))
+    return data

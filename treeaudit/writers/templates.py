@@ -4,6 +4,7 @@ An estimator is fitted on a few made-up rows and its trees are exchanged. What a
 version keeps beside its trees comes from that fit; nothing comes from the file.
 """
 
+import copy
 import re
 import warnings
 from collections.abc import Mapping
@@ -15,8 +16,9 @@ from treeaudit.arrays import Array
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
+from treeaudit.writers.node_tables import answers_of, grown
 
-__all__ = ["Live", "class_named", "fitted", "labels_of", "with_parameters"]
+__all__ = ["Live", "fitted", "labels_of", "members_like", "state_draws", "with_parameters"]
 
 Live = Any
 """A scikit-learn estimator, which has no types."""
@@ -27,14 +29,8 @@ _OLD_NAMES = {
 }
 
 
-def class_named(kind: str) -> Live:
-    """Return an estimator class by its public name.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it is none that is written.
-    """
+def _class_named(kind: str) -> Live:
+    """Return an estimator class by its public name."""
     import sklearn.ensemble
     import sklearn.tree
 
@@ -67,7 +63,7 @@ def fitted(forest: Forest, **options: Any) -> Live:  # noqa: ANN401
         If the labels are not in the order that scikit-learn keeps them in.
     """
     classes = forest.schema.classes
-    made = class_named(forest.source.estimator)(**options)
+    made = _class_named(forest.source.estimator)(**options)
     n = 2 * len(classes or (0, 1))
     rows = np.zeros((n, len(forest.schema.features)), dtype=np.float32)
     # The rows tell the labels apart: boosting refuses a first tree that cannot.
@@ -103,3 +99,40 @@ def with_parameters(estimator: Live, stated: Mapping[str, Any]) -> Live:
     if "random_state" in known:
         given["random_state"] = None
     return estimator.set_params(**given)
+
+
+def members_like(example: Live, forest: Forest, stated: Mapping[str, Any]) -> list[Live]:
+    """Return one estimator for each tree.
+
+    Parameters
+    ----------
+    example
+        A member that the installed scikit-learn fitted on made-up rows.
+    stated
+        The parameters of the model; a member takes those that it knows.
+    """
+    n_features = len(forest.schema.features)
+    shaped = with_parameters(copy.deepcopy(example), stated)
+    members = []
+    for i, tree in enumerate(forest.trees):
+        member = copy.copy(shaped)
+        member.tree_ = grown(example.tree_, tree, answers_of(tree, forest, i), n_features)
+        members.append(member)
+    return members
+
+
+def state_draws(made: Live, forest: Forest, draws: str) -> None:
+    """State rows and draws where they are known: they say what the counts are.
+
+    The attribute ``draws`` is where this kind of ensemble keeps its draws for each tree.
+    """
+    for name in ("_n_samples", draws):
+        if hasattr(made, name):
+            delattr(made, name)
+    if forest.n_records is not None:
+        made._n_samples = forest.n_records
+    first = forest.trees[0]
+    if forest.records_are == "bootstrap" and first.counts is not None:
+        each = [tree.counts[0].sum() for tree in forest.trees if tree.counts is not None]
+        if len(set(each)) == 1 and float(each[0]).is_integer():
+            setattr(made, draws, int(each[0]))

@@ -12,8 +12,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.binary import JSON
-from treeaudit.writers.members import members_like
-from treeaudit.writers.templates import Live, fitted, with_parameters
+from treeaudit.writers.templates import Live, fitted, members_like, with_parameters
 
 __all__ = ["isolation_forest", "path_length", "tree_embedding"]
 
