@@ -118,12 +118,18 @@ def all_attacks() -> tuple[type[Attack], ...]:
     return (*ATTACKS, *offered_attacks().attacks)
 
 
-def all_checks() -> Mapping[str, Registered]:
-    """Return what a policy can ask for, by name: the checks of all attacks and of the model.
+def all_checks(attacks: Sequence[type[Attack]] | None = None) -> Mapping[str, Registered]:
+    """Return what a policy can ask for, by name: the checks of the model and of attacks.
+
+    Parameters
+    ----------
+    attacks
+        Which; `all_attacks` unless told.
 
     Examples
     --------
     >>> all_checks()["max-certain-share"].attacks
     ('TA102', 'TA110')
     """
-    return register((attack.id, attack.checks) for attack in all_attacks())
+    every = all_attacks() if attacks is None else attacks
+    return register((attack.id, attack.checks) for attack in every)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
+from treeaudit.attacks import ATTACKS, Attack, Case, all_checks, offered_attacks, run_attack
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import PolicyError
 from treeaudit.findings.baseline import accept, read_baseline
@@ -119,11 +119,14 @@ def scan(
 
 def audit(request: Request, progress: Progress | None = None) -> Report:
     """Answer a request; `scan` says what it takes, gives and raises."""
-    known_checks = all_checks()
+    # Every installed package is asked what it offers: once.
+    offered = offered_attacks()
+    attacks = (*ATTACKS, *offered.attacks)
+    known_checks = all_checks(attacks)
     asked = request.policy
     policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
     check_names(policy, known_checks)
-    chosen = _choose(request.attacks)
+    chosen = _choose(request.attacks, attacks)
     forest = load(request.model, select=request.select, max_bytes=request.max_bytes)
     accepted = None if request.baseline is None else read_baseline(request.baseline, forest)
     if request.target is not None:
@@ -137,7 +140,7 @@ def audit(request: Request, progress: Progress | None = None) -> Report:
             progress(attack.title.lower(), done, len(chosen))
     # The hash is of the bytes that were just read, not of what the file is later.
     _ = forest.source.sha256
-    refused = offered_attacks().refused if request.attacks is None else ()
+    refused = offered.refused if request.attacks is None else ()
     results += refused
     checks = (*judge(policy, results, forest, known_checks), *not_run(refused))
     if accepted is not None:
@@ -165,8 +168,8 @@ def audit(request: Request, progress: Progress | None = None) -> Report:
     )
 
 
-def _choose(ids: Sequence[str] | None) -> list[type[Attack]]:
-    known = {attack.id: attack for attack in all_attacks()}
+def _choose(ids: Sequence[str] | None, attacks: Sequence[type[Attack]]) -> list[type[Attack]]:
+    known = {attack.id: attack for attack in attacks}
     wanted = list(known) if ids is None else [i.upper() for i in ids]
     for attack_id in wanted:
         if attack_id not in known:
