@@ -22,6 +22,8 @@ class FallingLeaf(Details):
 
     Attributes
     ----------
+    tree, leaf
+        Where it is.
     people, label
         For how many others which label is left.
     known_rows

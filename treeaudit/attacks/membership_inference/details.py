@@ -57,7 +57,13 @@ class Separation(Details):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMade(Details):
-    """A test that was not made."""
+    """A test that was not made.
+
+    Attributes
+    ----------
+    reason
+        Why, in words.
+    """
 
     reason: str
 

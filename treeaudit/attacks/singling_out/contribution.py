@@ -30,6 +30,8 @@ class Contribution(Details):
 
     Attributes
     ----------
+    feature
+        Its name.
     people, share
         Those in small leaves whose rule has a condition on it.
     last_split_people, last_split_share

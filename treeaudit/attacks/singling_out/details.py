@@ -21,6 +21,8 @@ class GroupSizes(Details):
     ----------
     low, high
         The size, both ends inclusive; None where there is no bound.
+    leaves, people
+        How many there are.
     """
 
     low: int = called("from")

@@ -35,6 +35,10 @@ class Risks(Details):
 
     Attributes
     ----------
+    tree
+        Which one.
+    threshold
+        ``1 / k``.
     prosecutor
         Of somebody who is known to be in the data.
     journalist
@@ -61,6 +65,11 @@ class AloneInBoth(Details):
     """Estimated people who are alone in the data and in the population, by estimator.
 
     None where the model of the population cannot be fitted.
+
+    Attributes
+    ----------
+    pitman, zayatz, slide_negative_binomial
+        By this estimator.
     """
 
     pitman: float | None
@@ -74,6 +83,8 @@ class Population(Details):
 
     Attributes
     ----------
+    tree
+        The tree that was looked at.
     people
         Of the population.
     fraction
