@@ -16,7 +16,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.verification import verify
-from treeaudit.table.reconstruction import reconstruct
+from treeaudit.table.reconstruction import measure
 
 __all__ = ["Progress", "prepare"]
 
@@ -64,7 +64,7 @@ def prepare(
     unverified = "" if trained is None else verify(forest, trained)
     case = Case(
         forest=forest,
-        table=reconstruct(forest, progress=step).groups,
+        table=measure(forest, step).groups,
         k=policy.k,
         seed=request.seed,
         train=trained,

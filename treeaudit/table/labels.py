@@ -1,6 +1,6 @@
 """What the leaves say of their people: of the labels, by class counts, or of another column."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from treeaudit.model.forest import CountsAre
 from treeaudit.table.diversity import Crosstab, Worst, counted
 
-__all__ = ["Labels", "joined", "labels_of", "measured", "people_per_class"]
+__all__ = ["Labels", "Once", "joined", "labels_of", "measured", "people_per_class"]
 
 Float = npt.NDArray[np.float64]
 Wide = npt.NDArray[np.int64]
@@ -49,6 +49,28 @@ class Labels:
     def only(self, held: npt.NDArray[np.bool_]) -> "Labels":
         """Return the entries of some leaves."""
         return Labels(**{name: getattr(self, name)[held] for name in _COLUMNS}, trees=self.trees)
+
+
+class Once:
+    """Labels that are measured when they are first asked for.
+
+    Parameters
+    ----------
+    measure
+        Looks at the leaves; None where nothing is told of them.
+    """
+
+    __slots__ = ("_found", "_measure")
+
+    def __init__(self, measure: Callable[[], Labels | None]) -> None:
+        self._measure: Callable[[], Labels | None] | None = measure
+        self._found: Labels | None = None
+
+    def __call__(self) -> Labels | None:
+        """Return the labels, the same every time."""
+        if self._measure is not None:
+            self._found, self._measure = self._measure(), None
+        return self._found
 
 
 _COLUMNS = ("distinct", "absent", "share", "majority", "fewest", "top")

@@ -1,6 +1,8 @@
 """From a model to its anonymised table, in one pass over the trees."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +12,10 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import sentence
-from treeaudit.table.labels import Labels, joined, labels_of
+from treeaudit.table.labels import Labels, Once, joined, labels_of
 from treeaudit.table.table import Table
 
-__all__ = ["claimed", "reconstruct", "rule_text"]
+__all__ = ["claimed", "measure", "reconstruct", "rule_text"]
 
 Int = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
@@ -22,12 +24,10 @@ Leaves = tuple[Wide | None, Float | None]
 """People per leaf and class counts of some leaves of a tree, as far as they are told."""
 
 
-def reconstruct(
-    forest: Forest,
-    trees: Sequence[int] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Table:
+def reconstruct(forest: Forest, trees: Sequence[int] | None = None) -> Table:
     """Rebuild the anonymised table that a model gives away.
+
+    Its labels are measured when they are first asked for.
 
     Parameters
     ----------
@@ -35,8 +35,6 @@ def reconstruct(
         The model.
     trees
         Which trees; all of them unless told.
-    progress
-        Called with the trees done and their number.
 
     Returns
     -------
@@ -58,7 +56,32 @@ def reconstruct(
     >>> table.size.tolist(), table.labels.distinct.tolist()
     ([2, 3], [1, 1])
     """
-    return _streamed(forest, trees, progress, _as_stated)
+    wanted = range(forest.n_trees) if trees is None else sorted(set(trees))
+    for index in wanted:
+        _check_tree(forest, index)
+    return _streamed(forest, wanted, _as_stated)
+
+
+def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) -> Table:
+    """Rebuild the table of a model and measure its labels in the same pass.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    progress
+        Called with the trees done and their number.
+    """
+    labels: list[Labels | None] = []
+
+    def see(counts: Float | None, size: Wide) -> None:
+        labels.append(labels_of(counts, size, forest.counts_are))
+        if progress is not None:
+            progress(len(labels), forest.n_trees)
+
+    table = _streamed(forest, range(forest.n_trees), _as_stated, see)
+    n_leaves = np.diff(table.start).tolist()
+    return replace(table, _labels=Once(partial(joined, labels, n_leaves)))
 
 
 def claimed(forest: Forest) -> Table:
@@ -75,7 +98,8 @@ def claimed(forest: Forest) -> Table:
     >>> reconstruct(noisy).tells_people, claimed(noisy).size.tolist()
     (False, [2])
     """
-    return _streamed(forest, None, None, _rounded if forest.counts_are == "noisy" else _as_stated)
+    read = _rounded if forest.counts_are == "noisy" else _as_stated
+    return _streamed(forest, range(forest.n_trees), read)
 
 
 def _as_stated(tree: Tree, leaves: Int) -> Leaves:
@@ -92,43 +116,52 @@ def _rounded(tree: Tree, leaves: Int) -> Leaves:
 
 def _streamed(
     forest: Forest,
-    trees: Sequence[int] | None,
-    progress: Callable[[int, int], None] | None,
+    wanted: Sequence[int],
     read: Callable[[Tree, Int], Leaves],
+    see: Callable[[Float | None, Wide], None] | None = None,
 ) -> Table:
     """Look at every tree once and keep a few numbers per leaf."""
-    wanted = range(forest.n_trees) if trees is None else sorted(set(trees))
-    for index in wanted:
-        _check_tree(forest, index)
     n_leaves = np.zeros(forest.n_trees, dtype=np.int64)
-    labels: list[Labels | None] = [None] * forest.n_trees
     n_nodes = n_silent = 0
     leaf, sizes = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
-    for done, index in enumerate(wanted, start=1):
+    for index in wanted:
         tree = forest.trees[index]
         leaves = tree.leaves
         size, counts = read(tree, leaves)
         if size is None:
             n_silent += 1
             size = np.full(len(leaves), -1)
-        labels[index] = labels_of(counts, size, forest.counts_are)
+        if see is not None:
+            see(counts, size)
         leaf.append(leaves)
         sizes.append(size)
         n_leaves[index], n_nodes = len(leaves), n_nodes + tree.n_nodes
-        if progress is not None:
-            progress(done, len(wanted))
+    start = np.concatenate([[0], np.cumsum(n_leaves)])
+    leaves, size = np.concatenate(leaf), np.concatenate(sizes)
     return Table(
         forest=forest,
-        start=np.concatenate([[0], np.cumsum(n_leaves)]),
-        leaf=np.concatenate(leaf),
+        start=start,
+        leaf=leaves,
         n_nodes=n_nodes,
-        n_leaves=int(n_leaves.sum()),
+        n_leaves=len(leaves),
         n_silent=n_silent,
         depth=int(tree.depths.max()) if forest.n_trees == 1 else None,
         tells_people=not n_silent,
-        _size=np.concatenate(sizes),
-        _labels=joined(labels, n_leaves.tolist()),
+        _size=size,
+        _labels=Once(partial(_measured, forest, read, start, leaves, size)),
     )
+
+
+def _measured(
+    forest: Forest, read: Callable[[Tree, Int], Leaves], start: Wide, leaf: Int, size: Wide
+) -> Labels | None:
+    """Measure the labels in a pass of their own."""
+    labels: list[Labels | None] = [None] * forest.n_trees
+    for index in np.flatnonzero(np.diff(start)).tolist():
+        rows = slice(start[index], start[index + 1])
+        counts = read(forest.trees[index], leaf[rows])[1]
+        labels[index] = labels_of(counts, size[rows], forest.counts_are)
+    return joined(labels, np.diff(start).tolist())
 
 
 def _check_tree(forest: Forest, index: int) -> None:

@@ -7,18 +7,19 @@ while they are put together 0.7); the rest is read off the trees for the rows as
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import ANY, cells
 from treeaudit.table.frame import Rows, per_leaf, per_person
-from treeaudit.table.labels import Labels, people_per_class
+from treeaudit.table.labels import Labels, Once, people_per_class
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,7 @@ class Table:
     tells_people: bool
     # -1 in rows of trees that do not tell.
     _size: Wide = field(repr=False)
-    _labels: Labels | None = field(repr=False)
+    _labels: Once = field(repr=False)
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -88,7 +89,7 @@ class Table:
     @property
     def tells_labels(self) -> bool:
         """Whether class counts tell of the labels of people."""
-        return self._labels is not None
+        return self._labels() is not None
 
     @property
     def labels(self) -> Labels:
@@ -99,9 +100,10 @@ class Table:
         DataError
             If the model holds no class counts of people.
         """
-        if self._labels is None:
+        labels = self._labels()
+        if labels is None:
             raise DataError("the model does not tell the labels of the people in its leaves")
-        return self._labels
+        return labels
 
     @property
     def groups(self) -> "Table":
@@ -115,7 +117,7 @@ class Table:
             leaf=self.leaf[held],
             tells_people=bool(held.any()),
             _size=self._size[held],
-            _labels=None if self._labels is None else self._labels.only(held),
+            _labels=Once(partial(_held, self._labels, held)),
         )
 
     def tree_of(self, rows: npt.ArrayLike) -> Wide:
@@ -241,3 +243,7 @@ class Table:
             value=value,
             label=label,
         )
+
+
+def _held(labels: Once, held: Flag) -> Labels | None:
+    return None if (every := labels()) is None else every.only(held)
