@@ -145,7 +145,6 @@ def _streamed(
         n_nodes=n_nodes,
         n_leaves=len(leaves),
         n_silent=n_silent,
-        depth=int(tree.depths.max()) if forest.n_trees == 1 else None,
         tells_people=not n_silent,
         _size=size,
         _labels=Once(partial(_measured, forest, read, start, leaves, size)),

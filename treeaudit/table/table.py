@@ -43,8 +43,6 @@ class Table:
         Of the trees that were looked at, whether their leaves are rows or not.
     n_silent
         Trees that do not tell how many people are in their leaves.
-    depth
-        Of a single tree; None for a forest.
     tells_people
         Whether the people of every row are told; False without rows.
     """
@@ -55,7 +53,6 @@ class Table:
     n_nodes: int
     n_leaves: int
     n_silent: int
-    depth: int | None
     tells_people: bool
     # -1 in rows of trees that do not tell.
     _size: Wide = field(repr=False)
@@ -64,6 +61,12 @@ class Table:
     def __len__(self) -> int:
         """Return how many rows there are."""
         return len(self.leaf)
+
+    @property
+    def depth(self) -> int | None:
+        """Of a single tree; None for a forest."""
+        forest = self.forest
+        return int(forest.trees[0].depths.max()) if forest.n_trees == 1 else None
 
     @property
     def size(self) -> Wide:
