@@ -29,7 +29,7 @@ def test_thresholds_themselves() -> None:
     stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 1.5],
                  high=[np.inf, 1.5, np.inf], missing=[False, False, True])  # fmt: skip
     schema = Schema.numeric(1)
-    assert walkable(stump, schema)
+    assert walkable([stump], schema)
     from treeaudit.model.forest import Forest
 
     table = np.array([[1.5], [np.nextafter(1.5, 2)], [np.nan], [-9e99], [np.inf]])
@@ -41,5 +41,5 @@ def test_thresholds_themselves() -> None:
 def test_three_intervals_go_the_plain_way() -> None:
     three = Tree(parent=[-1, 0, 0, 0], feature=[-1, 0, 0, 0], low=[-np.inf, -np.inf, 1, 2],
                  high=[np.inf, 1, 2, np.inf])  # fmt: skip
-    assert not walkable(three, Schema.numeric(1))
-    assert any(walkable(grow(seed, 3), Schema.numeric(3)) for seed in range(5))
+    assert not walkable([three], Schema.numeric(1))
+    assert any(walkable([grow(seed, 3)], Schema.numeric(3)) for seed in range(5))

@@ -106,14 +106,10 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     [1, 5]
     """
     width = np.array([len(f.categories or ()) for f in schema.features], dtype=np.int64)
-    root = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in trees])])
-    offset = np.repeat(root[:-1], np.diff(root))
-    parent = np.concatenate([tree.parent for tree in trees])
-    edge = np.concatenate([tree.feature for tree in trees])
-    low = np.concatenate([tree.low for tree in trees])
-    high = np.concatenate([tree.high for tree in trees])
-    below = np.flatnonzero(parent >= 0)
-    above = offset[below] + parent[below]
+    root, edge = _starts(trees), np.concatenate([tree.feature for tree in trees])
+    below, above, low, high = _edges(trees, root)
+    parent = np.full(int(root[-1]), -1)
+    parent[below] = above
     n = int(root[-1])
     feature = np.full(n, -1, dtype=np.int32)
     feature[above] = edge[below]
@@ -121,9 +117,9 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     tables = {side: np.full(n, -1, dtype=np.int32) for side in ("left", "right", "missing")}
     threshold = np.full(n, np.nan)
     for side, bound in (("left", high), ("right", low)):
-        mine = ~named & np.isfinite(bound[below])
+        mine = ~named & np.isfinite(bound)
         tables[side][above[mine]] = below[mine]
-        threshold[above[mine]] = bound[below[mine]]
+        threshold[above[mine]] = bound[mine]
     goes = np.concatenate([_missing(tree) for tree in trees])[below]
     tables["missing"][above[goes]] = below[goes]
     inner = np.flatnonzero(feature >= 0)
@@ -133,10 +129,23 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     next_of = np.full(int(start[-1]), -1, dtype=np.int32)
     if len(next_of):
         owner, code = _categories(trees, root)
-        next_of[start[offset[owner] + parent[owner]] + code] = owner
+        next_of[start[parent[owner]] + code] = owner
     return Walk(
         root=root, feature=feature, threshold=threshold, start=start, next_of=next_of, **tables
     )
+
+
+def _starts(trees: Sequence[Tree]) -> Wide:
+    return np.concatenate([[0], np.cumsum([tree.n_nodes for tree in trees])])
+
+
+def _edges(trees: Sequence[Tree], root: Wide) -> tuple[Wide, Wide, Float, Float]:
+    """Return every node that has a parent, the parent, and the bounds of the edge."""
+    parent = np.concatenate([tree.parent for tree in trees])
+    below = np.flatnonzero(parent >= 0)
+    above = np.repeat(root[:-1], np.diff(root))[below] + parent[below]
+    low = np.concatenate([tree.low for tree in trees])[below]
+    return below, above, low, np.concatenate([tree.high for tree in trees])[below]
 
 
 def _missing(tree: Tree) -> Flag:
@@ -168,32 +177,31 @@ def in_chunks(
     Parallel(n_jobs=n_jobs, prefer="threads")(delayed(task)(part) for part in parts)
 
 
-def walkable(tree: Tree, schema: Schema) -> bool:
-    """Tell whether a tree splits numbers in two and categories by their value, as `Walk` wants."""
+def walkable(trees: Sequence[Tree], schema: Schema) -> bool:
+    """Tell whether trees split numbers in two and categories by their value, as `Walk` wants."""
     width = np.array([len(f.categories or ()) for f in schema.features], dtype=np.int64)
-    below = np.arange(1, tree.n_nodes)
+    root, edge = _starts(trees), np.concatenate([tree.feature for tree in trees])
+    n = int(root[-1])
+    below, above, low, high = _edges(trees, root)
     if not len(below):
         return True
-    feature, above = tree.feature[below], tree.parent[below]
-    asked = np.full(tree.n_nodes, -1)
+    feature = edge[below]
+    asked = np.full(n, -1)
     asked[above] = feature
     if (asked[above] != feature).any():
         return False
     named = width[feature] > 0
-    sets = np.zeros(len(below)) if tree.categories is None else np.diff(tree.categories.start)[1:]
-    low, high = tree.low[below], tree.high[below]
+    owner, codes = _categories(trees, root)
+    sets = np.bincount(owner, minlength=n)[below]
     bounded = np.isfinite(low) | np.isfinite(high)
     if (named & ((sets == 0) | bounded)).any() or (~named & (sets > 0)).any():
         return False
-    if tree.categories is not None and len(tree.categories.codes):
-        owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.categories.start))
-        codes = tree.categories.codes
-        if (codes < 0).any() or (codes >= width[tree.feature[owner]]).any():
-            return False
-    return _halves(tree.n_nodes, above[~named], low[~named], high[~named])
+    if ((codes < 0) | (codes >= width[edge[owner]])).any():
+        return False
+    return _halves(n, above[~named], low[~named], high[~named])
 
 
-def _halves(n_nodes: int, above: Int, low: Float, high: Float) -> bool:
+def _halves(n_nodes: int, above: Wide, low: Float, high: Float) -> bool:
     """Tell whether the numeric children of every node are one below and one above a threshold."""
     left = np.isneginf(low) & np.isfinite(high)
     right = np.isfinite(low) & np.isposinf(high)

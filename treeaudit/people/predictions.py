@@ -97,8 +97,12 @@ def class_shares(
         said = _said(forest, tree, i)[at]
         total += said if answered.all() else said * answered[:, None]
         answers += answered
+    return _normal(total), answers > 0
+
+
+def _normal(total: Float) -> Float:
     sums = total.sum(axis=1, keepdims=True)
-    return total / np.where(sums > 0, sums, 1.0), answers > 0
+    return total / np.where(sums > 0, sums, 1.0)
 
 
 def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
@@ -107,14 +111,22 @@ def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> 
     Values are of shape ``(n_records, n_features)``; categories as codes, missing as NaN.
     """
     trees = tuple(forest.trees)
-    quick = all(walkable(tree, forest.schema) for tree in trees)
-    walk = walk_of(trees, forest.schema) if quick else None
+    walk = walk_of(trees, forest.schema) if walkable(trees, forest.schema) else None
     shares = np.empty((len(values), len(forest.schema.classes or ())))
+    said = np.concatenate([_said(forest, tree, i) for i, tree in enumerate(trees)])
+    if walk is not None:
+        # An inner node answers nothing.
+        said[walk.feature >= 0] = 0.0
 
     def answer(rows: slice) -> None:
         part = values[rows]
-        node = forest.apply(part) if walk is None else walk.ends(part)
-        shares[rows] = class_shares(forest, node)[0]
+        if walk is None:
+            shares[rows] = class_shares(forest, forest.apply(part))[0]
+            return
+        total = np.zeros_like(shares[rows])
+        for ends in (walk.ends(part) + walk.root[:-1]).T:
+            total += said[ends]
+        shares[rows] = _normal(total)
 
     in_chunks(answer, len(values), n_jobs, max(1, _STEPS // len(trees)))
     return shares

@@ -151,7 +151,7 @@ def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:
     """
     node = np.empty((len(values), forest.n_trees), dtype=np.int32, order="F")
     for i, tree in enumerate(forest.trees):
-        if walkable(tree, forest.schema):
+        if walkable([tree], forest.schema):
             root = np.zeros(len(values), dtype=np.intp)
             node[:, i] = walk_of([tree], forest.schema).descend(values, root)
         else:
