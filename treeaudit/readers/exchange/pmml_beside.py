@@ -162,6 +162,13 @@ class Beside:
             self._size += 1 + len(given)
             return
         above = path[-2] if len(path) > 1 else ""
+        # Most of the file: nothing to note, and seen millions of times.
+        if name in _MANY_TIMES:
+            places, known = _EXPLAINED[name]
+            if above in places and given.keys() <= known:
+                if len(given.get("id", "")) > _LONGEST_NOTE:
+                    self._attributes(path, given, known)
+                return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = _EXPLAINED.get(name, ((), frozenset()))
         if held in _HELD or above not in parents:
@@ -170,9 +177,7 @@ class Beside:
             return
         if name not in _MANY_TIMES:
             self._column_of(name, above, given)
-            self._attributes(path, given, names)
-        elif not given.keys() <= names or len(given.get("id", "")) > _LONGEST_NOTE:
-            self._attributes(path, given, names)
+        self._attributes(path, given, names)
 
     def _column_of(self, name: str, above: str, given: Mapping[str, str]) -> None:
         """Take note of what a description of the columns gives away."""

@@ -113,6 +113,7 @@ _TEXT = frozenset(
         "leaf_features leaf_coeff"
     ).split()
 )
+_TEXT_BYTES = frozenset(name.encode() for name in _TEXT)
 _LINE = re.compile(rb"^([^=\r\n]+)", re.MULTILINE)
 _REST = re.compile(
     r"end of trees|(?:pandas_categorical|loaded_parameter):.*|\[[a-z_0-9]{1,60}: [^\]]{0,2000}\]"
@@ -173,6 +174,8 @@ def in_lightgbm_text(data: bytes | mmap, end: int) -> Iterator[Leftover]:
         Where the trees end.
     """
     for match in _LINE.finditer(data, 0, end):
+        if match[1] in _TEXT_BYTES:
+            continue
         name = match[1].decode("utf-8", "backslashreplace").strip()
         if name and name not in _TEXT:
             yield unseen(f"the line at byte {match.start():,}", name)
