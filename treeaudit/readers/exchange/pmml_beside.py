@@ -164,10 +164,10 @@ class Beside:
         above = path[-2] if len(path) > 1 else ""
         # Most of the file: nothing to note, and seen millions of times.
         if name in _MANY_TIMES:
-            parents, names = _EXPLAINED[name]
-            if above in parents and given.keys() <= names:
+            places, known = _EXPLAINED[name]
+            if above in places and given.keys() <= known:
                 if len(given.get("id", "")) > _LONGEST_NOTE:
-                    self._attributes(path, given, names)
+                    self._attributes(path, given, known)
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = _EXPLAINED.get(name, ((), frozenset()))
