@@ -168,12 +168,14 @@ def in_pmml(path, rows=None):
 
 
 BOOSTED = KINDS - {"first-round-counts"}
+# Our own form does not tell what was public in its schema, nor how boosting began.
+SAVED = KINDS - {"column-values", "extremes", "first-round-counts"}
 # Which kinds every reader looks for in a classifier, and what it says where rows were planted.
 READS = {
     "sklearn-pickle": (in_pickle, KINDS, "records"),
     "sklearn-joblib": (in_joblib, KINDS, "records"),
     "sklearn-skops": (in_skops, KINDS, "unseen"),
-    "treeaudit-json": (in_own_json, KINDS, "unseen"),
+    "treeaudit-json": (in_own_json, SAVED, "unseen"),
     "treeaudit-pickle": (in_trainer, KINDS, "unseen"),
     "xgboost-json": (in_xgboost, KINDS, "unseen"),
     "xgboost-ubjson": (in_xgboost_binary, KINDS, "unseen"),
@@ -277,6 +279,96 @@ def test_a_number_below_its_threshold_does_not_pass_where_not_all_was_seen(read)
         forest = dataclasses.replace(read("pmml"), leftovers=leftovers)
         verdicts.append(ta.scan(forest, policy=policy).verdict)
     assert verdicts == ["pass", "review"]
+
+
+def bagged(**parameters):
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(3, min_samples_leaf=20, **parameters).fit(X, Y)
+
+
+def saved_again(model, path):
+    return ta.load(ta.save(ta.load(model), path / "again.json"))
+
+
+def test_writing_a_model_anew_clears_nothing(tmp_path) -> None:
+    again = saved_again(bagged(random_state=3), tmp_path)
+    (left,) = again.leftovers.found
+    assert (left.kind, left.where) == ("seeds", "source.parameters.random_state")
+    report = ta.scan(again, policy=ta.Policy(name="mine", values={"max-seeds": 0}))
+    assert report["TA203"].status == "found"
+    assert report.verdict == "fail"
+    with pytest.raises(KeyError, match="scan the model that it was made from"):
+        report["TA204"]
+
+
+@pytest.mark.parametrize("form", ["sklearn-pickle", "xgboost-json", "lightgbm-text", "pmml"])
+def test_exact_values_of_what_was_written_anew_are_never_clear(read, tmp_path, form) -> None:
+    (result,) = scanned(saved_again(read(form), tmp_path), "TA204").results
+    assert isinstance(result, ta.Skipped)
+
+
+def test_a_seed_that_draws_no_rows_is_none(tmp_path) -> None:
+    assert saved_again(plain(), tmp_path).leftovers.found == ()
+
+
+def test_the_seed_of_catboost_is_told_by_our_own_form(tmp_path) -> None:
+    catboost = pytest.importorskip("catboost")
+    model = catboost.CatBoostClassifier(
+        iterations=3, depth=2, random_seed=7, verbose=False, allow_writing_files=False
+    ).fit(X, Y)
+    model.save_model(str(tmp_path / "m.json"), format="json")
+    again = saved_again(tmp_path / "m.json", tmp_path)
+    assert [(one.kind, one.where) for one in again.leftovers.found] == [
+        ("seeds", "source.parameters.random_seed")
+    ]
+    assert ta.defend(again, min_leaf=5).leftovers.found == ()
+
+
+def bundle(path, form):
+    from sklearn.linear_model import LogisticRegression
+
+    held = {"a": plain(), "b": bagged(), "c": LogisticRegression()}
+    if form == "pickle":
+        (path / "m.pkl").write_bytes(pickle.dumps(held))
+        return path / "m.pkl"
+    pytest.importorskip("skops.io").dump(held, path / "m.skops")
+    return path / "m.skops"
+
+
+@pytest.mark.parametrize("form", ["pickle", "skops"])
+def test_a_model_that_was_not_chosen_passes_nothing(tmp_path, form) -> None:
+    forest = ta.load(bundle(tmp_path, form), select="['a']")
+    (left,) = (one for one in forest.leftovers.found if one.kind == "unseen")
+    assert (left.where, left.says) == (
+        "['b']",
+        "another model, which was not audited: scan it with --select \"['b']\"",
+    )
+    report = scanned(forest, "TA202")
+    assert report["TA202"].unseen == ("['b']",)
+    assert (report.verdict, report.exit_code) == ("review", 3)
+
+
+def test_a_member_is_not_the_whole_model(tmp_path) -> None:
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(bagged()))
+    forest = ta.load(tmp_path / "m.pkl", select="estimators_[0]")
+    assert "the file itself" in [one.where for one in forest.leftovers.found]
+
+
+def test_a_model_of_another_library_beside_the_one_is_named(tmp_path) -> None:
+    xgb = pytest.importorskip("xgboost")
+    held = {"a": plain(), "b": xgb.XGBClassifier(n_estimators=2, max_depth=2).fit(X, Y)}
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(held))
+    for select, other in ((None, "['b']"), ("['b']", "['a']")):
+        found = ta.load(tmp_path / "m.pkl", select=select).leftovers.found
+        assert [one.where for one in found if one.kind == "unseen"] == [other]
+
+
+def test_the_exact_values_of_a_schema_from_the_data_are_not_clear(tmp_path) -> None:
+    from treeaudit.trainers import PrivateTreeClassifier
+
+    model = PrivateTreeClassifier(epsilon=1.0, schema="from-data")
+    assert ta.load(model.fit(X, Y)).leftovers.looked_for == SAVED
 
 
 def test_a_model_made_by_hand_was_looked_at_by_nobody(figure_3) -> None:

@@ -260,7 +260,7 @@ def test_targets_of_single_people_are_told_by_our_own_form(tmp_path) -> None:
         tree = DecisionTreeRegressor(min_samples_leaf=least, random_state=0).fit(X, X[:, 0])
         ta.save(ta.load(tree), tmp_path / "m.json", force=True)
         assert kinds_of(tmp_path / "m.json") == kinds
-        assert ta.load(tmp_path / "m.json").leftovers.looked_for == KINDS
+        assert "targets" in ta.load(tmp_path / "m.json").leftovers.looked_for
 
 
 def test_leaves_that_do_not_tell_how_many_they_hold_were_not_looked_at() -> None:

@@ -58,3 +58,47 @@ def test_other_json_is_not_taken_for_a_model(tmp_path: Path) -> None:
 
 def test_a_category_of_the_feature_is_read(tmp_path: Path) -> None:
     _load(tmp_path, feature=[-1, 1, 1], categories=[None, [0], [1]])
+
+
+LONG = "33,yes;" * 300
+LEDGER = {"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"source": {"parameters": {"rows": [33, 54]}}}, "source.parameters.rows"),
+        ({"source": {"parameters": {"rows": {"a": 1}}}}, "source.parameters.rows"),
+        ({"source": {"parameters": {"note": LONG}}}, "source.parameters.note"),
+        ({"source": {"parameters": {"note": 10**300}}}, "source.parameters.note"),
+        ({"source": {"parameters": {"base_score": [0.5, 0.5]}}}, "source.parameters.base_score"),
+        ({"source": {"estimator": LONG}}, "source.estimator"),
+        ({"counts_reason": LONG}, "counts_reason"),
+        ({"single_precision": [33, 54]}, "single_precision"),
+        ({"privacy": LEDGER | {"rows": [33, 54]}}, "privacy.rows"),
+        ({"privacy": LEDGER | {"delta": [33, 54]}}, "privacy.delta"),
+        ({"privacy": LEDGER | {"public": ["the schema", [33, 54]]}}, "privacy.public[1]"),
+    ],
+    ids=str,
+)
+def test_more_than_a_setting_is_named(changes: dict[str, object], where: str, tmp_path) -> None:
+    (left,) = _load(tmp_path, **changes).leftovers.found
+    assert (left.kind, left.where) == ("unseen", where)
+
+
+def test_settings_are_explained(tmp_path) -> None:
+    settings = {"depth": 3, "share": 0.5, "criterion": "gini", "oob": True, "x": None}
+    settings |= {"base_score": [0.5]}
+    assert _load(tmp_path, source={"parameters": settings}).leftovers.found == ()
+    assert _load(tmp_path, privacy=LEDGER).leftovers.found == ()
+
+
+def test_seeds_are_told_where_rows_were_drawn(tmp_path) -> None:
+    seeds = {"random_state": 3, "tree__random_state": None, "bagging_seed": 0, "depth": 4}
+    for records_are, found in (
+        ("all", []),
+        ("bootstrap", ["random_state", "bagging_seed"]),
+        ("unknown", ["random_state", "bagging_seed"]),
+    ):
+        model = _load(tmp_path, records_are=records_are, source={"parameters": seeds})
+        assert [one.where.rpartition(".")[2] for one in model.leftovers.found] == found

@@ -42,7 +42,7 @@ _NAMES: Mapping[Kind, str] = {
     "records": "training records",
     "targets": "single targets",
     "category-counts": "counts of labels by category",
-    "unseen": "parts that nothing explains",
+    "unseen": "parts that could not be read",
     "seeds": "seeds",
     "column-values": "values of single columns",
     "first-round-counts": "exact class counts of the first round",
@@ -77,7 +77,7 @@ _ROWS = Rule(
     title="People with a row of their own in the file",
     bound="at most {:,.0f}",
     measure=_rows_inside,
-    missing="the file holds something that was not understood (TA202)",
+    missing="the file holds something that was not audited (TA202)",
 )
 _SEEDS = Rule(
     name="max-seeds",
@@ -316,7 +316,7 @@ def _reason(case: Case, missing: list[Kind], blind: list[str]) -> str:
         )
     places = ", ".join(blind[:3]) + (", …" if len(blind) > 3 else "")
     return (
-        f"parts of the file could not be explained ({places}): write the model anew, "
+        f"parts of the file were not audited ({places}): write the model anew, "
         "treeaudit.save(treeaudit.load(file), 'model.json')"
     )
 

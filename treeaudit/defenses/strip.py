@@ -11,6 +11,7 @@ from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree, weig
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftovers
 from treeaudit.model.tree import Tree
+from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.readers.leftovers.single_targets import single_targets
 
 __all__ = ["Strip", "without_leftovers"]
@@ -62,9 +63,7 @@ def without_leftovers(forest: Forest) -> Forest:
     still tells the target of one person is looked for again.
     """
     parameters: Mapping[str, Any] = {
-        name: value
-        for name, value in forest.source.parameters.items()
-        if not name.endswith("random_state")
+        name: value for name, value in forest.source.parameters.items() if not is_seed(name)
     }
     return replace(
         forest,

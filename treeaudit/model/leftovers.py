@@ -26,8 +26,8 @@ Kind = Literal[
     "flaws",
     "unseen",
 ]
-"""What can lie beside the trees. ``unseen`` is a part that the reader cannot explain: who looked
-for it has named every such part."""
+"""What can lie beside the trees. ``unseen`` is a part that the reader could not read or explain, or
+another model, which was not audited."""
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 """Every kind."""

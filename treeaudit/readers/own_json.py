@@ -18,14 +18,12 @@ import numpy as np
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, ReadError
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
-from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.leftovers.single_targets import single_targets
-from treeaudit.readers.leftovers.unexplained import Keys, few, unexplained
+from treeaudit.readers.leftovers.form_parts import beside_form
 from treeaudit.readers.limits import Limits, Most, clean, show
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.own_json_old import answers_of_old, noise_of_old
@@ -38,23 +36,6 @@ FORMAT = "treeaudit-model"
 VERSION = 1
 _WHOLE, _NUMBER = "iu", "iuf"
 _EXPECTED = {_WHOLE: "whole numbers", _NUMBER: "numbers", "b": "true or false"}
-_MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
-_KEYS: Keys = {
-    **dict.fromkeys(
-        "format version counts_are counts_reason records_are n_records single_precision privacy "
-        "class_weights answers".split()
-    ),
-    "noise": dict.fromkeys("rate counts afterwards mechanism".split()),
-    "schema": {
-        **dict.fromkeys(("classes", "target", "named")),
-        "features": dict.fromkeys("name categories low high ignores_unknown fill".split()),
-    },
-    "source": dict.fromkeys(("estimator", "library", "library_version", "parameters")),
-    "trees": dict.fromkeys(
-        "parent feature low high categories missing n_records counts label value".split()
-    ),
-}
-"""Every entry that `treeaudit.writers.own_json` writes; whatever else a file holds is named."""
 
 
 def matches(content: Content) -> bool:
@@ -122,7 +103,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
     noise = _noise(data["noise"]) if "noise" in data else noise_of_old(estimator, privacy)
     if answers not in get_args(Answers):
         raise ReadError("the JSON model answers in a way that treeaudit does not know")
-    return Forest(
+    forest = Forest(
         trees=trees,
         schema=schema,
         counts_are=counts_are,
@@ -135,7 +116,6 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         privacy=privacy,
         warnings=_not_private(privacy),
         class_weights=_class_weights(data.get("class_weights"), len(trees), schema),
-        leftovers=_leftovers(data, trees, schema, clean(stated.get("estimator", "Tree"))),
         source=replace(
             source,
             estimator=estimator,
@@ -144,16 +124,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
             parameters=dict(stated.get("parameters", {})),
         ),
     )
-
-
-def _leftovers(
-    data: Mapping[str, Any], trees: tuple[Tree, ...], schema: Schema, estimator: str
-) -> Leftovers:
-    """Return what the form has no place for, and the targets that its leaves tell."""
-    beside = Leftovers(found=few(unexplained(data, _KEYS)), looked_for=KINDS)
-    if schema.classes is not None:
-        return beside
-    return beside.beside(single_targets(trees, means=estimator in _MEANS))
+    return replace(forest, leftovers=beside_form(data, forest))
 
 
 def _class_weights(

@@ -1,18 +1,20 @@
 """The one model in what a pickle or a skops file holds, whatever library it is of."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
-from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.choice import choose
 from treeaudit.readers.estimators.ensembles import SEARCHES
 from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.estimators.models import find_model, models_in
+from treeaudit.readers.estimators.models import find_model, models_in, tree_models
 from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.estimators.undo import undo
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.inert import Inert
 
@@ -48,16 +50,38 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
         forest = _of_another_library(root, select, source)
         if forest is None:
             raise
+    else:
+        # Its trees lie in the record that is walked through: nothing of them is beside it.
+        beside = Leftovers(looked_for=KINDS)
+        forest = replace(to_forest(found, source, n_bytes), leftovers=beside)
+    if not forest.source.inside:
         return forest
-    # Its trees lie in the record that is walked through: nothing of them is beside it.
-    return replace(to_forest(found, source, n_bytes), leftovers=Leftovers(looked_for=KINDS))
+    others = few(_not_audited(root, forest.source.inside))
+    asked = Leftovers(found=others, looked_for=KINDS)
+    return replace(forest, leftovers=forest.leftovers.beside(asked))
+
+
+def _not_audited(root: object, inside: str) -> Iterator[Leftover]:
+    """Yield the models of the file, of every library, but the one that was taken."""
+    for other in (*tree_models(root), *_others(root)):
+        if other.inside != inside:
+            where, how = other.inside, f"with --select {show(other.inside, 80)}"
+            if not where:
+                where, how = "the file itself", "without --select"
+            says = f"another model, which was not audited: scan it {how}"
+            yield Leftover(kind="unseen", where=where, n=1, says=says)
+
+
+def _others(root: object) -> Iterator[Found]:
+    return models_in(root, _is_known, _PASSED)
 
 
 def _of_another_library(root: object, select: str | None, source: Source) -> Forest | None:
     from treeaudit.readers.trained import held_by
 
-    held = models_in(root, _is_known, _PASSED)
-    found = choose([(one.inside, one) for one in held if select in (None, one.inside)], None)
+    found = choose(
+        [(one.inside, one) for one in _others(root) if select in (None, one.inside)], None
+    )
     if found is None:
         return None
     forest = _read(found.estimator, replace(source, inside=found.inside))

@@ -16,7 +16,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import walk
 
-__all__ = ["Found", "Members", "find_model", "members_of", "models_in"]
+__all__ = ["Found", "Members", "find_model", "members_of", "models_in", "tree_models"]
 
 _BOOSTED = frozenset(
     {
@@ -115,8 +115,7 @@ def find_model(root: object, select: str | None = None) -> Found:
     UnsupportedModelError
         If there is none, or more than one and no choice.
     """
-    looks = _looks()
-    found = list(models_in(root, lambda one: _is_model(one, looks), _PASSED))
+    found = tree_models(root)
     if select is not None and all(model.inside != select for model in found):
         inside = _inside(found, select)
         found, select = inside or found, None if inside else select
@@ -124,6 +123,12 @@ def find_model(root: object, select: str | None = None) -> Found:
     if chosen is None:
         raise UnsupportedModelError(what_it_is(root))
     return chosen
+
+
+def tree_models(root: object) -> list[Found]:
+    """Return the tree models of scikit-learn that the file holds, none of them inside another."""
+    looks = _looks()
+    return list(models_in(root, lambda one: _is_model(one, looks), _PASSED))
 
 
 def _inside(found: list[Found], select: str) -> list[Found]:

@@ -3,20 +3,24 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.limits import clean, show
 
-__all__ = ["ANY", "Few", "Keys", "few", "unexplained", "unseen"]
+__all__ = ["ANY", "Few", "Keys", "few", "is_plain", "unexplained", "unseen"]
 
 Keys = Mapping[str, Any]
 """The names that an object may have, each with the `Keys` of what it holds, or None where its
-reader accounts for the whole of it. A list is held against the keys of its elements."""
+reader accounts for the whole of it. A list is held against the keys of its elements. A number is
+the most characters of a plain value, see `is_plain`, and ``(number,)`` a list of such values."""
 
 ANY = "*"
 """In `Keys`: every other name."""
 
 _MOST = 200
 _LONGEST_NAME = 80
+_MOST_BITS = 128
 
 
 def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Leftover]:
@@ -51,10 +55,36 @@ def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Lefto
                 yield unseen(path, part)
                 continue
             inside = keys[name] if name in keys else keys[ANY]
-            if inside is not None:
+            if isinstance(inside, int | tuple):
+                yield from _more_than_plain(part, inside, path)
+            elif inside is not None:
                 yield from unexplained(part, inside, path)
     elif document is not None:
         yield unseen(where, document)
+
+
+def is_plain(value: object, longest: int) -> bool:
+    """Tell whether a value is a setting: None, a truth value, a number, or a short text.
+
+    Examples
+    --------
+    >>> [is_plain(value, 4) for value in (None, 0.5, "gini", "entropy", [1, 2], 1 << 999)]
+    [True, True, True, False, False, False]
+    """
+    if isinstance(value, str):
+        return len(value) <= longest
+    if isinstance(value, int):
+        return value.bit_length() <= _MOST_BITS
+    return value is None or isinstance(value, float | np.number | np.bool_)
+
+
+def _more_than_plain(part: object, longest: int | tuple[int], where: str) -> Iterator[Leftover]:
+    if isinstance(longest, tuple) and isinstance(part, list | tuple):
+        for i, one in enumerate(part):
+            if not is_plain(one, longest[0]):
+                yield unseen(f"{where}[{i}]", one)
+    elif isinstance(longest, tuple) or not is_plain(part, longest):
+        yield unseen(where, part)
 
 
 def unseen(where: str, part: object) -> Leftover:
