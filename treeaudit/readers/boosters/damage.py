@@ -56,6 +56,8 @@ def whole(
     3
     """
     value = stated.get(name, absent)
+    if type(value) is int and least <= value <= most:
+        return value
     try:
         number = int(value) if isinstance(value, str | int) else None
     except ValueError:

@@ -141,8 +141,10 @@ def _place(node: _Object, side: str) -> int:
 
 
 def _column(nodes: list[_Object], name: str) -> Wide:
-    most = 1 << 62
-    return np.asarray([whole(node, name, -most, most) for node in nodes], dtype=np.int64)
+    stored, most = [node.get(name) for node in nodes], 1 << 62
+    if not all(type(number) is int and -most <= number <= most for number in stored):
+        stored = [whole(node, name, -most, most) for node in nodes]
+    return np.asarray(stored, dtype=np.int64)
 
 
 def _is_categorical(node: _Object) -> bool:

@@ -94,9 +94,10 @@ def _looks() -> Allowance:
 
 
 def _below(found: Found) -> Iterator[Found]:
-    """Yield what a model holds; of one with trees of its own what is no part of them."""
-    apart, own = found.seen.apart, has_trees(found)
-    return (child for child in children(found) if not own or child.seen.apart != apart)
+    """Yield what a model holds; of one with trees of its own what its boosting starts from."""
+    if found.estimator.kind not in _BOOSTED and has_trees(found):
+        return iter(())
+    return children(found)
 
 
 def find_model(root: object, select: str | None = None) -> Found:

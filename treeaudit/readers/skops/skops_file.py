@@ -114,7 +114,8 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
 
 
 def _schema(data: memoryview, most: int) -> dict[str, object]:
-    schema = parse_json(data, most, _COSTS, what="the schema.json of the skops file", infinite=True)
+    what = "the schema.json of the skops file"
+    schema = parse_json(data, most, _COSTS, what=what, infinite=True, last=True)
     if not isinstance(schema, dict):
         raise ReadError("the schema.json of the skops file holds no model")
     return schema
