@@ -81,7 +81,10 @@ def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) 
 
     table = _streamed(forest, range(forest.n_trees), _as_stated, see)
     n_leaves = np.diff(table.start).tolist()
-    return replace(table, _labels=Once(partial(joined, labels, n_leaves)))
+    measured = Once(partial(joined, labels, n_leaves))
+    # Asked for at once, so that the parts do not stay beside the whole.
+    measured()
+    return replace(table, _labels=measured)
 
 
 def claimed(forest: Forest) -> Table:
