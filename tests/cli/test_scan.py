@@ -179,7 +179,7 @@ def test_a_bug_is_no_verdict(cancer_file, monkeypatch, capsys) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("the sky")
 
-    monkeypatch.setattr("treeaudit.audit.preparation.reconstruct", broken)
+    monkeypatch.setattr("treeaudit.audit.preparation.measure", broken)
     monkeypatch.setattr(sys, "argv", ["treeaudit", "scan", str(cancer_file)])
     with pytest.raises(SystemExit) as stopped:
         treeaudit.cli.main()
