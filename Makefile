@@ -4,14 +4,18 @@
 #   make test-oldest  the suite on the oldest versions that pyproject.toml declares
 #   make check-fast  in a minute: no slow test, no other model library, few examples of each law
 #   make deep    a thousand examples of each law
+#   make lock  write down the versions that the tests ran on; LOCK=requirements/development.txt
+#                before any other target installs these very versions
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+LOCK   ?=
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCK),--constraint $(LOCK)) --editable
 
-.PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden clean
+.PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden lock clean
 
 # Every process would read, rewrite and compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -38,7 +42,7 @@ check-fast: lint
 deep: $(VENV)/test
 	HYPOTHESIS_PROFILE=deep $(PYTEST) -m hypothesis
 
-# The views of other libraries, the browser and the golden texts of the newest rich are left to `make test`.
+# The views of other libraries, the browser and the notebooks are left to `make test`.
 test-oldest:
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements/oldest.txt --editable .
@@ -56,15 +60,19 @@ fuzz: $(VENV)/test
 golden: $(VENV)/test
 	$(BIN)/python -m pytest -q tests/cli tests/reports tests/contracts --update-golden
 
+lock: $(VENV)/test
+	{ echo "# The versions that \`make test\` ran on, under $$($(BIN)/python --version); \`make lock\` renews them."; \
+	  $(BIN)/python -m pip freeze --exclude-editable; } > requirements/development.txt
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(INSTALL) .
 	@touch $@
 
 $(VENV)/test: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,browser,libraries]'
+	$(INSTALL) '.[test,browser,libraries]'
 	@touch $@ $(VENV)/demo
 
 clean:

@@ -60,8 +60,10 @@ def test_a_forest_that_carries_its_training_data(forest) -> None:
     if hasattr(forest, "_sample_weight"):
         assert kinds[0] == "labels"
         assert data.summary.startswith("_sample_weight: a weight for each of 569 training records")
-    assert (draws.severity, draws.people) == ("medium", 569)
-    assert [entry.n for entry in draws.details.leftovers] == [20, 20]
+    # Old versions of scikit-learn do not store how many people a weighted forest has.
+    stored = hasattr(forest, "_n_samples")
+    assert (draws.severity, draws.people) == ("medium", 569 if stored else 0)
+    assert [entry.n for entry in draws.details.leftovers] == ([20, 20] if stored else [20])
     for finding in (data, draws):
         told = plain_data(finding.details)
         assert json.loads(json.dumps(told)) == told

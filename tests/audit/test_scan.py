@@ -30,7 +30,9 @@ def straight_from(tree_, k=5) -> dict:
     """The same numbers from scikit-learn's own arrays."""
     leaf = tree_.children_left == -1
     n = tree_.n_node_samples[leaf]
-    counts = np.rint(tree_.value[leaf, 0] * tree_.weighted_n_node_samples[leaf, None])
+    shares = tree_.value[leaf, 0]
+    shares = shares / shares.sum(axis=1, keepdims=True)  # old scikit-learn stores counts
+    counts = np.rint(shares * tree_.weighted_n_node_samples[leaf, None])
     pure = (counts > 0).sum(axis=1) == 1
     return {
         "unique_leaves": int((n == 1).sum()),
@@ -77,8 +79,9 @@ class Old:
         old = np.empty(len(nodes), [(n, nodes.dtype[n]) for n in names])
         for name in names:
             old[name] = nodes[name]
-        weight = nodes["weighted_n_node_samples"][:, None, None]
-        return cls, args, {**state, "nodes": old, "values": np.rint(state["values"] * weight)}
+        shares = state["values"] / state["values"].sum(axis=2, keepdims=True)
+        counts = np.rint(shares * nodes["weighted_n_node_samples"][:, None, None])
+        return cls, args, {**state, "nodes": old, "values": counts}
 
 
 class OldPickler(pickle.Pickler):

@@ -120,6 +120,7 @@ def test_a_payload_is_not_run_and_is_named(tmp_path) -> None:
         (pickle.dumps(DecisionTreeRegressor().fit([[0], [1]], [0, 1]))[:-40], "byte"),
         (pickle.dumps([1, 2, 3]), "holds a list without a tree model"),
     ],
+    ids=lambda part: part if isinstance(part, str) else "",
 )
 def test_what_is_no_model_is_named_in_one_sentence(tmp_path, content, says) -> None:
     path = tmp_path / "file.pkl"

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from inspect import cleandoc
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import jsonschema
@@ -70,8 +71,8 @@ def test_whatever_an_attack_measures_fits_the_schema_of_its_details(form, data) 
 @pytest.mark.parametrize("form", TYPED)
 def test_every_field_is_documented(form) -> None:
     for part in parts_of(form):
-        docs = "\n".join(base.__doc__ or "" for base in part.__mro__)
-        named = re.findall(r"(?m)^    (\w+(?:, \w+)*)$", docs)
+        docs = "\n".join(cleandoc(base.__doc__ or "") for base in part.__mro__)
+        named = re.findall(r"(?m)^(\w+(?:, \w+)*)$", docs)
         assert {one.name for one in fields(part)} <= set(", ".join(named).split(", ")), part
 
 

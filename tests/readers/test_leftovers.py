@@ -170,15 +170,32 @@ def test_the_draws_repeated_from_the_file_fill_the_leaves(people) -> None:
     file = in_file(forest)
     for member, tree in zip(file.get("estimators_"), forest.estimators_, strict=True):
         source = np.random.RandomState(member.get("random_state"))
-        rows = source.randint(0, file.get("_n_samples"), file.get("_n_samples_bootstrap"))
+        n, draws = file.get("_n_samples"), file.get("_n_samples_bootstrap")
+        rows = source.randint(0, n or len(x), draws or len(x))  # old versions do not store them
         leaves = tree.apply(x[rows].astype(np.float32))
         nodes = stored(member.get("tree_"), "nodes")
-        draws = np.bincount(leaves, minlength=len(nodes))
+        drawn = np.bincount(leaves, minlength=len(nodes))
         ends = nodes["left_child"] < 0
-        assert draws[ends].tolist() == nodes["weighted_n_node_samples"][ends].tolist()
+        assert drawn[ends].tolist() == nodes["weighted_n_node_samples"][ends].tolist()
         distinct = np.unique(rows)
         alone = np.bincount(tree.apply(x[distinct].astype(np.float32)), minlength=len(nodes))
         assert alone[ends].tolist() == nodes["n_node_samples"][ends].tolist()
+
+
+def test_seeds_that_cannot_be_tried_are_reported(people) -> None:
+    """Old versions of scikit-learn do not store how many were drawn, nor from how many."""
+    x, y, _ = people
+    for options in ({"class_weight": {0: 1.0, 1: 0.3}}, {"max_samples": 100}):
+        forest = RandomForestClassifier(10, random_state=3, **options).fit(x, y)
+        for name in ("_n_samples", "_n_samples_bootstrap", "_sample_weight"):
+            vars(forest).pop(name, None)
+        forest.random_state = None
+        (one,) = found(forest, None)["seeds"]
+        assert (one.where, one.n) == ("estimators_[*].random_state", 10)
+        assert "so they were not drawn again" in one.says
+        for tree in forest.estimators_:
+            tree.random_state = None
+        assert found(forest, None) == {}
 
 
 def test_seeds_that_were_overwritten_are_not_reported(people) -> None:
@@ -374,7 +391,9 @@ def test_transformers_that_keep_values(people) -> None:
     assert one.says == "every value of 6 columns, sorted"
     kept = stored(in_file(quantiles), "quantiles_")
     assert np.allclose(kept, np.sort(x, axis=0))
-    kinds = found(make_pipeline(MinMaxScaler(), KBinsDiscretizer(strategy="uniform")).fit(x))
+    kinds = found(
+        make_pipeline(MinMaxScaler(), KBinsDiscretizer(strategy="uniform", subsample=None)).fit(x)
+    )
     assert where(kinds, "extremes") == [
         "steps['minmaxscaler'].data_min_",
         "steps['minmaxscaler'].data_max_",

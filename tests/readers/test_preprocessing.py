@@ -93,7 +93,7 @@ KINDS = ["job", "size"]
         RobustScaler(),
         make_pipeline(SimpleImputer(), StandardScaler()),
         make_pipeline(StandardScaler(), SimpleImputer(strategy="median"), MinMaxScaler()),
-        KBinsDiscretizer(5, encode="ordinal", quantile_method="averaged_inverted_cdf"),
+        KBinsDiscretizer(5, encode="ordinal", strategy="uniform", subsample=None),
     ],
     ids=str,
 )

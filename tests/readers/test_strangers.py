@@ -409,10 +409,11 @@ def test_a_keras_3_model_is_a_file_within(tmp_path: Path) -> None:
 
 
 def test_text_of_variable_width_is_named(tmp_path: Path) -> None:
-    if not hasattr(np.dtypes, "StringDType"):
+    dtypes = pytest.importorskip("numpy.dtypes")
+    if not hasattr(dtypes, "StringDType"):
         pytest.skip("numpy before 2.0 has no StringDType")
     path = tmp_path / "model"
-    values = np.array(["a"], dtype=np.dtypes.StringDType())
+    values = np.array(["a"], dtype=dtypes.StringDType())
     path.write_bytes(pickle.dumps(values))
     assert "StringDType" in str(refusal(path))
     joblib.dump(values, path)

@@ -48,8 +48,9 @@ def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) 
 
     Examples
     --------
-    >>> parse(b"{i\x01a[$d#i\x01\x3f\x80\x00\x00i\x01bSi\x02hi}")
-    {'a': array([1.], dtype='>f4'), 'b': 'hi'}
+    >>> found = parse(b"{i\x01a[$d#i\x01\x3f\x80\x00\x00i\x01bSi\x02hi}")
+    >>> found["a"].tolist(), found["b"]
+    ([1.0], 'hi')
     """
     return _Parser(memoryview(data).cast("B").toreadonly(), limits).document()
 

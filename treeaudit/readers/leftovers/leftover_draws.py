@@ -47,8 +47,9 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
     """Yield the seeds of a bagged model that repeat its draws.
 
     Seeds that were overwritten repeat nothing and are not reported. Where a
-    repetition would prove nothing (every tree holds the same number of people)
-    or cost too much, the seeds are reported as they are.
+    repetition would prove nothing (every tree holds the same number of people,
+    or the file does not state how many were drawn) or cost too much, the seeds
+    are reported as they are.
 
     Parameters
     ----------
@@ -75,10 +76,11 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
         again = _from_seed(model.get("random_state"), at_once=False)
     else:
         return
-    kept = sum(map(_is_seed, own))
+    kept, told = sum(map(_is_seed, own)), False
     for plan in plans:
         proved = _repeat(own, plan, roots)
         if proved is not False:
+            told = True
             says = _says("1 seed tells" if kept == 1 else f"{kept:,} seeds tell", plan, proved)
             yield Leftover(kind="seeds", where=place.at(where), n=kept, says=says)
         from_top = _repeat(again, plan, roots)
@@ -87,6 +89,25 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
             yield Leftover(kind="seeds", where=place.at("random_state"), n=len(members), says=says)
         if proved or from_top:
             return
+    live = len(set(filter(_is_seed, own))) > 1
+    if live and not told and not _numbers_are_known(model, roots[0]):
+        says = (
+            f"{kept:,} seeds tell who is in which tree, by row number (the file does not state "
+            "how many were drawn from how many, so they were not drawn again)"
+        )
+        yield Leftover(kind="seeds", where=place.at(where), n=kept, says=says)
+
+
+def _numbers_are_known(model: Inert, root: tuple[int, float] | None) -> bool:
+    """Tell whether all numbers of records that may have been drawn were tried."""
+    if _is_size(model.get("_n_samples")):
+        return True
+    given = (model.get("max_samples"), model.get("class_weight"))
+    if root is None or any(one is not None for one in given):
+        return False
+    # As many as there are, of weight one: in a tree are 1 - 1/e of them, give or take.
+    people, weight = root
+    return weight.is_integer() and abs(people - 0.632 * weight) <= 2 * math.sqrt(max(weight, 1))
 
 
 def _says(who: str, plan: _Plan, proved: bool | None) -> str:
