@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import treeaudit as ta
 from tests.strategies import examples
 from treeaudit.attacks import ATTACKS
 from treeaudit.findings.details import Details, called, json_schema_of, only_if_given, plain_data
@@ -142,3 +143,10 @@ def test_what_is_always_written_is_required(missing) -> None:
 def test_json_has_no_type_for_a_set() -> None:
     with pytest.raises(TypeError, match="JSON has no type for"):
         json_schema_of(set[int])
+
+
+def test_by_name_details_are_what_the_json_report_holds(figure_3) -> None:
+    finding = ta.scan(figure_3)["TA101"]
+    assert dict(finding.details) == plain_data(finding.details)
+    assert finding.details["risks"]["prosecutor"]["highest"] == 1.0
+    assert finding.details.get("nothing") is None

@@ -1,7 +1,7 @@
 """The typed details of findings, as plain data and as JSON Schema."""
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -11,8 +11,24 @@ __all__ = ["Details", "called", "json_schema_of", "only_if_given", "plain_data"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Details:
-    """What one attack measured; a frozen dataclass per attack derives from it."""
+class Details(Mapping[str, Any]):
+    """What one attack measured; a frozen dataclass per attack derives from it.
+
+    By name it is what the JSON report holds, so that ``dict(finding.details)``
+    and ``finding.details["min_leaf"]`` give plain data.
+    """
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # JSON
+        """Return one entry as plain data."""
+        return plain_data(self)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names of the entries."""
+        return iter(plain_data(self))
+
+    def __len__(self) -> int:
+        """Return how many entries there are."""
+        return len(plain_data(self))
 
 
 def only_if_given() -> Any:  # noqa: ANN401  # what dataclasses.field returns
