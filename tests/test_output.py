@@ -6,6 +6,7 @@ import stat
 import pytest
 
 import treeaudit as ta
+from tests.systems import LINKS, POSIX
 from treeaudit.output import write_file
 
 
@@ -26,6 +27,7 @@ def test_a_file_that_exists_stays(tmp_path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
+@LINKS
 @pytest.mark.parametrize("force", [True, False])
 def test_a_link_is_not_followed(tmp_path, force) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
@@ -40,6 +42,7 @@ def test_a_link_is_not_followed(tmp_path, force) -> None:
     assert target.read_text() == "mine"
 
 
+@POSIX
 def test_permissions_are_those_of_any_new_file(tmp_path) -> None:
     old = os.umask(0o027)
     try:

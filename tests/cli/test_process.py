@@ -1,9 +1,14 @@
 """From a shell to an exit code: every command in a process of its own, as it is in this one."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 import treeaudit as ta
 from tests.cli.run import run, spawn
+from tests.systems import POSIX
 from tests.trainers.people import people
 
 
@@ -49,6 +54,20 @@ def test_a_process_says_what_a_call_says(folder, tmp_path, command, code) -> Non
     assert apart.stderr == here.stderr
     assert written[0] == written[1]
     assert len(written[0]) == command.count("DIR")
+
+
+@POSIX
+def test_a_pipe_carries_utf_8_whatever_the_machine_writes(folder) -> None:
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"}
+    done = subprocess.run(
+        [sys.executable, "-m", "treeaudit", "reconstruct", "model.json"],
+        capture_output=True,
+        check=False,
+        cwd=folder,
+        env=clean | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "≥ 170" in done.stdout.decode()
 
 
 @pytest.mark.slow

@@ -103,7 +103,7 @@ def test_a_payload_is_not_run_and_is_named(tmp_path) -> None:
     path.write_bytes(pickle.dumps(Payload()))
     done = run("scan", path, cwd=tmp_path)
     assert done.returncode == 2
-    assert "would run posix.system('touch marker')" in done.stderr
+    assert f"would run {os.name}.system('touch marker')" in done.stderr
     assert done.stderr.count("\n") == 1
     assert [p.name for p in tmp_path.iterdir()] == ["evil.pkl"]
 

@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.hostile.test_sandbox import _read_apart as read_apart
 from tests.outcome import read_whole, refusal
+from tests.systems import LINKS
 from treeaudit import Forest, ModelTooLargeError, ReadError, UnsafeModelError, load
 
 X, Y = load_iris(return_X_y=True)
@@ -200,7 +201,7 @@ def test_what_is_no_file_of_the_folder_is_unsafe(kind: str, tmp_path: Path) -> N
     assert type(refusal(path)) is UnsafeModelError
 
 
-@pytest.mark.skipif(not hasattr(os, "symlink"), reason="links need a POSIX system")
+@LINKS
 def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
     path = dump(TREE, tmp_path / "model.pkl")
     (tmp_path / "model.pkl_02.npy").rename(tmp_path / "other.npy")

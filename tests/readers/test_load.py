@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import refusal
+from tests.systems import LINKS
 from treeaudit import (
     Forest,
     ModelTooLargeError,
@@ -125,6 +126,7 @@ def test_a_name_that_no_file_has(name: str) -> None:
         load(name)
 
 
+@LINKS
 def test_a_link_to_a_model_is_followed(tmp_path: Path) -> None:
     joblib.dump(MODEL, tmp_path / "model.joblib")
     (tmp_path / "link").symlink_to("model.joblib")

@@ -20,6 +20,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from tests.systems import LINKS
 from treeaudit.defenses import LabelsOnly, MergeSiblings, PruneLeaves, RoundCounts, Strip
 from treeaudit.repair.attempts import applied
 from treeaudit.writers import WRITERS
@@ -182,6 +183,7 @@ def test_leftovers_beside_the_trees_are_gone(tmp_path) -> None:
     assert ta.load(ta.save(safe, tmp_path / "safe.pkl")).leftovers.found == ()
 
 
+@LINKS
 def test_the_input_is_never_written_over(tmp_path) -> None:
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(model("tree")))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import examples
+from tests.systems import LINKS
 from treeaudit import DataError, Feature, Forest, Schema, Source, Tree, load, save
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Answers, Noise
@@ -206,6 +207,7 @@ def test_an_existing_file_is_kept(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["model.json"]
 
 
+@LINKS
 @pytest.mark.parametrize("force", [False, True])
 def test_a_link_is_not_followed(force: bool, tmp_path: Path) -> None:
     target = tmp_path / "precious"
@@ -222,6 +224,7 @@ def test_a_link_is_not_followed(force: bool, tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
+@LINKS
 def test_a_dangling_link_is_not_followed(tmp_path: Path) -> None:
     link = tmp_path / "model.json"
     link.symlink_to(tmp_path / "elsewhere")

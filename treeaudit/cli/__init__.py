@@ -5,6 +5,8 @@ stdout carries the result; stderr progress, warnings and errors. Exit codes:
 required check was skipped.
 """
 
+import io
+import os
 import sys
 
 import typer
@@ -60,6 +62,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; every failure ends in one sentence and exit code 2."""
+    _write_utf8()
     try:
         app(prog_name="treeaudit")
     except TreeauditError as error:
@@ -79,6 +82,14 @@ def main() -> None:
             f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit; "
             "run 'treeaudit --verbose …' and report it at https://github.com/treeaudit/treeaudit/issues"
         )
+
+
+def _write_utf8() -> None:
+    # A pipe has the code page of the machine, on Windows one without ≤ or most people's names.
+    for stream in (sys.stdout, sys.stderr):
+        told = stream.isatty() or "PYTHONIOENCODING" in os.environ
+        if isinstance(stream, io.TextIOWrapper) and not told:
+            stream.reconfigure(encoding="utf-8")
 
 
 def _fail(message: str) -> None:

@@ -5,7 +5,8 @@ processes. Copies must spend from one account, or the account says nothing. So
 the account is a small file to which every spending adds one line, and all
 copies of a `Budget`, also those sent to other processes, name that file.
 
-No lock is needed. Lines are appended whole, the order in the file is the order
+No lock is needed but on Windows, which appends no line whole: there it is taken.
+Elsewhere lines are appended whole, the order in the file is the order
 of spending, and everybody who reads it comes to the same result: a line counts
 if it still fits into what the lines before it left. A process whose line does
 not count is refused. Where the file cannot be reached, as on another machine,
@@ -17,8 +18,11 @@ import atexit
 import json
 import os
 import secrets
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget"]
 
+_LOCKED = 1 << 30
 _PATIENCE = 50
 """Milliseconds for a line that another process has begun."""
 
@@ -176,7 +181,10 @@ class Budget:
         except OSError as error:
             raise self._unreachable(error) from None
         try:
-            written = os.write(handle, line)
+            with _alone(handle):
+                written = os.write(handle, line)
+        except OSError as error:
+            raise self._unreachable(error) from None
         finally:
             os.close(handle)
         if written != len(line):
@@ -237,6 +245,21 @@ class Budget:
 
 def _sum(spendings: list[_Spending]) -> Fraction:
     return sum((one.epsilon for one in spendings), Fraction(0))
+
+
+@contextmanager
+def _alone(handle: int) -> Iterator[None]:
+    """Keep other processes from appending meanwhile; only Windows needs it."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        for step in (msvcrt.LK_LOCK, msvcrt.LK_UNLCK):
+            os.lseek(handle, _LOCKED, os.SEEK_SET)  # beyond all lines, which others may read
+            msvcrt.locking(handle, step, 1)
+            if step == msvcrt.LK_LOCK:
+                yield
+    else:
+        yield
 
 
 def _remove(name: str, process: int) -> None:

@@ -145,9 +145,9 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     Examples
     --------
     >>> import tempfile, zlib
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     _ = file.write(zlib.compress(b"a model")); file.flush()
-    ...     content = open_file(file.name)
+    >>> path = Path(tempfile.mkdtemp()) / "model"
+    >>> _ = path.write_bytes(zlib.compress(b"a model"))
+    >>> content = open_file(path)
     >>> content.compression, bytes(content.data)
     ('zlib', b'a model')
     """
@@ -159,6 +159,8 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
         raise ReadError(f"there is no file {os.fspath(path)}") from None
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
+        if isinstance(error, PermissionError) and Path(path).is_dir():  # Windows opens no folder
+            raise ReadError(f"{name} is a folder; name the model file itself") from None
         raise ReadError(f"{name} cannot be opened: {reason}") from None
     try:
         status = os.fstat(descriptor)
