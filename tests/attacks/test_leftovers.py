@@ -13,7 +13,7 @@ from treeaudit.findings.details import plain_data
 from treeaudit.model.leftovers import KINDS as EVERY
 from treeaudit.model.leftovers import Leftover, Leftovers
 
-IDS = ("TA202", "TA203", "TA204", "TA205")
+IDS = ("TA202", "TA203", "TA204", "TA205", "TA206")
 KINDS = (
     "labels out-of-bag records targets seeds column-values first-round-counts extremes calls code "
     "flaws"
@@ -86,7 +86,7 @@ def test_the_remedies_in_words_remove_the_findings(forest, cancer) -> None:
     for e in model.estimators_:
         e.random_state = None
     after = ta.scan(model, attacks=IDS)
-    assert [after[attack].status for attack in IDS] == ["clear"] * 4
+    assert [after[attack].status for attack in IDS] == ["clear"] * 5
     assert np.array_equal(model.predict_proba(cancer[0]), before)
 
 
@@ -118,7 +118,8 @@ def test_every_kind_has_one_attack() -> None:
         "out-of-bag": ("TA202", "high"),
         "records": ("TA202", "high"),
         "targets": ("TA202", "high"),
-        "unseen": ("TA202", "medium"),
+        "unexplained": ("TA206", "medium"),
+        "unseen": ("TA206", "medium"),
         "category-counts": ("TA202", "medium"),
         "seeds": ("TA203", "medium"),
         "column-values": ("TA204", "medium"),
@@ -140,6 +141,7 @@ def test_details_hold_stable_numbers_for_checks() -> None:
         "TA203": {"people", "seeds"},
         "TA204": {"people", "exact_values", "first_round_counts"},
         "TA205": {"people", "calls", "code", "flaws"},
+        "TA206": {"people", "unexplained_bytes", "unread_parts"},
     }
     empty = scan_with()
     for attack, names in numbers.items():
@@ -158,7 +160,7 @@ def test_details_hold_stable_numbers_for_checks() -> None:
     assert {name: counts[name] for name in alike} == dict.fromkeys(alike, 9)
     assert counts["exact_values"] == 2 * (7 + 9)
     assert [counts[name] for name in ("seeds", "calls", "code", "flaws")] == [16] * 4
-    assert [found[attack].details.people for attack in numbers] == [9, 50, 9, 0]
+    assert [found[attack].details.people for attack in numbers] == [9, 50, 9, 0, 0]
 
 
 def test_the_worst_is_said_in_full_and_the_others_are_named() -> None:

@@ -104,6 +104,7 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-certain-share", "skipped"),
         ("max-training-rows-inside", "skipped"),
         ("max-calls", "skipped"),
+        ("max-unexplained-bytes", "skipped"),
     ]
     assert checks[2].reason == "no classes"
     assert checks[2].measured is None

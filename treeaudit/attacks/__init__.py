@@ -12,7 +12,13 @@ from treeaudit.attacks.background.attack import Background
 from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.homogeneity.attack import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
-from treeaudit.attacks.leftovers import CodeInside, ExactValues, ReproducibleDraws, TrainingData
+from treeaudit.attacks.leftovers import (
+    CodeInside,
+    ExactValues,
+    ReproducibleDraws,
+    TrainingData,
+    UnexplainedContent,
+)
 from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.needs import run_attack
 from treeaudit.attacks.offered import Offered, search
@@ -44,6 +50,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     ReproducibleDraws,
     ExactValues,
     CodeInside,
+    UnexplainedContent,
 )
 
 

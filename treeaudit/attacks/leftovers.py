@@ -1,26 +1,27 @@
-"""What else the file gives away, beside its trees (TA202 to TA205).
+"""What else the file gives away, beside its trees (TA202 to TA206).
 
 Readers note in `Forest.leftovers` what they find and what they looked for; the
 attacks here sort it by what an attacker can do with it and say how to take it
 out. A kind that nobody looked for is never clear.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from treeaudit.attacks.beside import beside
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.leftovers_details import (
     CodeDetails,
     DrawDetails,
     LeftoverDetails,
     TrainingDataDetails,
+    UnexplainedDetails,
     ValueDetails,
 )
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import (
-    SEVERITIES,
     About,
     Finding,
     Severity,
@@ -32,25 +33,9 @@ from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import Kind, Leftover
+from treeaudit.model.leftovers import Kind
 
-__all__ = ["CodeInside", "ExactValues", "ReproducibleDraws", "TrainingData"]
-
-_NAMES: Mapping[Kind, str] = {
-    "labels": "the labels in row order",
-    "out-of-bag": "a prediction for each record",
-    "records": "training records",
-    "targets": "single targets",
-    "category-counts": "counts of labels by category",
-    "unseen": "parts that could not be read",
-    "seeds": "seeds",
-    "column-values": "values of single columns",
-    "first-round-counts": "exact class counts of the first round",
-    "extremes": "smallest and largest values of columns",
-    "flaws": "known flaws of the library that wrote it",
-    "calls": "names outside the usual libraries",
-    "code": "program code",
-}
+__all__ = ["CodeInside", "ExactValues", "ReproducibleDraws", "TrainingData", "UnexplainedContent"]
 
 
 def _view(result: Finding | Skipped, _: Report) -> View:
@@ -62,8 +47,15 @@ def _view(result: Finding | Skipped, _: Report) -> View:
 def _rows_inside(findings: Sequence[Finding], _: Forest) -> float | None:
     """Measure the people who have a row in the file beside the trees."""
     people = float(details_of(findings[0], LeftoverDetails).people)
-    # Something was found that is no row, such as a part that was not looked at.
+    # Something was found that is no row, such as counts of labels.
     return None if not people and findings[0].status == "found" else people
+
+
+def _unexplained(findings: Sequence[Finding], _: Forest) -> float | None:
+    """Measure the bytes that no audited model accounts for; none where parts were not read."""
+    details = details_of(findings[0], UnexplainedDetails)
+    n = float(details.unexplained_bytes)
+    return None if details.unread_parts and not n else n
 
 
 def _code_inside(findings: Sequence[Finding], _: Forest) -> float:
@@ -90,6 +82,13 @@ _VALUES = Rule(
     title="Exact values of single columns",
     bound="at most {:,.0f}",
     measure=most("exact_values"),
+)
+_UNEXPLAINED = Rule(
+    name="max-unexplained-bytes",
+    title="Bytes that no audited model accounts for",
+    bound="at most {:,.0f}",
+    measure=_unexplained,
+    missing="the file holds something that was not audited (TA206)",
 )
 _CALLS = Rule(
     name="max-calls",
@@ -131,7 +130,6 @@ class TrainingData:
         "records": "high",
         "targets": "high",
         "category-counts": "medium",
-        "unseen": "medium",
     }
     counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {
         "labels": ("labels",),
@@ -142,7 +140,7 @@ class TrainingData:
     def run(self, case: Case) -> Finding | Skipped:
         """Return the rows of training data that were found."""
         clear = "No row of the training data was found beside the trees."
-        return _finding(self, case, clear)
+        return beside(self, case, clear)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +172,7 @@ class ReproducibleDraws:
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the seeds that were found."""
-        return _finding(self, case, "No seed in the file repeats the draws of its trees.")
+        return beside(self, case, "No seed in the file repeats the draws of its trees.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,9 +210,7 @@ class ExactValues:
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the columns and counts that were found."""
-        return _finding(
-            self, case, "No list of column values and no hidden class counts were found."
-        )
+        return beside(self, case, "No list of column values and no hidden class counts were found.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,83 +250,37 @@ class CodeInside:
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the names and the code that were found."""
-        return _finding(self, case, "The file names no code outside the usual libraries.")
+        return beside(self, case, "The file names no code outside the usual libraries.")
 
 
-# Kinds of which `Leftover.n` counts people.
-_PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnexplainedContent:
+    """Find content that no audited model accounts for."""
 
-
-def _finding(
-    attack: TrainingData | ReproducibleDraws | ExactValues | CodeInside, case: Case, clear: str
-) -> Finding | Skipped:
-    """Return the finding with the numbers of ``counted``.
-
-    Where `Leftover.n` counts people the number is that of the largest entry, for
-    they are the same people; otherwise it is the sum.
-    """
-    grades, leftovers = attack.grades, case.forest.leftovers
-    found = [one for one in leftovers.found if one.kind in grades]
-    # What nobody could read may hold anything but code, of which names alone are run.
-    needed = [*grades, *(("unseen",) if not isinstance(attack, CodeInside) else ())]
-    missing = [kind for kind in dict.fromkeys(needed) if kind not in leftovers.looked_for]
-    blind = [one.where for one in leftovers.found if one.kind == "unseen" and "unseen" in needed]
-    unseen = (*_listed(missing), *blind)
-    if not found and unseen:
-        return Skipped(id=attack.id, title=attack.title, reason=_reason(case, missing, blind))
-    people = max((one.n for one in found if one.kind in _PEOPLE), default=0)
-    if any(one.kind == "seeds" for one in found):
-        people = case.forest.n_records or 0
-    worst: Severity = max((grades[one.kind] for one in found), key=SEVERITIES.index, default="none")
-    details: Callable[..., Details] = attack.details
-    return Finding(
-        id=attack.id,
-        title=attack.title,
-        severity=worst,
-        leaves=0,
-        people=people,
-        summary=_summary(found, grades) if found else clear,
-        looked=_listed(kind for kind in grades if kind in leftovers.looked_for),
-        unseen=unseen,
-        details=details(
-            people=People(people),
-            **{name: _count(found, kinds) for name, kinds in attack.counted.items()},
-            leftovers=tuple(found),
-        ),
+    id: ClassVar[str] = "TA206"
+    title: ClassVar[str] = "Unexplained content"
+    words: ClassVar[Words] = Words(
+        attacker="A file has room for anything beside its model: a table as text, a second model, "
+        "bytes however packed. Whoever knows where to look reads it out.",
+        assumes="the attacker has the file and knows, or finds, how it was packed",
+        remedy="write the file anew from what was audited and nothing else: treeaudit release "
+        "model.pkl -o clean.pkl",
+        limit="says that content belongs to no audited model, not what it is: a note, a setting of "
+        "a library that treeaudit does not know, or the training data",
+        reference="attributes, keys and nodes of the published formats, listed for each library "
+        "version that was seen",
     )
+    about: ClassVar[About] = "file"
+    checks: ClassVar[tuple[Rule, ...]] = (_UNEXPLAINED,)
+    view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
+    details: ClassVar[type[Details]] = UnexplainedDetails
+    grades: ClassVar[Mapping[Kind, Severity]] = {"unexplained": "medium", "unseen": "medium"}
+    counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {
+        "unexplained_bytes": ("unexplained",),
+        "unread_parts": ("unseen",),
+    }
 
-
-def _listed(kinds: Iterable[Kind]) -> tuple[str, ...]:
-    return tuple(_NAMES[kind] for kind in kinds)
-
-
-def _reason(case: Case, missing: list[Kind], blind: list[str]) -> str:
-    """Say what was not looked at, and what to do."""
-    if not case.forest.leftovers.looked_for:
-        return "nobody looked: the model was put together in Python; scan the file it is written to"
-    if missing:
-        kinds = ", ".join(_listed(missing))
-        return (
-            f"nobody looks for {kinds} in this form of a model ({case.forest.source.format}): "
-            "scan the model that it was made from, such as a pickle"
-        )
-    places = ", ".join(blind[:3]) + (", …" if len(blind) > 3 else "")
-    return (
-        f"parts of the file were not audited ({places}): write the model anew, "
-        "treeaudit.save(treeaudit.load(file), 'model.json')"
-    )
-
-
-def _count(found: list[Leftover], kinds: tuple[Kind, ...]) -> int:
-    numbers = [one.n for one in found if one.kind in kinds]
-    return People(max(numbers, default=0)) if _PEOPLE.issuperset(kinds) else sum(numbers)
-
-
-def _summary(found: list[Leftover], grades: Mapping[Kind, Severity]) -> str:
-    """Say the worst in full and name the other kinds."""
-    first = max(found, key=lambda one: SEVERITIES.index(grades[one.kind]))
-    text = f"{first.where}: {first.says}"
-    others = dict.fromkeys(one.kind for one in found if one.kind != first.kind)
-    if others:
-        text += f"; also {', '.join(_NAMES[kind] for kind in others)}"
-    return text + "."
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return what nothing explains."""
+        return beside(self, case, "Everything in the file belongs to the model that was audited.")

@@ -1,4 +1,4 @@
-"""What TA202 to TA205 count."""
+"""What TA202 to TA206 count."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,14 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People
 from treeaudit.model.leftovers import Leftover
 
-__all__ = ["CodeDetails", "DrawDetails", "LeftoverDetails", "TrainingDataDetails", "ValueDetails"]
+__all__ = [
+    "CodeDetails",
+    "DrawDetails",
+    "LeftoverDetails",
+    "TrainingDataDetails",
+    "UnexplainedDetails",
+    "ValueDetails",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,4 +98,23 @@ class CodeDetails(LeftoverDetails):
     calls: int
     code: int
     flaws: int
+    leftovers: tuple[Leftover, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnexplainedDetails(LeftoverDetails):
+    """What no audited model accounts for.
+
+    Attributes
+    ----------
+    unexplained_bytes
+        Bytes of content that belongs to no audited model.
+    unread_parts
+        Parts that could not be read, and models that were not audited.
+    leftovers
+        Where those are.
+    """
+
+    unexplained_bytes: int
+    unread_parts: int
     leftovers: tuple[Leftover, ...]

@@ -58,6 +58,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-certain-share": 0.01,
             "max-training-rows-inside": 0,
             "max-calls": 0,
+            "max-unexplained-bytes": 0,
         },
     ),
     "strict": Policy(
@@ -69,6 +70,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-training-rows-inside": 0,
             "max-seeds": 0,
             "max-calls": 0,
+            "max-unexplained-bytes": 0,
         },
     ),
     "acro": Policy(
@@ -82,6 +84,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-p-percent-leaves": 0,
             "max-training-rows-inside": 0,
             "max-calls": 0,
+            "max-unexplained-bytes": 0,
         },
     ),
     "opensafely": Policy(
@@ -92,10 +95,17 @@ BUILT_IN: Mapping[str, Policy] = {
             "round-to": 5,
             "max-training-rows-inside": 0,
             "max-calls": 0,
+            "max-unexplained-bytes": 0,
         },
     ),
     "private": Policy(
-        name="private", values={"max-epsilon": 1.0, "max-training-rows-inside": 0, "max-calls": 0}
+        name="private",
+        values={
+            "max-epsilon": 1.0,
+            "max-training-rows-inside": 0,
+            "max-calls": 0,
+            "max-unexplained-bytes": 0,
+        },
     ),
     "observe": Policy(name="observe"),
 }

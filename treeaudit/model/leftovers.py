@@ -24,10 +24,11 @@ Kind = Literal[
     "calls",
     "code",
     "flaws",
+    "unexplained",
     "unseen",
 ]
-"""What can lie beside the trees. ``unseen`` is a part that the reader could not read or explain, or
-another model, which was not audited."""
+"""What can lie beside the trees. ``unexplained`` is content that no audited model accounts for;
+``unseen`` is a part that the reader could not read, or another model, which was not audited."""
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 """Every kind."""
@@ -44,7 +45,7 @@ class Leftover:
     where
         The way to it in the file, such as ``estimators_[3].random_state``.
     n
-        How many values, people or calls it holds.
+        How many values, people or calls it holds; of what is unexplained, how many bytes.
     says
         What it gives away, in one sentence.
     """
