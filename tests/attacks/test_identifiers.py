@@ -23,7 +23,8 @@ def test_names_of_identifiers(name) -> None:
 @pytest.mark.parametrize(
     "name",
     ["age", "hours-per-week", "idle", "humid", "identity_politics", "education-num", "income",
-     "mean radius", "native-country", "number of rooms", "rows", "x0", "", "valid"],
+     "mean radius", "native-country", "body_mass_index", "id_type",
+     "email_opens", "idea", "number of rooms", "rows", "x0", "", "valid"],
 )  # fmt: skip
 def test_names_that_are_not(name) -> None:
     assert not named_like_identifier(name)
@@ -103,3 +104,41 @@ def test_a_name_is_found_without_people_but_not_everything_was_seen() -> None:
     assert finding.severity == "medium"
     assert finding.looked == ("names of 1 feature",)
     assert finding.unseen == ("thresholds beside the number of people",)
+
+
+def dummies(name, n=400):
+    import pandas as pd
+
+    rng = np.random.default_rng(1)
+    return pd.DataFrame({name: rng.integers(0, 2, n), "age": rng.integers(18, 80, n)})
+
+
+@pytest.mark.parametrize("name", ["contact_telephone", "customer_id", "email"])
+def test_a_column_of_yes_and_no_identifies_nobody(name) -> None:
+    x = dummies(name)
+    y = (x[name] + (x["age"] > 40)) % 2
+    report = ta.scan(DecisionTreeClassifier(max_depth=3, random_state=0).fit(x, y))
+    assert report["TA201"].status == "clear"
+
+
+@pytest.mark.parametrize("kind", ["ExtraTreesClassifier", "IsolationForest"])
+def test_thresholds_that_were_drawn_are_no_values(kind) -> None:
+    import sklearn.ensemble
+
+    x = np.random.default_rng(2).normal(size=(300, 2))
+    model = getattr(sklearn.ensemble, kind)(n_estimators=60, random_state=0).fit(x, x[:, 0] > 0)
+    found = ta.scan(model)["TA201"]
+    assert found.status == "clear"
+    assert "thresholds, which were drawn at random" in found.looked
+
+
+def test_a_policy_can_ask_for_no_identifiers() -> None:
+    import pandas as pd
+
+    n = 2000
+    x = pd.DataFrame({"customer_id": np.arange(n)})
+    y = np.random.default_rng(0).integers(0, 2, n)
+    model = DecisionTreeClassifier(min_samples_leaf=100, random_state=0).fit(x, y)
+    for policy in ("default", "strict"):
+        checks = {check.name: check for check in ta.scan(model, policy=policy).checks}
+        assert checks["max-identifying-features"].status == "fail"

@@ -102,6 +102,7 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("min-leaf", "fail"),
         ("max-unique-people", "fail"),
         ("max-certain-share", "skipped"),
+        ("max-identifying-features", "skipped"),
         ("max-training-rows-inside", "skipped"),
         ("max-calls", "skipped"),
         ("max-unexplained-bytes", "skipped"),

@@ -6,6 +6,7 @@ is listed, value by value, in the file itself.
 """
 
 import re
+import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,16 +24,18 @@ from treeaudit.model.forest import Forest
 
 __all__ = ["Identifiers", "named_like_identifier"]
 
-_WORDS = frozenset(
+_ANYWHERE = frozenset("uuid guid ssn iban surname lastname firstname fullname".split())
+_LAST = frozenset(
     (
-        "id ids uid uuid guid pid ssn iban email mail passport phone telephone surname "
-        "lastname firstname fullname index rowid rownum rownumber username userid "
-        "customerid patientid personid recordid nhsnumber"
+        "id ids uid pid email mail passport phone telephone username userid customerid patientid "
+        "personid recordid rowid rownum rownumber nhsnumber"
     ).split()
 )
+_WHOLE = frozenset({"index", "level 0"})
 _PAIRS = re.compile(
     r"\b(row|record|case|customer|patient|person|client|account|member|user|social security|"
-    r"nhs|personal|full|first|last)\s?(id|no|nr|num|number|name|index|key)\b"
+    r"nhs|personal|full|first|last|passport|phone|telephone)\s?"
+    r"(id|no|nr|num|number|name|index|key)\b"
 )
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 
@@ -49,12 +52,22 @@ def named_like_identifier(name: str) -> bool:
     --------
     >>> [named_like_identifier(n) for n in ("customerID", "Unnamed: 0", "row_number")]
     [True, True, True]
-    >>> [named_like_identifier(n) for n in ("hours-per-week", "idle", "humid", "education")]
+    >>> [named_like_identifier(n) for n in ("hours-per-week", "idle", "body_mass_index", "id_type")]
     [False, False, False, False]
     """
     words = [word.lower() for word in _SPLIT.split(name) if word]
     text = " ".join(words)
-    return bool(_WORDS & set(words) or _PAIRS.search(text) or text.startswith("unnamed 0"))
+    found = _ANYWHERE & {*words} or {*words[-1:]} & _LAST or text in _WHOLE or _PAIRS.search(text)
+    return bool(found) or text.startswith("unnamed 0")
+
+
+_FEATURES = Rule(
+    name="max-identifying-features",
+    title="Features that identify people",
+    bound="at most {:,.0f}",
+    measure=lambda findings, _: float(len(details_of(findings[0], IdentifierDetails).features)),
+    step="train again without identifying features, or with their values on a public grid",
+)
 
 
 def _view(result: Finding | Skipped, _: Report) -> View:
@@ -125,11 +138,12 @@ class Identifiers:
         "so that nearly every value can be read from the file.",
         assumes="the attacker has the file",
         remedy="train again without the column, or with its values rounded to a public grid",
-        limit="names are only a hint, and a column can identify people without many thresholds",
+        limit="names are only a hint, and a column can identify people without many thresholds; "
+        "thresholds that a library draws at random are no values of people and are not counted",
         reference="a threshold of CART is the midpoint of two neighbouring training values",
     )
     about: ClassVar[About] = "file"
-    checks: ClassVar[tuple[Rule, ...]] = ()
+    checks: ClassVar[tuple[Rule, ...]] = (_FEATURES,)
     warns: ClassVar[bool] = True
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
@@ -144,20 +158,27 @@ class Identifiers:
         neither it nor the training data says how many people there are.
         """
         forest, people = case.forest, _people(case)
-        used, many = _thresholds(forest, self._bar(people) if people else None)
+        drawn = forest.source.draws_thresholds
+        told = bool(people) and not drawn
+        used, many, plain = _thresholds(forest, self._bar(people) if told else None)
         names = forest.schema.names
         hints = forest.schema.named
+        named = {
+            i
+            for i in np.flatnonzero(used).tolist()
+            if hints and i not in plain and named_like_identifier(names[i])
+        }
         listed = [
             IdentifyingFeature(
                 feature=names[i],
                 thresholds=int(many[i]) if i in many else int(used[i]),
-                named_like_identifier=bool(hints and named_like_identifier(names[i])),
+                named_like_identifier=i in named,
                 nearly_every_value=i in many,
             )
             for i in np.flatnonzero(used).tolist()
-            if i in many or (hints and named_like_identifier(names[i]))
+            if i in many or i in named
         ]
-        if not listed and not people:
+        if not listed and not people and not drawn:
             asks = ("--train",)
             return Skipped(id=self.id, title=self.title, reason=_UNKNOWN, asks=asks)
         worst = any(entry.nearly_every_value for entry in listed)
@@ -168,8 +189,8 @@ class Identifiers:
             leaves=0,
             people=0,
             summary=_summary([entry.feature for entry in listed], hinted=hints),
-            looked=_looked(int(np.count_nonzero(used)), named=hints, people=people),
-            unseen=() if people else ("thresholds beside the number of people",),
+            looked=_looked(int(np.count_nonzero(used)), hints, people, drawn),
+            unseen=() if people or drawn else ("thresholds beside the number of people",),
             details=IdentifierDetails(features=tuple(listed), people=People(people)),
         )
 
@@ -185,26 +206,29 @@ def _people(case: Case) -> int:
     return int(case.table.per_tree(case.table.size).max())
 
 
-def _looked(features: int, *, named: bool, people: int) -> tuple[str, ...]:
+def _looked(features: int, named: bool, people: int, drawn: bool) -> tuple[str, ...]:
     """Say what the features were judged by."""
+    if drawn:
+        return ("names of features",) * named or ("thresholds, which were drawn at random",)
     of = "of 1 feature" if features == 1 else f"of {features:,} features"
     found = [f"names {of}"] if named else []
     return (*found, f"thresholds {of} beside {people:,} people") if people else tuple(found)
 
 
-def _thresholds(forest: Forest, bar: int | None) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
-    """Return uses per feature, and distinct thresholds of those at the bar.
+def _thresholds(
+    forest: Forest, bar: int | None
+) -> tuple[npt.NDArray[np.int64], dict[int, int], frozenset[int]]:
+    """Return uses per feature, distinct thresholds of those at the bar, and the indicators.
 
     Distinct values are only counted where there are enough uses to matter, and
     nowhere without a bar: who does not know how many people there are cannot
-    say that nearly all their values are there.
+    say that nearly all their values are there. An indicator is only ever cut
+    between 0 and 1: it says yes or no, whatever its name.
     """
     width = len(forest.schema.features)
     used = np.zeros(width, dtype=np.int64)
-    if bar is None:
-        for tree in forest.trees:
-            used += np.bincount(tree.feature[1:], minlength=width)
-        return used, {}
+    between = np.zeros(width, dtype=np.int64)
+    bar = sys.maxsize if bar is None else bar
     kept: list[list[npt.NDArray[np.float64]]] = [[] for _ in range(width)]
     # A feature must show this many cuts per tree on average to reach the bar.
     least = max(1, bar // max(forest.n_trees, 1) // 2)
@@ -213,6 +237,9 @@ def _thresholds(forest: Forest, bar: int | None) -> tuple[npt.NDArray[np.int64],
         feature = tree.feature[edges]
         here = np.bincount(feature, minlength=width)
         used += np.bincount(tree.feature[1:], minlength=width)
+        cut = np.where(np.isfinite(tree.high), tree.high, tree.low)
+        yes_no = (tree.feature >= 0) & (cut > 0) & (cut < 1)
+        between += np.bincount(tree.feature[yes_no], minlength=width)
         for i in np.flatnonzero(here >= least).tolist():
             kept[i].append(tree.high[edges[feature == i]])
     many = {}
@@ -221,7 +248,7 @@ def _thresholds(forest: Forest, bar: int | None) -> tuple[npt.NDArray[np.int64],
             distinct = len(np.unique(np.concatenate(kept[i])))
             if distinct >= bar:
                 many[i] = distinct
-    return used, many
+    return used, many, frozenset(np.flatnonzero((used > 0) & (used == between)).tolist())
 
 
 def _summary(features: list[str], *, hinted: bool) -> str:

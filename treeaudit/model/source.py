@@ -6,6 +6,11 @@ from typing import Any
 
 __all__ = ["Member", "Source"]
 
+_DRAW_THRESHOLDS = frozenset(
+    "ExtraTreeClassifier ExtraTreeRegressor ExtraTreesClassifier ExtraTreesRegressor "
+    "IsolationForest RandomTreesEmbedding".split()
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
@@ -67,6 +72,16 @@ class Source:
     def sha256(self) -> str | None:
         """Of the bytes that the trees are read from; `treeaudit.scan` fixes it."""
         return None if self.digest is None else self.digest()
+
+    @property
+    def draws_thresholds(self) -> bool:
+        """Whether thresholds are drawn at random, so that they are no values of people.
+
+        So do scikit-learn's extra trees and isolation forests, and trees with
+        ``splitter="random"``.
+        """
+        drawn = self.estimator in _DRAW_THRESHOLDS or self.parameters.get("splitter") == "random"
+        return self.library == "scikit-learn" and drawn
 
     @property
     def written_by(self) -> str:
