@@ -1,12 +1,17 @@
 """Write a file once and whole: atomically, and never over another by accident."""
 
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from treeaudit.errors import DataError
 
-__all__ = ["check_free", "check_new", "write_file"]
+__all__ = ["alone", "alone_in", "check_free", "check_new", "write_file"]
+
+_LOCKED = 1 << 30
 
 
 def check_new(path: Path, *, force: bool, how: str = "--force (force=True)") -> None:
@@ -28,7 +33,13 @@ def check_free(path: Path, *, force: bool) -> None:
         raise DataError(f"there is no folder {path.parent} for {path.name}")
 
 
-def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
+def write_file(
+    path: str | os.PathLike[str],
+    content: str | bytes,
+    *,
+    force: bool = False,
+    private: bool = False,
+) -> Path:
     """Write ``content`` to ``path`` so that it is there whole or not at all.
 
     Parameters
@@ -39,6 +50,8 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
         Text is written as UTF-8.
     force
         Replace a file that exists.
+    private
+        Nobody but the owner may read it: it tells of single people.
 
     Returns
     -------
@@ -70,7 +83,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        draft.chmod(0o666 & ~_umask())
+        draft.chmod((0o600 if private else 0o666) & ~_umask())
         if force:
             draft.replace(target)
         else:
@@ -82,6 +95,65 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     finally:
         draft.unlink(missing_ok=True)
     return target
+
+
+@contextmanager
+def alone(handle: int) -> Iterator[None]:
+    """Keep other processes that ask for the same away from an open file meanwhile."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        for step in (msvcrt.LK_LOCK, msvcrt.LK_UNLCK):
+            os.lseek(handle, _LOCKED, os.SEEK_SET)  # beyond all that others may read
+            msvcrt.locking(handle, step, 1)
+            if step == msvcrt.LK_LOCK:
+                yield
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let one process at a time change the files of a folder.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be written to.
+    """
+    path = folder / ".treeaudit.lock"
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        try:
+            handle = os.open(path, flags, 0o666)
+        except OSError as error:
+            reason = (error.strerror or "").lower()
+            raise DataError(f"{path} cannot be written: {reason}") from None
+        try:
+            with alone(handle):
+                # Whoever held it before us took it away: then it keeps nobody out any more.
+                if _is_at(handle, path):
+                    try:
+                        yield
+                    finally:
+                        with suppress(OSError):  # Windows keeps a file that others wait for
+                            path.unlink()
+                    return
+        finally:
+            os.close(handle)
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _place_new(draft: Path, target: Path) -> None:

@@ -153,7 +153,7 @@ def audit(request: Request, progress: Progress | None = None) -> Report:
         table=case.table,
         results=(*results, *(one for one in refused if one not in results)),
         checks=checks,
-        verdict=verdict_of(checks),
+        verdict=verdict_of(checks, signed=accepted is not None and accepted.holds),
         policy=policy,
         request=request.kept(),
         warnings=(

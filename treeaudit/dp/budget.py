@@ -5,8 +5,7 @@ processes. Copies must spend from one account, or the account says nothing. So
 the account is a small file to which every spending adds one line, and all
 copies of a `Budget`, also those sent to other processes, name that file.
 
-No lock is needed but on Windows, which appends no line whole: there it is taken.
-Elsewhere lines are appended whole, the order in the file is the order
+Lines are appended whole, one process at a time; the order in the file is the order
 of spending, and everybody who reads it comes to the same result: a line counts
 if it still fits into what the lines before it left. A process whose line does
 not count is refused. Where the file cannot be reached, as on another machine,
@@ -17,12 +16,10 @@ not safe for this.
 import atexit
 import json
 import os
+import re
 import secrets
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -31,13 +28,15 @@ from typing import TYPE_CHECKING, Any
 from treeaudit.dp.ledger import Neighbours
 from treeaudit.dp.rational import Epsilon, rational
 from treeaudit.errors import PrivacyError
+from treeaudit.input import BASELINE, open_regular, read_bytes
+from treeaudit.output import alone
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Budget"]
 
-_LOCKED = 1 << 30
+_FRACTION = re.compile(r"\d{1,400}(/\d{1,400})?", re.ASCII)
 _PATIENCE = 50
 """Milliseconds for a line that another process has begun."""
 
@@ -173,15 +172,15 @@ class Budget:
 
     def _append(self, entry: dict[str, Any]) -> None:
         line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
-        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        flags = os.O_WRONLY | os.O_APPEND
         if "treeaudit-budget" in entry:
             flags |= os.O_CREAT
         try:
-            handle = os.open(self._path, flags, 0o600)
+            handle = open_regular(self._path, flags)
         except OSError as error:
             raise self._unreachable(error) from None
         try:
-            with _alone(handle):
+            with alone(handle):
                 written = os.write(handle, line)
         except OSError as error:
             raise self._unreachable(error) from None
@@ -193,7 +192,7 @@ class Budget:
     def _whole(self) -> bytes:
         """Return the account; a line that somebody is just writing is waited for."""
         for _ in range(_PATIENCE):
-            found = self._path.read_bytes()
+            found = read_bytes(self._path, BASELINE, PrivacyError, "the budget's account")
             if found.endswith(b"\n") and b"\0" not in found:
                 break
             time.sleep(0.001)
@@ -212,14 +211,14 @@ class Budget:
             raise self._unreachable(error) from None
         try:
             head, *entries = [json.loads(line) for line in lines]
-            stated = Fraction(head["epsilon"])
+            stated = _exact(head["epsilon"])
             found = [
-                _Spending(e["what"], Fraction(e["epsilon"]), e["neighbours"], e["token"])
+                _Spending(e["what"], _exact(e["epsilon"]), e["neighbours"], e["token"])
                 for e in entries
                 if "token" in e
             ]
             wrong = any(spending.epsilon <= 0 for spending in found)
-        except (ValueError, KeyError, TypeError, ZeroDivisionError):
+        except (ValueError, KeyError, TypeError, ZeroDivisionError, RecursionError):
             wrong = True
         if wrong:
             raise PrivacyError(f"{self._path} is no account of a budget, or is damaged")
@@ -247,19 +246,10 @@ def _sum(spendings: list[_Spending]) -> Fraction:
     return sum((one.epsilon for one in spendings), Fraction(0))
 
 
-@contextmanager
-def _alone(handle: int) -> Iterator[None]:
-    """Keep other processes from appending meanwhile; only Windows needs it."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        for step in (msvcrt.LK_LOCK, msvcrt.LK_UNLCK):
-            os.lseek(handle, _LOCKED, os.SEEK_SET)  # beyond all lines, which others may read
-            msvcrt.locking(handle, step, 1)
-            if step == msvcrt.LK_LOCK:
-                yield
-    else:
-        yield
+def _exact(text: str) -> Fraction:
+    if not _FRACTION.fullmatch(text):  # 1e999999999 would take all the memory there is
+        raise ValueError(text)
+    return Fraction(text)
 
 
 def _remove(name: str, process: int) -> None:

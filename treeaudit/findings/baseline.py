@@ -2,25 +2,33 @@
 
 Only what is new or worse fails. A check that could not be made is never
 accepted, and neither is a number that means something else than it did.
+
+A report accepts nothing by itself: a person does, until a date, and says so in it::
+
+    "accepted": {"by": "Ada Lovelace", "until": "2027-06-30"}
 """
 
 import hashlib
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from treeaudit.errors import PolicyError
+from treeaudit.errors import PolicyError, ReadError
 from treeaudit.findings.checks import Registered, Rule, holds_at_least, holds_multiple_of
 from treeaudit.findings.findings import Check
+from treeaudit.input import BASELINE, read_bytes
 from treeaudit.model.forest import Forest
+from treeaudit.readers.json_text import parse_json
+from treeaudit.readers.limits import Most
 
 __all__ = ["Baseline", "accept", "read_baseline"]
 
 _SCHEMA_VERSION = 1
+_LONGEST = 200
 _BELOW_K = ("max-small-leaf-people", "max-small-leaf-share")
 """Checks that count people below the k of the policy."""
 
@@ -38,6 +46,8 @@ class Baseline:
     measured
         What was measured, by check. Infinite where the model claims no epsilon;
         checks that were skipped are not there.
+    by, until
+        Who accepts it and until which day; None where it does not say.
     """
 
     name: str
@@ -47,10 +57,24 @@ class Baseline:
     estimator: str
     k: int | None
     measured: Mapping[str, float]
+    by: str | None = None
+    until: date | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether somebody accepts it, and today still."""
+        return self.by is not None and self.until is not None and date.today() <= self.until
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a report says of its baseline."""
-        return {"name": self.name, "sha256": self.sha256, "model_sha256": self.model_sha256}
+        return {
+            "name": self.name,
+            "sha256": self.sha256,
+            "model_sha256": self.model_sha256,
+            "by": self.by,
+            "until": None if self.until is None else self.until.isoformat(),
+            "holds": self.holds,
+        }
 
 
 def read_baseline(path: str | os.PathLike[str], forest: Forest) -> Baseline:
@@ -64,11 +88,11 @@ def read_baseline(path: str | os.PathLike[str], forest: Forest) -> Baseline:
     """
     name = Path(path).name
     try:
-        content = Path(path).read_bytes()
-        data: Any = json.loads(content)
+        content = read_bytes(path, BASELINE, PolicyError, "the baseline")
+        data: Any = parse_json(content, Most.form, (232, 88, 36))
     except FileNotFoundError:
         raise PolicyError(f"there is no baseline {path}") from None
-    except (OSError, ValueError) as error:
+    except ReadError as error:
         raise PolicyError(f"the baseline {path} cannot be read as JSON: {error}") from None
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version is None or not isinstance(data.get("checks"), list):
@@ -83,14 +107,17 @@ def read_baseline(path: str | os.PathLike[str], forest: Forest) -> Baseline:
         )
     try:
         baseline = _baseline(name, hashlib.sha256(content).hexdigest(), data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise PolicyError(f"the baseline {name} is no whole treeaudit report: {error}") from None
     _same_model(baseline, forest)
     return baseline
 
 
 def _baseline(name: str, sha256: str, data: Mapping[str, Any]) -> Baseline:
-    model = data["model"]
+    model, signed = data["model"], data.get("accepted") or {}
+    by, until = signed.get("by"), signed.get("until")
+    if by is not None and not (by.strip() and by.isprintable() and len(by) <= _LONGEST):
+        raise ValueError("it is accepted by nobody with a name")
     sizes = [f["details"]["k"] for f in data["findings"] if "k" in f["details"]]
     return Baseline(
         name=name,
@@ -104,6 +131,8 @@ def _baseline(name: str, sha256: str, data: Mapping[str, Any]) -> Baseline:
             for check in data["checks"]
             if check["status"] != "skipped"
         },
+        by=by,
+        until=None if until is None else date.fromisoformat(until),
     )
 
 

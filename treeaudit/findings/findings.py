@@ -27,7 +27,7 @@ Severity = Literal["none", "low", "medium", "high"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """From harmless to worst."""
 CheckStatus = Literal["pass", "fail", "skipped"]
-Verdict = Literal["pass", "fail", "review"]
+Verdict = Literal["pass", "fail", "review", "accepted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,10 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from treeaudit.errors import PolicyError
 from treeaudit.findings.checks import Registered
-from treeaudit.findings.findings import Check, Finding, Skipped
+from treeaudit.findings.findings import Check, Finding, Skipped, Verdict
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 
@@ -47,8 +46,14 @@ def judge(
     )
 
 
-def verdict_of(checks: Sequence[Check]) -> Literal["pass", "fail", "review"]:
+def verdict_of(checks: Sequence[Check], *, signed: bool = False) -> Verdict:
     """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
+
+    Parameters
+    ----------
+    signed
+        Whether somebody answers for the baseline today: without, what it accepts
+        is left to review.
 
     Examples
     --------
@@ -57,7 +62,10 @@ def verdict_of(checks: Sequence[Check]) -> Literal["pass", "fail", "review"]:
     """
     if any(check.status == "fail" and not check.accepted for check in checks):
         return "fail"
-    return "review" if any(check.status == "skipped" for check in checks) else "pass"
+    excused = any(check.accepted for check in checks)
+    if any(check.status == "skipped" for check in checks) or (excused and not signed):
+        return "review"
+    return "accepted" if excused else "pass"
 
 
 def not_run(refused: Sequence[Skipped]) -> tuple[Check, ...]:

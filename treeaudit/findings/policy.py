@@ -5,6 +5,8 @@ import hashlib
 import json
 import math
 import os
+import sys
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,16 +27,36 @@ class Policy:
     ----------
     values
         Threshold by check name; a check that is absent is not made.
+    source
+        The file that it comes from, as it was named; None for those built in
+        and from Python.
     """
 
     name: str
     values: Mapping[str, float] = field(default_factory=dict)
+    source: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in self.values.items():
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not math.isfinite(value) or value < 0:
+            if not number or not 0 <= value <= sys.float_info.max:
                 raise PolicyError(f"policy {self.name}: {name} must be a number of at least 0")
+
+    @property
+    def title(self) -> str:
+        """The name, with the file that the policy comes from.
+
+        A page is passed on, and does not tell where on a machine that file was.
+
+        Examples
+        --------
+        >>> Policy(name="release", source="./pyproject.toml").title
+        'release of ./pyproject.toml'
+        """
+        if self.source is None:
+            return self.name
+        file = Path(self.source)
+        return f"{self.name} of {file.name if file.is_absolute() else self.source}"
 
     @property
     def k(self) -> int:
@@ -136,7 +158,8 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     Raises
     ------
     PolicyError
-        If there is no such policy, or it is not well formed.
+        If there is no such policy, it is not well formed, or a file gives
+        another one the name of one that is built in.
 
     Examples
     --------
@@ -144,21 +167,33 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     10
     """
     if name.endswith(".toml"):
-        found = policies_in(Path(name))
+        found = _own(Path(name), name)
         if len(found) != 1:
             raise PolicyError(
                 f"{name} defines {len(found)} policies ({', '.join(found) or 'none'}): "
                 "a file named as policy must define exactly one"
             )
-        only, values = next(iter(found.items()))
-        return Policy(name=only, values=values)
+        return next(Policy(name=only, values=found[only], source=name) for only in found)
     file = Path("pyproject.toml") if path is None else Path(path)
-    known = policies_in(file) if path is not None or file.is_file() else {}
-    if name in known:
-        return Policy(name=name, values=known[name])
+    source = "./pyproject.toml" if path is None else os.fspath(path)
+    known = _own(file, source) if path is not None or file.is_file() else {}
     if name in BUILT_IN:
         return BUILT_IN[name]
+    if name in known:
+        return Policy(name=name, values=known[name], source=source)
     names = [*BUILT_IN, *known]
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
     raise PolicyError(f"there is no policy {name!r}; {hint}")
+
+
+def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:
+    """Return the thresholds of a file; no policy in it passes for one that is built in."""
+    found = policies_in(path)
+    for name in found:
+        if unicodedata.normalize("NFKC", name).strip().casefold() in BUILT_IN:
+            raise PolicyError(
+                f"{source} defines a policy {name!r}, which is the name of one that is built in: "
+                "give it another name"
+            )
+    return found

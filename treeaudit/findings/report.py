@@ -70,7 +70,8 @@ class Report(Rendered):
         The tables that were given, by role: what each is called and its rows.
     baseline
         The accepted report it was held against: ``name`` and ``sha256`` of the
-        file, ``model_sha256``; None without.
+        file, ``model_sha256``, ``by`` whom and ``until`` when it is accepted and
+        whether that ``holds``; None without.
     fix
         The repair that was tried, where the audit failed and one was.
     """
@@ -110,8 +111,8 @@ class Report(Rendered):
 
     @property
     def exit_code(self) -> int:
-        """0 for pass, 1 for fail, 3 for review."""
-        return {"pass": 0, "fail": 1, "review": 3}[self.verdict]
+        """0 for pass and accepted, 1 for fail, 3 for review."""
+        return {"pass": 0, "accepted": 0, "fail": 1, "review": 3}[self.verdict]
 
     def save(
         self, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False

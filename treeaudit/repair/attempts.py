@@ -100,7 +100,7 @@ class Repair:
 def nearest_miss(done: Repair) -> str:
     """Say in one sentence that nothing passed, and what came nearest."""
     nearest = " and ".join(done.after.steps) or "the model as it is"
-    policy, misses = done.after.report.policy.name, "; ".join(done.after.misses)
+    policy, misses = done.after.report.policy.title, "; ".join(done.after.misses)
     n = len(done.tried)
     return f"none of {n} repairs passes policy {policy}; nearest: {nearest} ({misses})"
 

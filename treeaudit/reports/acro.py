@@ -3,7 +3,8 @@
 The folder is what ACRO's ``finalise()`` writes: ``results.json`` with a record
 per output, ``checksums/`` with the SHA-256 of every file, ``config.json`` with
 the thresholds. The record is written last, so that an entry is there whole or
-not at all; the records of other outputs are kept as they are.
+not at all; the records of other outputs are kept as they are, also where many
+processes add theirs at once.
 """
 
 import hashlib
@@ -14,10 +15,13 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.findings import Check
 from treeaudit.findings.report import Report
-from treeaudit.output import check_new, write_file
+from treeaudit.input import BASELINE, read_bytes
+from treeaudit.output import alone_in, check_new, write_file
+from treeaudit.readers.json_text import parse_json
+from treeaudit.readers.limits import Most
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.html import to_html
@@ -89,26 +93,30 @@ def write_acro(
         As `check_folder`, and if the folder holds another model of that name.
     """
     target, now = Path(folder), created or datetime.now()
-    check_folder(report.forest.source.path, target, force=force)
-    uid, results = _uid(report.forest.source.path), _results(target)
-    data = _read(results)
+    model = report.forest.source.path
+    check_folder(model, target, force=force)
     _check_model(report, target)
-    target.mkdir(exist_ok=True)
-    (target / "checksums").mkdir(exist_ok=True)
+    uid = _uid(model)
     files = {
         f"{uid}.html": to_html(report, created=date(now.year, now.month, now.day)),
         f"{uid}.json": dumps(report),
         f"{uid}.txt": to_text(report, 100, verbose=True),
     }
-    for name, content in files.items():
-        _write(target, name, content)
-    if not (target / "config.json").exists():
-        _write(target, "config.json", json.dumps(_config(report), indent=4) + "\n")
-    source = report.forest.source
-    if source.path is not None and source.sha256 is not None:
-        write_file(_checksum(target, Path(source.path).name), source.sha256, force=True)
-    data["results"][uid] = _record(report, uid, list(files), now)
-    _write(target, results.name, json.dumps(data, indent=4) + "\n")
+    target.mkdir(exist_ok=True)
+    with alone_in(target):
+        # Meanwhile another process may have written an entry of that name.
+        check_folder(model, target, force=force)
+        (target / "checksums").mkdir(exist_ok=True)
+        for name, content in files.items():
+            _write(target, name, content, private=True)
+        if not (target / "config.json").exists():
+            _write(target, "config.json", json.dumps(_config(report), indent=4) + "\n")
+        if model is not None and report.forest.source.sha256 is not None:
+            write_file(_checksum(target, Path(model).name), report.forest.source.sha256, force=True)
+        results = _results(target)
+        data = _read(results)
+        data["results"][uid] = _record(report, uid, list(files), now)
+        _write(target, results.name, json.dumps(data, indent=4) + "\n")
     return results
 
 
@@ -127,8 +135,9 @@ def _read(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {"version": _FORM, "results": {}}
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        content = read_bytes(path, BASELINE, DataError)
+        data: Any = parse_json(content, Most.form, (232, 88, 36), last=True)
+    except ReadError as error:
         raise DataError(f"{path} cannot be read as JSON: {error}") from None
     whole = isinstance(data, dict) and "version" in data and isinstance(data.get("results"), dict)
     if not whole:
@@ -149,13 +158,18 @@ def _check_model(report: Report, folder: Path) -> None:
     if name in ("results.json", "outputs.json", "config.json"):
         raise DataError(f"a model named {name} cannot be told from ACRO's own file; rename it")
     model = folder / name
-    if model.is_file() and hashlib.sha256(model.read_bytes()).hexdigest() != source.sha256:
+    if model.is_file() and _digest(model) != source.sha256:
         raise DataError(f"{model} is not the model that was audited; put that one into the folder")
 
 
-def _write(folder: Path, name: str, content: str) -> None:
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write(folder: Path, name: str, content: str, *, private: bool = False) -> None:
     """Write a file and its checksum; who may replace it was decided before."""
-    write_file(folder / name, content, force=True)
+    write_file(folder / name, content, force=True, private=private)
     digest = hashlib.sha256(content.encode()).hexdigest()
     write_file(_checksum(folder, name), digest, force=True)
 
@@ -163,17 +177,18 @@ def _write(folder: Path, name: str, content: str) -> None:
 def _record(report: Report, uid: str, files: list[str], now: datetime) -> dict[str, Any]:
     source, policy = report.forest.source, report.policy
     model = "the model" if source.path is None else Path(source.path).name
+    status = "review" if report.verdict == "accepted" else report.verdict
     return {
         "uid": uid,
-        # A policy without checks has passed nothing.
-        "status": report.verdict if report.checks else "review",
+        # A policy without checks has passed nothing; the output checker decides on exceptions.
+        "status": status if report.checks else "review",
         "type": "custom",
         "properties": {
             "method": "treeaudit",
             "version": __version__,
             "model": model,
             "model_sha256": source.sha256,
-            "policy": policy.name,
+            "policy": policy.title,
             "policy_sha256": policy.sha256,
         },
         "files": [{"name": name, "sdc": {}} for name in files],
@@ -217,6 +232,6 @@ def _config(report: Report) -> dict[str, Any]:
     values = report.policy.values
     named = {"safe_threshold": "min-leaf", "safe_dof_threshold": "min-degrees-of-freedom"}
     return {theirs: values[ours] for theirs, ours in named.items() if ours in values} | {
-        "treeaudit_policy": report.policy.name,
+        "treeaudit_policy": report.policy.title,
         "treeaudit_values": dict(values),
     }

@@ -4,8 +4,22 @@ import math
 
 from treeaudit.findings.checks import epsilon
 from treeaudit.findings.report import Report, view_of
+from treeaudit.reports.plain_text import plain
 
-__all__ = ["next_steps", "verdict_line"]
+__all__ = ["acceptance", "next_steps", "verdict_line"]
+
+
+def acceptance(report: Report) -> str:
+    """Return who accepts what fails, and until when; nothing where there is no baseline."""
+    if report.baseline is None:
+        return ""
+    by, until = (report.baseline.get(key) for key in ("by", "until"))
+    if not by or not until:
+        return "accepted by nobody in particular"
+    by = plain(by, 120)
+    if report.baseline.get("holds"):
+        return f"accepted by {by} until {until}"
+    return f"the acceptance by {by} ended on {until}"
 
 
 def verdict_line(report: Report) -> str:
@@ -13,7 +27,7 @@ def verdict_line(report: Report) -> str:
 
     The verdict itself is not repeated.
     """
-    name = f"policy {report.policy.name}"
+    name = f"policy {plain(report.policy.title, 200)}"
     total = len(report.checks)
     if not total:
         return f"{name} makes no checks: this is no pass"
@@ -21,7 +35,7 @@ def verdict_line(report: Report) -> str:
     for check in report.checks:
         count["accepted" if check.accepted else check.status] += 1
     checks = "check" if total == 1 else "checks"
-    old = "" if report.baseline is None else report.baseline["name"]
+    old = "" if report.baseline is None else plain(report.baseline["name"], 120)
     if count["fail"]:
         text = f"{count['fail']} of {total} {checks} of {name} failed"
         text += f", {count['accepted']} accepted by {old}" if count["accepted"] else ""
@@ -30,8 +44,8 @@ def verdict_line(report: Report) -> str:
         return f"{count['skipped']} of {total} {checks} of {name} could not be made"
     if count["accepted"]:
         return (
-            f"{count['accepted']} of {total} {checks} of {name} failed, no worse than in {old}; "
-            "the others passed"
+            f"{count['accepted']} of {total} {checks} of {name} failed, no worse than in {old}, "
+            f"{acceptance(report)}; the others passed"
         )
     return f"{'the check' if total == 1 else f'all {total} checks'} of {name} passed"
 
@@ -54,6 +68,12 @@ def next_steps(report: Report) -> list[str]:
             steps.append(view_of(report, finding).step)
     steps = list(dict.fromkeys(step for step in steps if step))
     bounded = epsilon([], report.forest)
+    if any(c.accepted for c in report.checks) and not (report.baseline or {}).get("holds"):
+        steps.append(
+            "whoever answers for what is no worse writes their name and a date into "
+            f"{plain((report.baseline or {})['name'], 120)}, "
+            '"accepted": {"by": "NAME", "until": "YYYY-MM-DD"}'
+        )
     if report.verdict == "review" and math.isfinite(bounded):
         steps.append(
             "hold it against --policy private: its counts are noise, and what it can give away "
@@ -61,7 +81,8 @@ def next_steps(report: Report) -> list[str]:
         )
     elif report.verdict == "review":
         reasons = {c.reason for c in report.checks if c.status == "skipped" and c.reason}
-        steps.append(
-            f"somebody has to decide what could not be checked ({'; '.join(sorted(reasons))})"
-        )
+        if reasons:
+            steps.append(
+                f"somebody has to decide what could not be checked ({'; '.join(sorted(reasons))})"
+            )
     return steps

@@ -45,7 +45,7 @@ def claimed(claims: Claims, what: Literal["alone", "certain"]) -> tuple[str, str
 
 def advice(comparison: Comparison) -> str:
     """Return which model to take, in one sentence."""
-    best, name = comparison.best, comparison.policy.name
+    best, name = comparison.best, plain(comparison.policy.title, 200)
     if not comparison.policy.values:
         return f"Policy {name} makes no checks: choose by what the columns say."
     if best is None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
+from treeaudit.reports.advice import acceptance
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import claim, spent
@@ -67,7 +68,7 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
         found.append((_ROLES.get(role, role), f"{plain(name, 120)}, {_rows(rows, numbers)}"))
     return [
         *found,
-        ("Policy", f"{policy.name}: {values or 'no checks'}"),
+        ("Policy", f"{plain(policy.title, 200)}: {values or 'no checks'}"),
         ("Hash of the policy", policy.sha256),
         *_baseline(report),
         ("Version", f"treeaudit {__version__}"),
@@ -79,7 +80,8 @@ def _baseline(report: Report) -> list[tuple[str, str]]:
     if report.baseline is None:
         return []
     name = plain(str(report.baseline.get("name")), 120)
-    return [("Accepted report", f"{name}, SHA-256 {report.baseline.get('sha256')}")]
+    told = f"{name}, SHA-256 {report.baseline.get('sha256')}, {acceptance(report)}"
+    return [("Accepted report", told)]
 
 
 def _rows(rows: int, numbers: Numbers) -> str:

@@ -17,9 +17,7 @@ def pill(report: Report) -> tuple[str, str]:
     highest = max((f.severity for f in report.findings), key=SEVERITIES.index, default="none")
     risk = "no finding" if highest == "none" else f"{highest.upper()} RISK"
     look = VERDICT[report.verdict]
-    word = f"{look.word} {report.verdict.upper()}"
-    accepted = report.verdict == "pass" and is_accepted(report)
-    return f"{word} · {risk}", "warn" if accepted else look.tone
+    return f"{look.word} {report.verdict.upper()} · {risk}", look.tone
 
 
 def is_accepted(report: Report) -> bool:
@@ -31,9 +29,10 @@ def release(report: Report) -> str:
     """Answer whether the file may go out."""
     if not report.checks:
         return "Nothing was decided: this policy makes no checks."
-    if report.verdict == "pass" and is_accepted(report):
-        return "No worse than what was accepted before; the policy alone would fail it."
+    if report.verdict == "review" and is_accepted(report):
+        return "No worse than an earlier report; the policy alone would fail it: somebody decides."
     return {
+        "accepted": "No worse than what was accepted before; the policy alone would fail it.",
         "fail": "This file should not go out as it is.",
         "pass": "This file may go out under this policy.",
         "review": "Nothing failed, but not everything could be checked: somebody has to decide.",

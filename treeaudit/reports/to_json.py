@@ -43,9 +43,13 @@ def as_json(data: object) -> str:
 
 def asked(policy: Policy, people: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
     """Return what was held against which policy, with which tables of people."""
-    values = dict(policy.values)
     return {
-        "policy": {"name": policy.name, "sha256": policy.sha256, "values": values},
+        "policy": {
+            "name": policy.name,
+            "source": policy.source,
+            "sha256": policy.sha256,
+            "values": dict(policy.values),
+        },
         "people": {role: {"name": name, "records": n} for role, (name, n) in people.items()},
     }
 
