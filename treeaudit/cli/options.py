@@ -66,7 +66,7 @@ def distinct(paths: list[Path] | None) -> list[Path] | None:
 
 def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true, false, a table as in TOML, or text."""
-    import tomllib
+    from treeaudit.input import parse_toml
 
     read: dict[str, Any] = {}
     for pair in given or ():
@@ -74,8 +74,8 @@ def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str)
         if not equals or not name.strip():
             raise DataError(f"--set {pair}: write NAME=VALUE, such as {such}")
         try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+            value = parse_toml(f"value = {text}")["value"]
+        except ValueError:
             value = None if text.strip() == "none" else text.strip()
         read[name.strip()] = value
     if taken := reserved & set(read):
@@ -178,7 +178,7 @@ AcceptedReport = Annotated[
     Path | None,
     _POLICY(
         "--baseline",
-        help="An accepted JSON report: only what is new or worse fails.",
+        help="A JSON report that somebody accepted until a date: only what is new or worse fails.",
         metavar="JSON",
     ),
 ]

@@ -51,7 +51,7 @@ def schema(
     if output is None:
         typer.echo(draft, nl=False)
         return
-    written = write_file(output, draft, force=force)
+    written = write_file(output, draft, force=force, private=True)
     typer.echo(plain(f"schema  {written}", 1000))
     typer.echo(
         "It was taken from the data. Replace what is not public knowledge, then set "

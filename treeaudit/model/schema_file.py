@@ -17,13 +17,13 @@
 """
 
 import json
-import math
 import os
-import tomllib
+import sys
 from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import DataError, PrivacyError
+from treeaudit.input import read_toml
 from treeaudit.model.schema import Feature, Label, Schema
 
 __all__ = ["read_schema", "schema_text"]
@@ -101,11 +101,9 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
     """
     file = Path(path)
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        data = read_toml(file, DataError)
     except FileNotFoundError:
         raise DataError(f"there is no file {file}; treeaudit schema DATA drafts one") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(f"{file} cannot be read as TOML: {error}") from None
     schema = _schema(data, file)
     if data.get("confirmed") is not True:
         raise PrivacyError(
@@ -160,4 +158,4 @@ def _feature(entry: object, file: Path) -> Feature:
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) else None
+    return float(value) if abs(value) <= sys.float_info.max else None

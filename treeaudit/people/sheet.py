@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeaudit.errors import DataError
+from treeaudit.input import TABLE, check_regular
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,11 @@ def _read_file(path: Path) -> "pd.DataFrame":
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if path.is_dir():
         raise DataError(f"{path} is a folder; name the table itself")
-    if path.is_file() and suffixes and suffixes[-1] in _NO_TABLES:
+    try:
+        check_regular(path, TABLE, DataError)
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}") from None
+    if suffixes and suffixes[-1] in _NO_TABLES:
         raise DataError(f"{path.name} is no CSV or Parquet file; save the table as one of them")
     try:
         if ".parquet" in suffixes:
@@ -107,8 +112,6 @@ def _read_file(path: Path) -> "pd.DataFrame":
             **digits,
         )
         return frame.set_axis(frame.columns.str.strip(), axis=1)
-    except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
     except ImportError:
         raise DataError(
             f"{path.name}: reading Parquet needs pyarrow; pip install 'treeaudit[parquet]'"

@@ -88,7 +88,8 @@ def save(
     model = report.forest.source.path
     if model is not None and Path(path).resolve() == Path(model).resolve():
         raise DataError(f"{path} is the model itself; choose another name for the report")
-    return write_file(path, render(report, form, release_safe=release_safe), force=force)
+    content = render(report, form, release_safe=release_safe)
+    return write_file(path, content, force=force, private=not release_safe)
 
 
 def in_notebook(report: Report) -> str:

@@ -126,9 +126,9 @@ def save(comparison: Comparison, path: str | os.PathLike[str], *, force: bool = 
     if form == "html":
         from treeaudit.reports.comparison_html import to_html
 
-        return write_file(path, to_html(comparison), force=force)
+        return write_file(path, to_html(comparison), force=force, private=True)
     text = dumps(comparison) if form == "json" else to_text(comparison)
-    return write_file(path, text, force=force)
+    return write_file(path, text, force=force, private=True)
 
 
 def in_notebook(comparison: Comparison) -> str:

@@ -1,13 +1,18 @@
 """Untrusted text, made safe to show; and what a terminal would show, as text."""
 
 import io
+import re
+import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["plain", "printed"]
+__all__ = ["cell", "plain", "printed", "visible"]
+
+_HIDDEN = {**{code: 0x2400 + code for code in range(32)}, 127: 0x2421}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.ASCII | re.IGNORECASE)
 
 
 def printed(show: "Callable[[Console], None]", width: int) -> str:
@@ -28,7 +33,37 @@ def plain(text: str, length: int = 400) -> str:
     Examples
     --------
     >>> plain("age\x1b[31m\u202e")
-    'age�[31m�'
+    'age␛[31m\\u202e'
     """
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:length])
-    return shown + ("…" if len(text) > length else "")
+    return visible(text[:length]) + ("…" if len(text) > length else "")
+
+
+def visible(text: str) -> str:
+    r"""Return text with a picture or an escape for every character that shows none.
+
+    Examples
+    --------
+    >>> print(visible("a\nb\x7f \u202ec\x9b"))
+    a␊b␡ \u202ec\x9b
+    """
+    if text.isprintable():
+        return text
+    pictured = text.translate(_HIDDEN)
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in pictured)
+
+
+def cell(text: str) -> str:
+    """Return text as a cell of a CSV file that no spreadsheet takes for a formula.
+
+    An apostrophe goes before what one would run, and before an apostrophe: without
+    the first one, the cell is the text again.
+
+    Examples
+    --------
+    >>> [cell(text) for text in ("=1+1", " @SUM(A1)", "-2", "-2+3", "age", "'n")]
+    ["'=1+1", "' @SUM(A1)", '-2', "'-2+3", 'age', "''n"]
+    """
+    shown = visible(text)
+    first = unicodedata.normalize("NFKC", text.lstrip()[:1])  # of full-width forms, the plain one
+    risky = first and first in "=+-@'" and not _NUMBER.fullmatch(shown.strip())
+    return f"'{shown}" if risky else shown

@@ -14,6 +14,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.words import label_text
 from treeaudit.output import write_file
+from treeaudit.reports.plain_text import cell
 from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def save_table(
     ----------
     path
         ``.csv`` and ``.parquet`` hold the text columns of `Table.to_frame`;
-        ``.json`` holds exact bounds, one object per leaf.
+        ``.json`` holds exact bounds, one object per leaf. In CSV no text is one that
+        a spreadsheet would run, and no character is hidden; the other two hold
+        names as they are.
     expand
         One row per person instead of one per leaf (not for JSON).
 
@@ -61,11 +64,24 @@ def save_table(
     if form == "json":
         if expand:
             raise DataError("--expand writes CSV or Parquet; the JSON table has one row per leaf")
-        return write_file(path, json.dumps(to_records(table), allow_nan=False), force=force)
-    frame = table.expand() if expand else table.to_frame()
-    if form == "csv":
-        return write_file(path, frame.to_csv(index=False), force=force)
-    return write_file(path, _parquet(frame), force=force)
+        content: str | bytes = json.dumps(to_records(table), allow_nan=False)
+    else:
+        frame = table.expand() if expand else table.to_frame()
+        content = _csv(frame) if form == "csv" else _parquet(frame)
+    return write_file(path, content, force=force, private=True)
+
+
+def _csv(frame: "pd.DataFrame") -> str:
+    shown = {i: _shown(frame.iloc[:, i]) for i in range(frame.shape[1])}
+    heads = [cell(str(name)) for name in frame.columns]
+    return type(frame)(shown, index=frame.index).to_csv(index=False, header=heads)
+
+
+def _shown(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    if column.dtype.kind in "biuf":
+        return column
+    values = column.unique()
+    return column.map({v: cell(v) if isinstance(v, str) else v for v in values})
 
 
 def _parquet(frame: "pd.DataFrame") -> bytes:
