@@ -52,6 +52,42 @@ def test_permissions_are_those_of_any_new_file(tmp_path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@POSIX
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o600), (0o277, 0o400), (0o000, 0o600)])
+@pytest.mark.parametrize("force", [True, False])
+def test_what_is_for_the_owner_only(tmp_path, mask, mode, force) -> None:
+    path = tmp_path / "a.txt"
+    if force:
+        path.write_text("open to all")
+        path.chmod(0o666)
+    old = os.umask(mask)
+    try:
+        write_file(path, "x", force=force, private=True)
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@POSIX
+def test_reports_are_for_their_owner_and_safe_copies_for_everybody(figure_3, tmp_path) -> None:
+    from treeaudit.reports.table_files import save_table
+
+    report, found = ta.scan(figure_3), ta.compare(figure_3)
+    old = os.umask(0o022)
+    try:
+        private = [report.save(tmp_path / f"r.{form}") for form in ("html", "json", "txt")]
+        private += [found.save(tmp_path / f"c.{form}") for form in ("html", "json", "txt")]
+        private += [save_table(report.table, tmp_path / f"t.{form}") for form in ("csv", "json")]
+        shared = [
+            report.save(tmp_path / "s.html", release_safe=True),
+            ta.save(figure_3, tmp_path / "m.json"),
+        ]
+    finally:
+        os.umask(old)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in shared} == {0o644}
+
+
 def test_a_folder_that_is_not_there(tmp_path) -> None:
     with pytest.raises(ta.DataError, match="cannot be written"):
         write_file(tmp_path / "nowhere" / "a.txt", "x")

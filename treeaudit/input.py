@@ -21,7 +21,7 @@ CONFIG, BASELINE, TABLE = 1 << 20, 64 << 20, 8 << 30
 
 # tomllib takes the square of the parts of a dotted key.
 _DOTTED = re.compile(
-    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){32}""", re.ASCII
+    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""", re.ASCII
 )
 
 

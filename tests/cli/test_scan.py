@@ -212,9 +212,14 @@ def test_verbose_means_the_same_before_the_command(cancer_file) -> None:
 def test_an_accepted_report(cancer_file, tmp_path) -> None:
     accepted = tmp_path / "accepted.json"
     assert run("scan", cancer_file, "-q", "-o", accepted).returncode == 1
+    assert run("scan", cancer_file, "--baseline", accepted).returncode == 3
+    data = json.loads(accepted.read_text())
+    data["accepted"] = {"by": "Ada Lovelace", "until": "9999-12-31"}
+    accepted.write_text(json.dumps(data))
     done = run("scan", cancer_file, "--baseline", accepted)
     assert done.returncode == 0
-    assert "3 of 7 checks of policy default failed, no worse than in accepted.json" in done.stdout
+    assert "ACCEPTED" in done.stdout
+    assert "3 of 5 checks of policy default failed, no worse than in accepted.json" in done.stdout
     assert "accepted  Smallest group: 1, was 1 (at least 5 people)" in done.stdout
     done = run("scan", cancer_file, "--baseline", accepted, "--policy", "acro", "-q")
     assert done.returncode == 1

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 
 import jsonschema
 import pytest
@@ -14,15 +15,25 @@ from treeaudit.attacks import all_checks
 from treeaudit.findings.baseline import Baseline, accept
 from treeaudit.findings.findings import Check
 from treeaudit.findings.judging import judge, verdict_of
+from treeaudit.reports import render
+from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.to_json import json_schema
 
 CHECKS = all_checks()
 
 
+def signed(path, **changed):
+    """Somebody accepts a report."""
+    data = json.loads(path.read_text())
+    data["accepted"] = {"by": "Ada Lovelace", "until": "9999-12-31"} | changed
+    path.write_text(json.dumps(data))
+    return path
+
+
 @pytest.fixture
 def accepted(figure_3, tmp_path):
     """The report of the paper's tree, accepted as it is."""
-    return ta.scan(figure_3).save(tmp_path / "accepted.json")
+    return signed(ta.scan(figure_3).save(tmp_path / "accepted.json"))
 
 
 def scaled(forest, times) -> ta.Forest:
@@ -33,7 +44,7 @@ def scaled(forest, times) -> ta.Forest:
 
 def test_the_same_model_again_is_accepted(figure_3, accepted) -> None:
     report = ta.scan(figure_3, baseline=accepted)
-    assert (report.verdict, report.exit_code) == ("pass", 0)
+    assert (report.verdict, report.exit_code) == ("accepted", 0)
     failed = [c for c in report.checks if c.status == "fail"]
     assert len(failed) == 3
     assert all(c.accepted and c.baseline == c.measured for c in failed)
@@ -52,13 +63,13 @@ def test_better_is_accepted_and_worse_is_not(figure_3, tmp_path) -> None:
     assert (smallest.measured, smallest.baseline, smallest.accepted) == (1, 2, False)
     certain = next(c for c in report.checks if c.name == "max-certain-share")
     assert certain.accepted
-    old = ta.scan(worse).save(tmp_path / "worse.json")
-    assert ta.scan(better, baseline=old).verdict == "pass"
+    old = signed(ta.scan(worse).save(tmp_path / "worse.json"))
+    assert ta.scan(better, baseline=old).verdict == "accepted"
 
 
 def test_a_check_that_is_new_fails(figure_3, accepted) -> None:
     report = ta.scan(figure_3, baseline=accepted, policy="strict")
-    assert report.verdict == "pass"
+    assert report.verdict == "accepted"
     report = ta.scan(figure_3, baseline=accepted, policy="acro")
     assert report.verdict == "fail"
     assert [c.name for c in report.checks if c.status == "fail" and c.accepted] == ["min-leaf"]
@@ -68,8 +79,8 @@ def test_people_below_another_k_are_not_compared(figure_3, tmp_path) -> None:
     def policy(k: int) -> ta.Policy:
         return ta.Policy(name="p", values={"min-leaf": k, "max-small-leaf-people": 0})
 
-    old = ta.scan(figure_3, policy=policy(5)).save(tmp_path / "old.json")
-    assert ta.scan(figure_3, policy=policy(5), baseline=old).verdict == "pass"
+    old = signed(ta.scan(figure_3, policy=policy(5)).save(tmp_path / "old.json"))
+    assert ta.scan(figure_3, policy=policy(5), baseline=old).verdict == "accepted"
     report = ta.scan(figure_3, policy=policy(4), baseline=old)
     assert report.verdict == "fail"
     assert report.checks[1].baseline is None
@@ -81,8 +92,8 @@ def test_what_was_skipped_is_never_accepted(figure_3, accepted) -> None:
 
 def test_no_epsilon_then_and_now(figure_3, tmp_path) -> None:
     policy = ta.Policy(name="p", values={"max-epsilon": 1})
-    old = ta.scan(figure_3, policy=policy).save(tmp_path / "old.json")
-    assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "pass"
+    old = signed(ta.scan(figure_3, policy=policy).save(tmp_path / "old.json"))
+    assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "accepted"
     private = dataclasses.replace(figure_3, privacy={"epsilon": 8.0})
     old = ta.scan(private, policy=policy).save(tmp_path / "private.json")
     assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "fail"
@@ -134,8 +145,8 @@ def test_files_that_are_no_baseline(figure_3, accepted, change, message) -> None
 
 
 def test_a_baseline_of_another_model(cancer_file, tmp_path) -> None:
-    old = ta.scan(cancer_file).save(tmp_path / "old.json")
-    assert ta.scan(cancer_file, baseline=old).verdict == "pass"
+    old = signed(ta.scan(cancer_file).save(tmp_path / "old.json"))
+    assert ta.scan(cancer_file, baseline=old).verdict == "accepted"
     other = cancer_file.rename(tmp_path / "other.pkl")
     with pytest.raises(ta.PolicyError, match=r"about cancer.pkl, not about other.pkl"):
         ta.scan(other, baseline=old)
@@ -149,4 +160,56 @@ def test_the_verdict_counts_only_what_is_not_accepted(figure_3) -> None:
     assert verdict == verdict_of(checks) == "review"
     failed = dataclasses.replace(checks[0], status="fail")
     assert verdict_of([failed]) == "fail"
-    assert verdict_of([dataclasses.replace(failed, accepted=True)]) == "pass"
+    excused = [dataclasses.replace(failed, accepted=True)]
+    assert verdict_of(excused) == "review"
+    assert verdict_of(excused, signed=True) == "accepted"
+    assert verdict_of([*excused, checks[0]], signed=True) == "review"
+    assert verdict_of([*excused, failed], signed=True) == "fail"
+
+
+def test_a_report_that_nobody_answers_for_accepts_nothing(figure_3, tmp_path) -> None:
+    """Whoever has the folder has a report of the same failing model: that is no acceptance."""
+    path = ta.scan(figure_3).save(tmp_path / "old.json")
+    report = ta.scan(figure_3, baseline=path)
+    assert (report.verdict, report.exit_code) == ("review", 3)
+    for form in ("txt", "html"):
+        assert "accepted by nobody in particular" in " ".join(render(report, form).split())
+        assert "writes their name and a date into" in " ".join(render(report, form).split())
+    report = ta.scan(figure_3, baseline=signed(path, until="2020-01-04"))
+    assert report.verdict == "review"
+    assert "the acceptance by Ada Lovelace ended on 2020-01-04" in verdict_line(report)
+    jsonschema.validate(report.to_dict(), json_schema())
+    jsonschema.validate(json.loads(path.read_text()), json_schema())
+    for lacking in ({"by": None}, {"until": None}):
+        assert ta.scan(figure_3, baseline=signed(path, **lacking)).verdict == "review"
+
+
+def test_who_accepts_and_until_when_is_said(figure_3, accepted) -> None:
+    report = ta.scan(figure_3, baseline=accepted)
+    assert report.to_dict()["baseline"] | {"sha256": "", "model_sha256": None} == {
+        "name": "accepted.json",
+        "sha256": "",
+        "model_sha256": None,
+        "by": "Ada Lovelace",
+        "until": "9999-12-31",
+        "holds": True,
+    }
+    for form in ("txt", "html"):
+        shown = " ".join(render(report, form).split())
+        assert "ACCEPTED" in shown
+        assert "accepted by Ada Lovelace until 9999-12-31" in shown
+        assert not re.search(r"PASS (?!does not mean)", shown)
+
+
+def test_nobody_accepts_what_passes(figure_3, accepted) -> None:
+    policy = ta.Policy(name="p", values={"min-leaf": 1})
+    assert ta.scan(figure_3, policy=policy, baseline=accepted).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"by": ""}, {"by": "a\x1b"}, {"by": 3}, {"by": "a" * 300}, {"until": "soon"}, {"until": 9}],
+)
+def test_names_and_dates_that_are_none(figure_3, accepted, changed) -> None:
+    with pytest.raises(ta.PolicyError, match="no whole treeaudit report"):
+        ta.scan(figure_3, baseline=signed(accepted, **changed))

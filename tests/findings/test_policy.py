@@ -167,6 +167,52 @@ def test_files_that_do_not_help(tmp_path, monkeypatch, text, name, message) -> N
         read_policy(name)
 
 
+@pytest.mark.parametrize("name", [*BUILT_IN, "Default", " strict", "ｄefault"])
+def test_no_file_changes_a_policy_that_is_built_in(tmp_path, monkeypatch, name) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f'policies."{name}"]\nmin-leaf = 0\n'
+    (tmp_path / "pyproject.toml").write_text(f"[tool.treeaudit.{text}", encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(f"[{text}", encoding="utf-8")
+    for asked in ("default", name, "mine.toml"):
+        with pytest.raises(ta.PolicyError, match="built in: give it another name") as told:
+            read_policy(asked)
+        assert "\n" not in str(told.value)
+
+
+def test_names_that_cannot_be_printed(tmp_path) -> None:
+    path = tmp_path / "mine.toml"
+    for name in ("", "a\\u001b[31m", "\\u202ea", "a" * 81):
+        path.write_text(f'[policies."{name}"]\nmin-leaf = 1\n')
+        with pytest.raises(ta.PolicyError, match="no name of a policy"):
+            read_policy(str(path))
+
+
+def test_a_policy_of_a_file_is_named_with_it_in_every_output(
+    figure_3, tmp_path, monkeypatch
+) -> None:
+    from treeaudit.reports import render
+    from treeaudit.reports.acro import write_acro
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.treeaudit.policies.release]\nmin-leaf = 7\n")
+    report, named = ta.scan(figure_3, policy="release"), "release of ./pyproject.toml"
+    assert report.policy.source == "./pyproject.toml"
+    assert f"policy {named}" in " ".join(render(report, "txt").split())
+    assert f'<span class="mono">{named}</span>' in render(report, "html")
+    assert named in render(report, "html", release_safe=True)
+    assert report.to_dict()["policy"]["source"] == "./pyproject.toml"
+    records = write_acro(report, tmp_path / "outputs").read_text()
+    assert f'"policy": "{named}"' in records
+    assert f"of policy {named} failed" in records or f"of policy {named}" in records
+    found = ta.compare(figure_3, policy="release")
+    assert all(named in found.save(tmp_path / f"c.{form}").read_text() for form in ("html", "txt"))
+    assert ta.scan(figure_3).to_dict()["policy"]["source"] is None
+    path = tmp_path / "tre.toml"
+    path.write_text("[policies.tre]\nmin-leaf = 7\n")
+    assert read_policy(str(path)).title == "tre of tre.toml"
+    assert read_policy("tre.toml").title == "tre of tre.toml"
+
+
 def test_a_file_with_two_policies_or_none(tmp_path) -> None:
     path = tmp_path / "two.toml"
     path.write_text("[policies.a]\nmin-leaf = 1\n[policies.b]\nmin-leaf = 2\n")

@@ -1,12 +1,18 @@
 """An entry for SACRO-Viewer: read back the way the viewer and ACRO read it."""
 
+import dataclasses
 import hashlib
 import json
+import multiprocessing
+import stat
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 import pytest
 
 import treeaudit as ta
+from tests.systems import LINKS, POSIX
 from treeaudit.reports.acro import write_acro
 
 THEN = datetime(2026, 1, 2, 3, 4, 5)
@@ -137,6 +143,53 @@ def test_a_folder_of_something_else(report, tmp_path, content, message) -> None:
     with pytest.raises(ta.DataError, match=message):
         write_acro(report, tmp_path)
     assert (tmp_path / "results.json").read_text() == content
+
+
+def named(report, name):
+    """The same report of a model of another name."""
+    source = dataclasses.replace(report.forest.source, path=name)
+    return dataclasses.replace(report, forest=dataclasses.replace(report.forest, source=source))
+
+
+@POSIX
+def test_no_record_is_lost_where_fifty_processes_write(report, tmp_path) -> None:
+    folder, context = tmp_path / "outputs", multiprocessing.get_context("fork")
+    reports = [named(report, f"{number}.pkl") for number in range(50)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # forks of a process with threads
+        writers = [context.Process(target=write_acro, args=(one, folder)) for one in reports]
+        for writer in writers:
+            writer.start()
+    for writer in writers:
+        writer.join()
+    assert {writer.exitcode for writer in writers} == {0}
+    assert set(as_the_viewer(folder)) == {f"treeaudit_{number}.pkl" for number in range(50)}
+    assert not list(folder.glob(".*"))
+
+
+def test_one_of_several_writers_has_the_name(report, tmp_path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        done = [pool.submit(write_acro, report, tmp_path / "outputs") for _ in range(8)]
+    failed = [str(one.exception()) for one in done if one.exception()]
+    assert len(failed) == 7
+    assert all("has an entry treeaudit_cancer.pkl already" in message for message in failed)
+    assert len(as_the_viewer(tmp_path / "outputs")) == 1
+
+
+@POSIX
+def test_records_are_for_their_owner(report, tmp_path) -> None:
+    write_acro(report, tmp_path / "outputs")
+    for path in (tmp_path / "outputs").glob("*.*"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+@LINKS
+def test_the_lock_is_no_way_out_of_the_folder(report, tmp_path) -> None:
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs" / ".treeaudit.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ta.DataError, match="cannot be written"):
+        write_acro(report, tmp_path / "outputs")
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_place_that_is_no_folder(report, tmp_path) -> None:

@@ -1,6 +1,8 @@
 """The HTML report: what it says, what it escapes, what it leaves out."""
 
+import base64
 import datetime
+import hashlib
 import re
 from html.parser import HTMLParser
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from tests.strategies import examples, forests
-from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, scan
+from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, compare, scan
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.tree import CategorySets
 from treeaudit.repair.fix import with_fix
@@ -469,6 +471,33 @@ def test_a_page_is_one_file_without_a_network():
     assert not re.search(r'(?:src|href)="(?!#|data:)', text)
     assert "url(" not in text
     assert "@import" not in text
+
+
+def test_a_page_allows_its_own_style_and_script_by_their_hashes(tmp_path):
+    """And nothing else: no other block, no style attribute, no event handler."""
+    model = flat([1, 9], name="<b onclick='x'>", classes=("</style><script>x</script>", "yes"))
+    pages = [to_html(scan(model), release_safe=safe) for safe in (False, True)]
+    pages.append(compare(model, flat([30, 40])).save(tmp_path / "c.html").read_text("utf-8"))
+    for text in pages:
+        page = Page(text)
+        (policy,) = [
+            m["content"] for m in page.named("meta") if "content" in m and "default" in m["content"]
+        ]
+        blocks = re.findall(r"(?s)<(style|script)>(.*?)</\1>", text)
+        names = [name for name, _ in blocks]
+        assert names == (["style", "script"] if "script-src" in policy else ["style"])
+        asked = ["default-src 'none'"]
+        for name, block in blocks:
+            digest = base64.b64encode(hashlib.sha256(block.encode()).digest()).decode()
+            asked.append(f"{name}-src 'sha256-{digest}'")
+        assert policy == "; ".join([*asked, "img-src data:"])
+        assert len(page.named("style") + page.named("script")) == len(blocks)
+        assert not [
+            (tag, name)
+            for tag, attrs in page.tags
+            for name in attrs
+            if name == "style" or name.startswith("on")
+        ]
 
 
 def test_custom_thresholds_are_shown():

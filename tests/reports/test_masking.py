@@ -55,7 +55,7 @@ def of(n: int) -> Estimate:
         (Either("3 of 40", "few"), "3 of 40", "few"),
         (Prose("3 of 40 (scikit-learn 1.9.1)"), "3 of 40 (scikit-learn 1.9.1)",
          "fewer than 5 of 40 (scikit-learn 1.9.1)"),
-        ("3\x1b", "3�", "3�"),
+        ("3\x1b", "3␛", "3␛"),
         (Strong("nobody"), "nobody", "nobody"),
         (1_234, "1,234", "1,234"),
         (0.25, "0.25", "0.25"),

@@ -108,7 +108,7 @@ def write_acro(
         check_folder(model, target, force=force)
         (target / "checksums").mkdir(exist_ok=True)
         for name, content in files.items():
-            _write(target, name, content, private=True)
+            _write(target, name, content)
         if not (target / "config.json").exists():
             _write(target, "config.json", json.dumps(_config(report), indent=4) + "\n")
         if model is not None and report.forest.source.sha256 is not None:
@@ -167,9 +167,9 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _write(folder: Path, name: str, content: str, *, private: bool = False) -> None:
+def _write(folder: Path, name: str, content: str) -> None:
     """Write a file and its checksum; who may replace it was decided before."""
-    write_file(folder / name, content, force=True, private=private)
+    write_file(folder / name, content, force=True, private=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
     write_file(_checksum(folder, name), digest, force=True)
 

@@ -5,10 +5,13 @@ direction characters are replaced, and the drawings are escaped where they are
 made.
 """
 
+import base64
 import datetime
 import functools
+import hashlib
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 
 import jinja2
 from markupsafe import Markup
@@ -123,7 +126,22 @@ def environment() -> jinja2.Environment:
         finalize=_finalize,
     )
     made.filters["breakable"] = _breakable
+    made.filters["hashed"] = _hashed
+    made.globals["inline"] = _inline
     return made
+
+
+def _inline(*names: str) -> Markup:
+    """Return style or script of our own as it stands in a page."""
+    folder = files("treeaudit.reports") / "templates"
+    texts = [(folder / name).read_text(encoding="utf-8") for name in names]
+    return Markup("\n" + "".join(texts))  # noqa: S704  # files of this package
+
+
+def _hashed(block: Markup) -> Markup:
+    """Return the name by which a page allows this block, and no other that gets into it."""
+    digest = hashlib.sha256(block.encode()).digest()
+    return Markup("'sha256-{}'").format(base64.b64encode(digest).decode())
 
 
 def _breakable(text: str) -> Markup:

@@ -1,0 +1,58 @@
+"""The table as CSV: no spreadsheet runs it, nothing is hidden, and names come back."""
+
+import csv
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import treeaudit as ta
+from tests.reports.test_html import flat
+from treeaudit.reports.plain_text import cell, visible
+from treeaudit.reports.table_files import save_table
+
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+"""What begins a formula, and its full-width forms."""
+
+
+@pytest.mark.parametrize("space", ["", " ", "\t", "\r", "\n", "\u00a0", "\u3000", " \t"])
+@pytest.mark.parametrize("sign", SIGNS)
+def test_formulas_are_defused(sign, space) -> None:
+    for text in (f"{space}{sign}SUM(A1)", f"{space}{sign}1{sign}1", f"{space}{sign}"):
+        assert cell(text) == f"'{visible(text)}"
+
+
+@pytest.mark.parametrize("text", ["-2", "+1.5", "-1e-05", "-inf", "1.5", " -3 ", "a-b", "≤ -2", ""])
+def test_numbers_and_words_stay(text) -> None:
+    assert cell(text) == text
+
+
+@given(st.text())
+def test_no_text_is_run_and_none_hides_a_character(text) -> None:
+    shown = cell(text)
+    assert shown.isprintable()
+    assert shown.lstrip()[:1] not in tuple(SIGNS) or float(shown.strip()) is not None
+
+
+@given(st.text(st.characters(exclude_categories=["C", "Z"])))
+def test_without_an_apostrophe_the_text_is_back(text) -> None:
+    assert cell(text).removeprefix("'") == text
+
+
+def test_a_whole_table(tmp_path) -> None:
+    names = ("=cmd|'/C calc'!A0", "\t=1+1")
+    model = flat([3, 5], counts=[[1, 2], [5, 0]], classes=names, name="\x1b[31m@age\u202e")
+    table = ta.reconstruct(model)
+    for expand in (False, True):
+        path = save_table(table, tmp_path / f"{expand}.csv", expand=expand)
+        text = path.read_bytes().decode()
+        assert not re.search(r"[^\n\x20-\x7e\u2400-\u2421≤≥<>]", text)
+        cells = [one for row in csv.reader(text.splitlines()) for one in row]
+        assert "␛[31m@age\\u202e" in cells
+        assert not [one for one in cells if one.lstrip()[:1] in ("=", "+", "-", "@")]
+    people = pd.read_csv(tmp_path / "True.csv").iloc[:, -1]
+    assert people.value_counts().to_dict() == {"'" + names[0]: 6, "'␉=1+1": 2}
+    leaves = pd.read_csv(tmp_path / "False.csv")
+    assert leaves.people.tolist() == [3, 5]
