@@ -78,7 +78,10 @@ def test_nothing_passes(cancer_file) -> None:
     done = run("defend", cancer_file, "--policy", policy, "-o", folder / "safe.pkl")
     assert done.returncode == 1
     text = " ".join(done.stdout.split())
-    assert "nothing written: none of 5 repairs passes policy mine; nearest: leaves of" in text
+    assert (
+        "nothing written: none of 5 repairs passes policy mine of mine.toml; nearest: leaves of"
+        in text
+    )
     assert not (folder / "safe.pkl").exists()
 
 

@@ -3,6 +3,7 @@
 import base64
 import datetime
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
@@ -283,7 +284,8 @@ def test_the_repair_that_was_tried_is_told(cancer_tree):
 
 def test_what_was_accepted_before_is_no_plain_pass(tmp_path):
     model = flat([1, 20, 30])
-    scan(model).save(tmp_path / "accepted.json")
+    data = scan(model).to_dict() | {"accepted": {"by": "Ada Lovelace", "until": "9999-12-31"}}
+    (tmp_path / "accepted.json").write_text(json.dumps(data))
     text = Page(to_html(scan(model, baseline=tmp_path / "accepted.json"))).text
     assert "No worse than what was accepted before; the policy alone would fail it." in text
     assert "accepted, was 1" in text
