@@ -172,7 +172,7 @@ def test_one_of_several_writers_has_the_name(report, tmp_path) -> None:
         done = [pool.submit(write_acro, report, tmp_path / "outputs") for _ in range(8)]
     failed = [str(one.exception()) for one in done if one.exception()]
     assert len(failed) == 7
-    assert all("has an entry treeaudit_cancer.pkl already" in message for message in failed)
+    assert all("already; use --force" in message for message in failed)
     assert len(as_the_viewer(tmp_path / "outputs")) == 1
 
 
