@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
@@ -19,7 +19,7 @@ from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.unpack import Content, open_file, unpack
 
-__all__ = ["FORMATS", "READERS", "Format", "Reader", "load"]
+__all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "read"]
 
 
 class Reader(Protocol):
@@ -107,8 +107,8 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
         Which model to take from a bundle of several, by the name that the
         error lists.
     max_bytes
-        Largest file, packed or unpacked. Unless told 8 GiB, and unpacked at most 100
-        times the file, or 256 MiB.
+        Largest file, packed, unpacked or as Python objects. Unless told a file may have
+        8 GiB, and unpack to four times its size and 256 MiB more.
 
     Returns
     -------
@@ -143,8 +143,15 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
     else:
         content = unpack(_pickled(model), limits)
         source = Source(n_bytes=content.n_bytes)
+    return read(content, source, select, limits)
+
+
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+    """Read the model in a file that is open already; see `load`."""
+    limits = content.within(limits)
     for one in READERS:
         if one.reader.matches(content):
+            _check_unpacked(one, content, limits)
             forest = one.reader.read(content, source, select, limits)
             if source.path is None:
                 in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)
@@ -154,6 +161,16 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
     if what == "a text file":
         raise ReadError(f"{_where(source, content)} is a text file; name the model that was saved")
     raise UnsupportedModelError(f"{_where(source, content)} is {what}")
+
+
+def _check_unpacked(form: Format, content: Content, limits: Limits) -> None:
+    """Refuse text and numbers packed so tightly that their objects would be far larger."""
+    n = len(content.data)
+    if content.compression and form != READERS[0] and limits.objects(n) < 4 * n:
+        raise ModelTooLargeError(
+            f"{content.n_bytes:,} bytes unpack to {n:,}, more than treeaudit takes in of a "
+            f"compressed {form.names[0]} file: unpack it first, or allow more with --max-bytes"
+        )
 
 
 def _where(source: Source, content: Content) -> str:
