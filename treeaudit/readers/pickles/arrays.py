@@ -17,10 +17,12 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array
 
 __all__ = [
+    "ARRAY_CLASSES",
     "DType",
     "LateArray",
     "array_from",
     "arrived",
+    "axes_from",
     "not_described",
     "object_array",
     "scalar_from",
@@ -29,6 +31,20 @@ __all__ = [
 
 Buffer = bytes | bytearray | memoryview
 
+ARRAY_CLASSES = frozenset(
+    (
+        *(f"numpy.{name}" for name in ("ndarray", "matrix", "memmap", "recarray", "chararray")),
+        *(f"numpy.{core}.memmap.memmap" for core in ("core", "_core")),
+        *(f"numpy.{core}.recarray" for core in ("core.records", "_core.records", "rec")),
+        *(f"numpy.{core}.chararray" for core in ("core.defchararray", "_core.defchararray")),
+        "numpy.char.chararray",
+        *(f"numpy.{core}.defmatrix.matrix" for core in ("matrixlib", "core")),
+    )
+)
+"""Subclasses that numpy fills like any array; to rebuild a memmap opens no file."""
+
+# Flags of a type whose elements refer to objects.
+_POINTERS = 0x07
 _CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](\d{1,8})|[?OV])")
 
 
@@ -76,10 +92,17 @@ class DType:
         if int(match[1] or 0) > Most.record:
             raise ReadError(f"an array element of {match[1]} bytes is too large")
         state = self.state if isinstance(self.state, tuple) else ()
-        order = state[1] if len(state) > 1 else "="
+        # Nine have the unit of a date.
+        if self.state is not None and (len(state) not in (7, 8, 9) or state[0] not in (3, 4)):
+            raise ReadError("an array type is not described as numpy does")
+        if len(state) > 7 and (state[7].__class__ is not int or state[7] & _POINTERS):
+            raise UnsafeModelError("an array type says that its numbers are Python objects")
+        order = state[1] if state else self.code[0] if self.code[0] in "<>" else "="
         order = order.decode("latin1") if isinstance(order, bytes) else order
         if not isinstance(order, str) or order not in ("<", ">", "|", "="):
             raise ReadError("an array has an unknown byte order")
+        if self.n_fields and "V" not in self.code:
+            raise ReadError("an array type that is no record has fields")
         if self.n_fields:
             return self._record(state)
         if len(state) > 2 and state[2] is not None:
@@ -88,6 +111,8 @@ class DType:
         if code[0] in "SUV" and len(state) > 5 and isinstance(state[5], int) and state[5] >= 0:
             if state[5] > Most.record:
                 raise ReadError(f"an array element of {state[5]} bytes is too large")
+            if code[0] == "U" and state[5] % 4:
+                raise ReadError("an array of text has half characters")
             size = state[5] // 4 if code[0] == "U" else state[5]
             code = f"{code[0]}{size}"
         if code[0] in "mM":
@@ -230,6 +255,20 @@ def object_array(items: object, shape: object) -> Array:
     return flat.reshape(sizes)
 
 
+def axes_from(axes: object, n: int) -> tuple[int, ...]:
+    """Return the order of the axes of an array, each of them once.
+
+    Raises
+    ------
+    ReadError
+        If it is none.
+    """
+    order = tuple(axes) if isinstance(axes, tuple | list) else ()
+    if not all(axis.__class__ is int for axis in order) or sorted(order) != list(range(n)):
+        raise ReadError("the axes of an array have no order")
+    return order
+
+
 def scalar_from(dtype: object, data: object) -> object:
     """Return a numpy scalar as a Python value."""
     if isinstance(dtype, DType) and dtype.is_object:
@@ -237,7 +276,7 @@ def scalar_from(dtype: object, data: object) -> object:
             raise UnsafeModelError(
                 "the file forges a Python object from raw bytes; treat it as hostile"
             )
-        return data
+        raise ReadError("a number that is an object is damaged")
     if isinstance(dtype, DType) and not data and dtype.build().str[1:] in ("S0", "U0"):
         return b"" if dtype.build().kind == "S" else ""
     value: object = array_from(data, dtype, (1,), False)[0].item()

@@ -3,28 +3,24 @@
 None of them calls anything that the file names; see `pickle_vm`.
 """
 
+import codecs
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.pickles.construct import ADVICE, hashable
-from treeaudit.readers.pickles.inert import Global, Inert, Text
-from treeaudit.readers.pickles.machine import MARK, Machine, Step
+from treeaudit.readers.pickles.inert import MARK, Global, Inert, Text
+from treeaudit.readers.pickles.machine import Machine, Step, is_own
 
 __all__ = ["STEPS"]
 
 _SHORT = 4096
 _LONG = 1024
-_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
-_PLAIN_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
-
-
-def _unescape(match: re.Match[bytes]) -> bytes:
-    code = match[1]
-    if len(code) == 3:
-        return bytes([int(code[1:], 16)])
-    return _PLAIN_ESCAPES.get(code, code)
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_FLOAT = re.compile(r"-?([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|inf|nan)")
+# Old picklers wrote these as they are.
+_OLD = ((b"\\u0000", b"\0"), (b"\\u000d", b"\r"), (b"\\u001a", b"\x1a"))
 
 
 def _eight_bit(raw: bytes) -> object:
@@ -35,7 +31,7 @@ def _eight_bit(raw: bytes) -> object:
 def collect(m: Machine, kind: Callable[[list[object]], object]) -> None:
     items = m.pop_mark()
     m.spend(64 + 8 * len(items))
-    m.push(kind(items))
+    m.make(kind(items))
 
 
 def short_tuple(m: Machine, n: int) -> None:
@@ -46,57 +42,74 @@ def short_tuple(m: Machine, n: int) -> None:
 
 def empty(m: Machine, value: object) -> None:
     m.spend(216)
-    m.push(value)
+    m.make(value)
 
 
 def long(m: Machine, n: int) -> None:
     if not 0 <= n <= _LONG:
         raise ReadError(f"an integer of {n:,} bytes at byte {m.at:,} is too long")
-    m.push(int.from_bytes(m.take(n), "little", signed=True))
+    value = int.from_bytes(m.take(n), "little", signed=True)
+    # One bit for the sign; pickle writes zero without any byte.
+    needed = (value if value >= 0 else ~value).bit_length() // 8 + 1 if value else 0
+    if n > needed:
+        m.note(n - needed, "bytes of a whole number that do not count")
+    m.push(value)
 
 
 def index(m: Machine) -> int:
     text = m.line()
-    if not text.isascii() or not text.isdecimal() or len(text) > 10:
+    if not _INTEGER.fullmatch(text) or len(text) > 10 or text[0] == "-":
         raise ReadError(f"the number before byte {m.at:,} is damaged")
     return int(text)
 
 
-def decimal(m: Machine) -> None:
-    text = m.line().rstrip("L")
-    if text in ("00", "01"):
+def decimal(m: Machine, end: str) -> None:
+    text = m.line()
+    if text in ("00", "01") and not end:
         m.push(text == "01")
-    elif len(text) <= _LONG and text.isascii() and text.removeprefix("-").isdecimal():
-        m.push(int(text))
+    elif text.endswith(end) and len(text) <= _LONG and _INTEGER.fullmatch(text.removesuffix(end)):
+        m.push(int(text.removesuffix(end)))
     else:
-        raise ReadError(f"the integer before byte {m.at:,} is damaged or too long")
+        raise ReadError(
+            f"the integer before byte {m.at:,} is damaged, too long or not spelled as pickle does"
+        )
 
 
 def decimal_float(m: Machine) -> None:
-    try:
-        m.push(float(m.line()))
-    except ValueError:
-        raise ReadError(f"the number before byte {m.at:,} is damaged") from None
+    text = m.line()
+    if not _FLOAT.fullmatch(text):
+        raise ReadError(f"the number before byte {m.at:,} is damaged")
+    value = float(text)
+    # Python 2.6 and older wrote 17 digits.
+    if text not in (repr(value), f"{value:.17g}", f"{value:.17g}.0", "-nan"):
+        m.note(len(text), "a number that is not spelled as pickle does")
+    m.push(value)
 
 
 def quoted(m: Machine) -> None:
-    text = m.line()
-    if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
-        raise ReadError(f"the text before byte {m.at:,} is damaged")
-    raw = text[1:-1].encode("utf-8", "surrogateescape")
-    m.push(_eight_bit(_ESCAPE.sub(_unescape, raw)))
+    text = m.raw_line(m.size)
+    try:
+        raw = codecs.escape_decode(text[1:-1])[0]
+    except ValueError:
+        raw = b""
+    if repr(raw)[1:].encode() != text:
+        raise ReadError(f"the text before byte {m.at:,} is not spelled as pickle does")
+    m.spend(len(raw))
+    m.push(_eight_bit(raw))
 
 
 def raw_unicode(m: Machine) -> None:
-    end = m.data.find(b"\n", m.at)
-    if end < 0:
-        raise ReadError(f"the text at byte {m.at:,} does not end")
-    raw = bytes(m.view[m.at : end])
-    m.at = end + 1
+    raw = m.raw_line(m.size)
     try:
-        m.push(raw.decode("raw_unicode_escape"))
+        text = raw.decode("raw_unicode_escape")
     except UnicodeDecodeError:
         raise ReadError(f"the text before byte {m.at:,} is damaged") from None
+    spelled = text.replace("\\", "\\u005c").replace("\n", "\\u000a").encode("raw_unicode_escape")
+    for new, old in _OLD:
+        raw = raw.replace(new, old)
+    if spelled != raw:
+        raise ReadError(f"the text before byte {m.at:,} is not spelled as pickle does")
+    m.push(text)
 
 
 def blob(m: Machine, n: int) -> None:
@@ -105,6 +118,8 @@ def blob(m: Machine, n: int) -> None:
 
 
 def frame(m: Machine) -> None:
+    if m.at - 1 < m.frame_end:
+        raise m.forged("begins a frame within a frame")
     n = m.number("<Q")
     if n > m.size - m.at:
         raise ReadError(f"a frame of {n:,} bytes at byte {m.at:,} goes beyond the file")
@@ -114,7 +129,10 @@ def frame(m: Machine) -> None:
 def frozen_set(m: Machine) -> None:
     items = m.pop_mark()
     m.spend(216 + 64 * len(items))
-    m.push(frozenset({hashable(item, i, m.spend) for i, item in enumerate(items)}))
+    made = frozenset({hashable(item, i, m.spend) for i, item in enumerate(items)})
+    if len(made) != len(items):
+        raise m.forged("puts an element into a set twice")
+    m.push(made)
 
 
 def dictionary(m: Machine) -> None:
@@ -141,6 +159,8 @@ def persistent(m: Machine) -> None:
 
 
 def protocol(m: Machine) -> None:
+    if m.at - 1 != m.begin:
+        raise m.forged("tells the protocol anywhere but first")
     version = m.number("<B")
     if version > 5:
         raise ReadError(f"pickle protocol {version} is unknown")
@@ -148,33 +168,34 @@ def protocol(m: Machine) -> None:
 
 def instance(m: Machine) -> None:
     module, name = m.line(), m.line()
-    m.push(m.call(m.mention(module, name), tuple(m.pop_mark())))
+    m.make(m.call(m.mention(module, name), tuple(m.pop_mark())))
 
 
 def named_object(m: Machine) -> None:
     items = m.pop_mark()
     if not items:
         raise ReadError(f"an object at byte {m.at - 1:,} has no class")
-    m.push(m.call(items[0], tuple(items[1:])))
+    m.make(m.call(items[0], tuple(items[1:])))
 
 
 def reduce(m: Machine) -> None:
     args = m.pop()
-    m.push(m.call(m.pop(), args))
+    m.make(m.call(m.pop(), args))
 
 
 def new_object(m: Machine) -> None:
     args = m.pop()
-    m.push(m.create(m.pop(), args))
+    m.make(m.create(m.pop(), args))
 
 
 def new_object_with_names(m: Machine) -> None:
     named, args = m.pop(), m.pop()
     made = m.create(m.pop(), args)
-    if isinstance(made, Inert) and isinstance(named, dict):
-        m.spend(64 * len(named))
-        made.pairs.update(named)
-    m.push(made)
+    if not (isinstance(made, Inert) and is_own(made.cls.module) and isinstance(named, dict)):
+        raise m.forged("makes an object with named arguments")
+    m.spend(8 * len(made.args))
+    made.args = (*made.args, named)
+    m.make(made)
 
 
 def stack_global(m: Machine) -> None:
@@ -187,24 +208,58 @@ def set_item(m: Machine) -> None:
     m.update([key, value])
 
 
-def drop_to_mark(m: Machine) -> None:
-    m.pop_mark()
-
-
 def drop(m: Machine) -> None:
-    if not m.stack:
-        raise ReadError(f"instruction at byte {m.at - 1:,} finds nothing to work on")
-    m.stack.pop()
+    """Pickle drops what it finds written already, inside itself, and fetches that instead."""
+    if m.set_by():
+        return
+    m.at -= 1
+    dropped: list[object] = []
+    while m.data[m.at : m.at + 1] == b"0" and m.stack:
+        m.at += 1
+        dropped.append(m.stack.pop())
+    if dropped and dropped[-1] is MARK:
+        dropped.pop()
+    again(m, dropped[::-1])
+
+
+def drop_to_mark(m: Machine) -> None:
+    again(m, m.pop_mark())
+
+
+def again(m: Machine, dropped: list[object]) -> None:
+    """Fetch what was stored in the meantime, and make sure that it is what was dropped."""
+    opcode = m.data[m.at : m.at + 1]
+    if opcode not in (b"g", b"h", b"j"):
+        raise m.forged("makes an object and drops it")
+    m.at += 1
+    STEPS[opcode[0]](m)  # type: ignore[misc]
+    value = m.stack[-1]
+    if isinstance(value, frozenset):
+        alike = len(value) == len(dropped) and value.issuperset(
+            hashable(one, i, m.spend) for i, one in enumerate(dropped)
+        )
+    elif isinstance(value, Inert) and len(dropped) == 1 and isinstance(dropped[0], Inert):
+        alike = value.cls == dropped[0].cls and _alike(value.args, dropped[0].args)
+    else:
+        alike = isinstance(value, tuple) and _alike(value, dropped)
+    if not alike:
+        raise m.forged("makes an object and drops it for another")
+
+
+def _alike(parts: Sequence[object], others: Sequence[object]) -> bool:
+    return len(parts) == len(others) and all(
+        a is b or (isinstance(a, int | float) and type(a) is type(b) and repr(a) == repr(b))
+        for a, b in zip(parts, others, strict=True)
+    )
 
 
 _ACTIONS: dict[str, Step] = {
     "(": lambda m: m.push(MARK),
     "0": drop,
     "1": drop_to_mark,
-    "2": lambda m: m.push(m.top()),
     "F": decimal_float,
-    "I": decimal,
-    "L": decimal,
+    "I": lambda m: decimal(m, ""),
+    "L": lambda m: decimal(m, "L"),
     "J": lambda m: m.push(m.number("<i")),
     "K": lambda m: m.push(m.number("<B")),
     "M": lambda m: m.push(m.number("<H")),
@@ -256,7 +311,7 @@ _ACTIONS: dict[str, Step] = {
     "\x8d": lambda m: m.push(m.text(m.number("<Q"))),
     "\x8e": lambda m: blob(m, m.number("<Q")),
     "\x8f": lambda m: empty(m, set()),
-    "\x90": lambda m: m.extend(m.pop_mark()),
+    "\x90": lambda m: m.add(m.pop_mark()),
     "\x91": frozen_set,
     "\x92": new_object_with_names,
     "\x93": stack_global,
