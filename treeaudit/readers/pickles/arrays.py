@@ -8,6 +8,7 @@ import math
 import re
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,6 +24,7 @@ __all__ = [
     "array_from",
     "arrived",
     "axes_from",
+    "gaps",
     "not_described",
     "object_array",
     "scalar_from",
@@ -152,7 +154,8 @@ class DType:
             plain.append(name.decode("latin1") if isinstance(name, bytes) else str(name))
             formats.append(form)
             offsets.append(int(offset))
-        if sum(form.itemsize for form in formats) > size:
+        spans = sorted((at, at + form.itemsize) for at, form in zip(offsets, formats, strict=True))
+        if any(end > begin for (_, end), (begin, _) in pairwise(spans)):
             raise ReadError("the fields of a record overlap")
         try:
             return np.dtype(
@@ -242,6 +245,26 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
     array = flat.reshape(sizes, order="F" if fortran else "C")
     array.flags.writeable = False
     return array
+
+
+def gaps(table: Array) -> int:
+    """Count the bytes that belong to no column and are not zero.
+
+    Examples
+    --------
+    >>> gaps(np.frombuffer(bytes(8) + b"ab", {"names": ["x"], "formats": ["i8"], "itemsize": 10}))
+    2
+    """
+    fields = table.dtype.fields or {}
+    size = table.dtype.itemsize
+    if sum(field[0].itemsize for field in fields.values()) == size:
+        return 0
+    free = np.ones(size, dtype=np.bool_)
+    for field in fields.values():
+        free[field[1] : field[1] + field[0].itemsize] = False
+    edges = np.flatnonzero(np.diff(free, prepend=False, append=False)).reshape(-1, 2)
+    flat = table.reshape(-1, order="A").view(np.uint8).reshape(-1, size)
+    return sum(int(np.count_nonzero(flat[:, a:b])) for a, b in edges)
 
 
 def object_array(items: object, shape: object) -> Array:

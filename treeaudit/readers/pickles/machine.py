@@ -9,7 +9,7 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Limits, Most, show
-from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, object_array
+from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, gaps, object_array
 from treeaudit.readers.pickles.as_pickle import would_run
 from treeaudit.readers.pickles.companions import Companions, names_companion, read_companion
 from treeaudit.readers.pickles.construct import ADVICE, call, create, hashable
@@ -237,7 +237,7 @@ class Machine:
         if isinstance(target, Global) and str(target) in FETCHES:
             self.excused.add(id(target))
             self.mentioned += [made] if isinstance(made, Global) else []
-        return made
+        return self.note_gaps(made)
 
     def create(self, target: object, args: object) -> object:
         return create(target, args, self.at - 1, self.spend)
@@ -259,17 +259,24 @@ class Machine:
             case Inert():
                 target.state = state
                 if is_wrapper(target):
-                    self.stack[-1] = read_array(self, target)
+                    self.stack[-1] = self.note_gaps(read_array(self, target))
                 elif names_companion(target):
-                    self.stack[-1] = read_companion(self, target)
+                    self.stack[-1] = self.note_gaps(read_companion(self, target))
             case DType():
                 target.describe(state)
                 self.spend(256 * target.n_fields)
             case LateArray():
                 target.content = self.fill(state)
+                self.note_gaps(target.content)
                 self.announced -= 1
             case _:
                 raise ReadError(f"the state at byte {self.at - 1:,} belongs to nothing")
+
+    def note_gaps(self, array: object) -> object:
+        """Note what stands between the columns of a table."""
+        if isinstance(array, np.ndarray) and array.dtype.names and (n := gaps(array)):
+            self.note(n, "bytes between the columns of a table")
+        return array
 
     def refuse_unfinished(self, state: object) -> None:
         """Refuse a state that is filled later: it is copied, and what comes later is not."""
