@@ -12,12 +12,12 @@ from hypothesis.extra import numpy as nps
 from tests.strategies import examples
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.pickles.arrays import (
-    DType,
     array_from,
     object_array,
     scalar_from,
     shape_from,
 )
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 PLAIN = st.one_of(

@@ -7,32 +7,28 @@ pass becomes an `Inert`, and everything that it does not is refused by name.
 
 from collections.abc import Callable
 
-import numpy as np
-
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.limits import Most, show
+from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import (
     ARRAY_CLASSES,
-    DType,
     LateArray,
+    Spend,
     array_from,
-    arrived,
     axes_from,
     scalar_from,
 )
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.keys import hashable
 from treeaudit.readers.pickles.members import FETCHES, fetched
 from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
 
-__all__ = ["ADVICE", "call", "create", "hashable"]
+__all__ = ["ADVICE", "call", "create"]
 
 ADVICE = "do not load it with pickle or joblib"
 _LONGEST_CODE = 64
 _LATIN = ("latin1", "latin-1", b"latin1")
 _BASES = frozenset("object dict list set frozenset tuple str unicode int long float".split())
-# The hash of a complex number is as easily forged as that of a tuple.
-_NO_KEYS = (list, dict, set, frozenset, bytearray, memoryview, np.ndarray, complex)
-Spend = Callable[[int], None]
 # Types that cloudpickle builds in the file; an instance of one is inert here, and
 # the reader reports that the file carries code. Functions it builds stay uncallable.
 _MADE_TYPES = {
@@ -153,7 +149,7 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             if len(code) > _LONGEST_CODE:
                 raise ReadError(f"an array type of {len(code):,} characters is damaged")
             # Without a copy numpy ignores what the file adds to its own types.
-            if args[1:] != (False, True):
+            if args[1:] != (False, True) or code[:1] in ("<", ">"):
                 raise ReadError(f"an array type at byte {at:,} is not made as numpy does")
             spend(120)
             return DType(code)
@@ -238,49 +234,3 @@ def _container(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             raise ReadError(f"a set at byte {at:,} has an element twice")
         return made if name == "set" else frozenset(made)
     return list(source) if name == "list" else tuple(source)
-
-
-def hashable(key: object, among: int, spend: Spend) -> object:
-    """Return a key that can be hashed and compared quickly and without recursion.
-
-    Parameters
-    ----------
-    key
-        What the file uses as a key.
-    among
-        How many keys are there already. Python's hash of a tuple has no secret:
-        a forged one collides with all of them, and that cost is charged.
-    spend
-        Takes the cost.
-
-    Raises
-    ------
-    ReadError
-        For keys that no model file has: long texts or integers, deep tuples, arrays.
-    """
-    key = arrived(key)
-    if isinstance(key, tuple):
-        spend(8 * among)
-        return _hashable_tuple(key, spend, 4)
-    return _hashable_part(key)
-
-
-def _hashable_tuple(key: tuple[object, ...], spend: Spend, depth: int) -> object:
-    if depth == 0 or len(key) > 16:
-        raise ReadError("a dictionary key is nested too deeply")
-    spend(64 * (1 + len(key)))
-    parts = (arrived(part) for part in key)
-    return tuple(
-        _hashable_tuple(part, spend, depth - 1) if isinstance(part, tuple) else _hashable_part(part)
-        for part in parts
-    )
-
-
-def _hashable_part(key: object) -> object:
-    if isinstance(key, int) and key.bit_length() > 64:
-        raise ReadError("a dictionary key is an integer that is too long")
-    if isinstance(key, str | bytes | memoryview) and len(key) >= Most.key:
-        raise ReadError(f"a dictionary key of {len(key):,} characters is too long")
-    if isinstance(key, _NO_KEYS):
-        raise ReadError(f"a dictionary key is {show(key)}, which cannot be one")
-    return key

@@ -11,14 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.pickles.arrays import (
-    ARRAY_CLASSES,
-    DType,
-    array_from,
-    arrived,
-    not_described,
-    shape_from,
-)
+from treeaudit.readers.pickles.arrays import ARRAY_CLASSES, array_from, arrived, shape_from
+from treeaudit.readers.pickles.dtypes import DType, not_described
 from treeaudit.readers.pickles.inert import Global, Inert
 
 __all__ = ["JOBLIB", "ArrayStream", "is_wrapper", "read_array"]
@@ -41,7 +35,7 @@ class ArrayStream(Protocol):
     def refuse_instructions(self) -> None:
         """Make sure that pickle would not run them."""
 
-    def note(self, n: int, what: str, at: int | None = None) -> None:
+    def note(self, n: int, what: str) -> None:
         """Keep in mind bytes that say nothing to whoever loads the file."""
 
     def read_nested(self) -> object:

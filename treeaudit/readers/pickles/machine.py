@@ -1,7 +1,6 @@
 """The interpreter of pickle instructions: it keeps what they make and calls nothing of it."""
 
 import struct
-import sys
 from collections.abc import Callable, Sequence
 from mmap import mmap
 
@@ -9,27 +8,16 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Limits, Most, show
-from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, gaps, object_array
+from treeaudit.readers.pickles.arrays import LateArray
 from treeaudit.readers.pickles.as_pickle import would_run
-from treeaudit.readers.pickles.companions import Companions, names_companion, read_companion
-from treeaudit.readers.pickles.construct import ADVICE, call, create, hashable
-from treeaudit.readers.pickles.inert import MARK, Global, Inert, Oddity
-from treeaudit.readers.pickles.joblib_arrays import is_wrapper, read_array
-from treeaudit.readers.pickles.known_names import LIBRARIES, PYTHON2
+from treeaudit.readers.pickles.companions import Companions
+from treeaudit.readers.pickles.construct import ADVICE, call, create
+from treeaudit.readers.pickles.dtypes import DType, gaps
+from treeaudit.readers.pickles.inert import MARK, Global, Oddity
 from treeaudit.readers.pickles.members import FETCHES
 from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
 
-__all__ = ["is_own"]
-
-_LISTS = frozenset(("collections.deque",))
-_SETTERS = frozenset(
-    f"cloudpickle.cloudpickle{fast}._{kind}_setstate"
-    for fast in ("", "_fast")
-    for kind in ("function", "class")
-)
-_DICTS = frozenset(
-    "OrderedDict defaultdict Counter Bunch DeprecationDict OptimizeResult Schema".split()
-)
+__all__ = ["Step"]
 
 
 class Machine:
@@ -81,17 +69,16 @@ class Machine:
         self.result: object = None
 
     def run(self) -> object:
-        steps = self.steps
+        steps, data, size, most = self.steps, self.data, self.size, self.limits.instructions
         while True:
-            if self.at >= self.size:
-                raise ReadError(f"the file ends in the middle of the model (byte {self.at:,})")
-            opcode = self.data[self.at]
-            self.at += 1
-            self.instructions += 1
-            if self.instructions > self.limits.instructions:
-                raise ModelTooLargeError(
-                    f"the file has more than {self.limits.instructions:,} instructions"
-                )
+            at = self.at
+            if at >= size:
+                raise ReadError(f"the file ends in the middle of the model (byte {at:,})")
+            opcode = data[at]
+            self.at = at + 1
+            self.instructions = done = self.instructions + 1
+            if done > most:
+                raise ModelTooLargeError(f"the file has more than {most:,} instructions")
             if opcode == 0x2E:
                 return self.stop()
             action = steps[opcode]
@@ -118,9 +105,9 @@ class Machine:
             "it is damaged or forged"
         )
 
-    def note(self, n: int, what: str, at: int | None = None) -> None:
+    def note(self, n: int, what: str) -> None:
         """Keep in mind bytes that say nothing to whoever loads the file."""
-        self.oddities.append((self.at - n if at is None else at, n, what))
+        self.oddities.append((self.at - n, n, what))
 
     def spend(self, n: int) -> None:
         self.budget -= n
@@ -189,13 +176,6 @@ class Machine:
         self.stack.append(value)
         self.unfinished[len(self.stack)] = value
 
-    def filled(self) -> object:
-        """Return what is on top: made there, not fetched, and without a state so far."""
-        target = self.top()
-        if self.unfinished.get(len(self.stack)) is not target:
-            raise self.misplaced(target)
-        return target
-
     def pop(self) -> object:
         if not self.stack or self.stack[-1] is MARK:
             raise ReadError(f"instruction at byte {self.at - 1:,} finds nothing to work on")
@@ -242,76 +222,11 @@ class Machine:
     def create(self, target: object, args: object) -> object:
         return create(target, args, self.at - 1, self.spend)
 
-    def build(self) -> None:
-        state = self.pop()
-        place = len(self.stack)
-        target = self.top()
-        if isinstance(target, Global):
-            raise UnsafeModelError(
-                f"the file changes {show(target)} itself (byte {self.at - 1:,}): {ADVICE}"
-            )
-        if self.unfinished.get(place) is not target:
-            raise self.forged(f"gives a state to {show(target)} that is complete")
-        if self.unfinished.get(place + 1) is not state:
-            self.refuse_unfinished(state)
-        self.unfinished[place] = None
-        match target:
-            case Inert():
-                target.state = state
-                if is_wrapper(target):
-                    self.stack[-1] = self.note_gaps(read_array(self, target))
-                elif names_companion(target):
-                    self.stack[-1] = self.note_gaps(read_companion(self, target))
-            case DType():
-                target.describe(state)
-                self.spend(256 * target.n_fields)
-            case LateArray():
-                target.content = self.fill(state)
-                self.note_gaps(target.content)
-                self.announced -= 1
-            case _:
-                raise ReadError(f"the state at byte {self.at - 1:,} belongs to nothing")
-
     def note_gaps(self, array: object) -> object:
         """Note what stands between the columns of a table."""
         if isinstance(array, np.ndarray) and array.dtype.names and (n := gaps(array)):
             self.note(n, "bytes between the columns of a table")
         return array
-
-    def refuse_unfinished(self, state: object) -> None:
-        """Refuse a state that is filled later: it is copied, and what comes later is not."""
-        parts = state if isinstance(state, tuple) and len(state) == 2 else (state,)
-        for part in parts:
-            if isinstance(part, dict | list):
-                self.spend(8 * len(self.stack))
-                if any(one is part for one in self.stack):
-                    raise self.forged("gives away a state before it is complete")
-
-    def set_by(self) -> bool:
-        """Carry out what cloudpickle calls in place of BUILD, whose result it drops."""
-        place = len(self.stack)
-        match self.unfinished.get(place - 1), self.unfinished.get(place):
-            case Inert() as target, Inert(args=(first, state)) as setter if (
-                self.stack[-2:] == [target, setter]
-                and first is target
-                and str(setter.cls) in _SETTERS
-            ):
-                self.stack.pop()
-                target.state, self.unfinished[place - 1] = state, None
-                return True
-        return False
-
-    def fill(self, state: object) -> "np.ndarray[tuple[int, ...], np.dtype[np.generic]]":
-        if not isinstance(state, tuple) or len(state) != 5 or state[0] not in (0, 1):
-            raise ReadError(f"the array at byte {self.at - 1:,} is damaged")
-        _, shape, dtype, fortran, data = state
-        if isinstance(dtype, DType) and dtype.is_object:
-            self.spend(16 * len(data) if isinstance(data, list) else 0)
-            return object_array(data, shape)
-        if not isinstance(fortran, int):
-            raise ReadError(f"the array at byte {self.at - 1:,} has no order")
-        self.spend(len(data) if isinstance(data, str) else 0)
-        return array_from(data, dtype, shape, fortran != 0)
 
     def begin_array(self) -> None:
         """Make sure that raw bytes begin exactly where a frame ends, in no other pickle."""
@@ -339,7 +254,10 @@ class Machine:
         return inner.result
 
     def read_inside(self, data: bytes | mmap, at: int) -> object:
-        return self._run_inside(data, at).result
+        inner = self._run_inside(data, at)
+        if n := len(data) - inner.at:
+            self.note(n, "bytes behind an array in a file beside it")
+        return inner.result
 
     def _run_inside(self, data: bytes | mmap, at: int) -> "Machine":
         if self.nested == 0:
@@ -351,48 +269,6 @@ class Machine:
         inner.result = inner.run()
         self.budget, self.instructions = inner.budget, inner.instructions
         return inner
-
-    def extend(self, items: list[object]) -> None:
-        target = self.filled()
-        if isinstance(target, list):
-            target.extend(items)
-        elif isinstance(target, Inert) and not target.pairs and _takes(target.cls, _LISTS):
-            target.items.extend(items)
-        else:
-            raise self.misplaced(target)
-
-    def add(self, items: list[object]) -> None:
-        target = self.filled()
-        if not isinstance(target, set):
-            raise self.misplaced(target)
-        expected = len(target) + len(items)
-        for item in items:
-            target.add(hashable(item, len(target), self.spend))
-        if len(target) != expected:
-            raise self.forged("puts an element into a set twice")
-
-    def update(self, items: list[object]) -> None:
-        target = self.filled()
-        if len(items) % 2:
-            raise ReadError(f"a key at byte {self.at - 1:,} has no value")
-        if isinstance(target, Inert) and _takes(target.cls, _DICTS):
-            target = target.pairs
-        if not isinstance(target, dict):
-            raise self.misplaced(target)
-        self.spend(64 * len(items))
-        expected = len(target) + len(items) // 2
-        for i in range(0, len(items), 2):
-            target[hashable(items[i], len(target), self.spend)] = items[i + 1]
-        if len(target) != expected:
-            raise self.forged("gives one key of a dictionary twice")
-
-    def misplaced(self, target: object) -> ReadError:
-        if isinstance(target, Global | Inert):
-            return UnsafeModelError(
-                f"the file puts elements into {show(target)} (byte {self.at - 1:,}), which runs "
-                f"a method of it: {ADVICE}"
-            )
-        return self.forged(f"puts elements into {show(target)} that is complete")
 
     def remember(self, index: int) -> None:
         memo = self.memo
@@ -415,17 +291,6 @@ class Machine:
             raise self.forged("recalls an array, or its type, before it is complete")
         self.stack.append(value)
         self.unfinished[len(self.stack)] = None
-
-
-def is_own(module: str) -> bool:
-    """Tell whether a module is of nobody's library: that its code runs is told of the file."""
-    top = module.partition(".")[0]
-    return not (top in LIBRARIES or top in PYTHON2 or top in sys.stdlib_module_names)
-
-
-def _takes(cls: Global, known: frozenset[str]) -> bool:
-    """Tell whether pickle may put elements into an instance."""
-    return is_own(cls.module) or str(cls) in known or cls.name in known
 
 
 Step = Callable[[Machine], None]
