@@ -54,7 +54,7 @@ def _again(m: Machine, dropped: list[object]) -> None:
     m.at += 1
     if opcode not in (b"g", b"h", b"j"):
         raise m.forged("makes an object and drops it")
-    m.recall(index(m) if opcode == b"g" else m.number("<B" if opcode == b"h" else "<I"))
+    m.recall(index(m) if opcode == b"g" else (m.byte() if opcode == b"h" else m.unsigned(4)))
     value = m.stack[-1]
     if isinstance(value, frozenset):
         alike = len(value) == len(dropped) and value.issuperset(

@@ -157,6 +157,10 @@ def gaps(table: Array) -> int:
     free = np.ones(size, dtype=np.bool_)
     for field in fields.values():
         free[field[1] : field[1] + field[0].itemsize] = False
-    edges = np.flatnonzero(np.diff(free, prepend=False, append=False)).reshape(-1, 2)
-    flat = table.reshape(-1, order="A").view(np.uint8).reshape(-1, size)
-    return sum(int(np.count_nonzero(flat[:, a:b])) for a, b in edges)
+    rows = table.reshape(-1, order="A").view(np.uint8).reshape(-1, size)
+    if size % 8 == 0:
+        # Eight bytes at a time, as nearly all tables have none.
+        mask, words = (free * np.uint8(255)).view(np.uint64), rows.view(np.uint64)
+        if not any((words[:, i] & mask[i]).any() for i in np.flatnonzero(mask)):
+            return 0
+    return int(np.count_nonzero(rows[:, free]))

@@ -30,6 +30,8 @@ def hashable(key: object, among: int, spend: Spend) -> object:
     ReadError
         For keys that no model file has: long texts or integers, deep tuples, arrays.
     """
+    if type(key) is str and len(key) < Most.key:
+        return key
     key = arrived(key)
     if isinstance(key, tuple):
         spend(8 * among)

@@ -1,6 +1,5 @@
 """The interpreter of pickle instructions: it keeps what they make and calls nothing of it."""
 
-import struct
 from collections.abc import Callable, Sequence
 from mmap import mmap
 
@@ -145,9 +144,18 @@ class Machine:
         self.at = end
         return piece
 
-    def number(self, form: str) -> int:
-        value: int = struct.unpack(form, self.take(struct.calcsize(form)))[0]
-        return value
+    def byte(self) -> int:
+        at = self.at
+        if at >= self.size or at == self.frame_end:
+            self.take(1)
+        self.at = at + 1
+        return self.data[at]
+
+    def unsigned(self, n: int) -> int:
+        return int.from_bytes(self.take(n), "little")
+
+    def signed(self) -> int:
+        return int.from_bytes(self.take(4), "little", signed=True)
 
     def line(self, longest: int = Most.line) -> str:
         return self.raw_line(longest).decode("utf-8", "surrogateescape")
@@ -285,8 +293,9 @@ class Machine:
             value = self.memo[index]
         except KeyError:
             raise ReadError(f"byte {self.at - 1:,} recalls what was never stored") from None
-        if (isinstance(value, LateArray) and value.content is None) or (
-            isinstance(value, DType) and value.state is None
+        kind = type(value)
+        if (kind is LateArray and value.content is None) or (  # type: ignore[attr-defined]
+            kind is DType and value.state is None  # type: ignore[attr-defined]
         ):
             raise self.forged("recalls an array, or its type, before it is complete")
         self.stack.append(value)

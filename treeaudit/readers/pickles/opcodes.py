@@ -53,7 +53,7 @@ def blob(m: Machine, n: int) -> None:
 def frame(m: Machine) -> None:
     if m.at - 1 < m.frame_end:
         raise m.forged("begins a frame within a frame")
-    n = m.number("<Q")
+    n = m.unsigned(8)
     if n > m.size - m.at:
         raise ReadError(f"a frame of {n:,} bytes at byte {m.at:,} goes beyond the file")
     m.frame_end = m.at + n
@@ -94,7 +94,7 @@ def persistent(m: Machine) -> None:
 def protocol(m: Machine) -> None:
     if m.at - 1 != m.begin:
         raise m.forged("tells the protocol anywhere but first")
-    version = m.number("<B")
+    version = m.byte()
     if version > 5:
         raise ReadError(f"pickle protocol {version} is unknown")
 
@@ -148,18 +148,18 @@ _ACTIONS: dict[str, Step] = {
     "F": decimal_float,
     "I": lambda m: decimal(m, ""),
     "L": lambda m: decimal(m, "L"),
-    "J": lambda m: m.push(m.number("<i")),
-    "K": lambda m: m.push(m.number("<B")),
-    "M": lambda m: m.push(m.number("<H")),
+    "J": lambda m: m.push(m.signed()),
+    "K": lambda m: m.push(m.byte()),
+    "M": lambda m: m.push(m.unsigned(2)),
     "N": lambda m: m.push(None),
     "P": lambda m: refuse(m, "a persistent object"),
     "Q": persistent,
     "R": reduce,
     "S": quoted,
-    "T": lambda m: m.push(eight_bit(bytes(m.take(m.number("<i"))))),
-    "U": lambda m: m.push(eight_bit(bytes(m.take(m.number("<B"))))),
+    "T": lambda m: m.push(eight_bit(bytes(m.take(m.signed())))),
+    "U": lambda m: m.push(eight_bit(bytes(m.take(m.byte())))),
     "V": raw_unicode,
-    "X": lambda m: m.push(m.text(m.number("<I"))),
+    "X": lambda m: m.push(m.text(m.unsigned(4))),
     "a": lambda m: extend(m, [m.pop()]),
     "b": lambda m: build(m),
     "c": lambda m: m.push(m.mention(m.line(), m.line())),
@@ -167,15 +167,15 @@ _ACTIONS: dict[str, Step] = {
     "}": lambda m: empty(m, {}),
     "e": lambda m: extend(m, m.pop_mark()),
     "g": lambda m: m.recall(index(m)),
-    "h": lambda m: m.recall(m.number("<B")),
+    "h": lambda m: m.recall(m.byte()),
     "i": instance,
-    "j": lambda m: m.recall(m.number("<I")),
+    "j": lambda m: m.recall(m.unsigned(4)),
     "l": lambda m: collect(m, list),
     "]": lambda m: empty(m, []),
     "o": named_object,
     "p": lambda m: m.remember(index(m)),
-    "q": lambda m: m.remember(m.number("<B")),
-    "r": lambda m: m.remember(m.number("<I")),
+    "q": lambda m: m.remember(m.byte()),
+    "r": lambda m: m.remember(m.unsigned(4)),
     "s": set_item,
     "t": lambda m: collect(m, tuple),
     ")": lambda m: m.push(()),
@@ -191,13 +191,13 @@ _ACTIONS: dict[str, Step] = {
     "\x87": lambda m: short_tuple(m, 3),
     "\x88": lambda m: m.push(True),
     "\x89": lambda m: m.push(False),
-    "\x8a": lambda m: long(m, m.number("<B")),
-    "\x8b": lambda m: long(m, m.number("<i")),
-    "B": lambda m: blob(m, m.number("<I")),
-    "C": lambda m: blob(m, m.number("<B")),
-    "\x8c": lambda m: m.push(m.text(m.number("<B"))),
-    "\x8d": lambda m: m.push(m.text(m.number("<Q"))),
-    "\x8e": lambda m: blob(m, m.number("<Q")),
+    "\x8a": lambda m: long(m, m.byte()),
+    "\x8b": lambda m: long(m, m.signed()),
+    "B": lambda m: blob(m, m.unsigned(4)),
+    "C": lambda m: blob(m, m.byte()),
+    "\x8c": lambda m: m.push(m.text(m.byte())),
+    "\x8d": lambda m: m.push(m.text(m.unsigned(8))),
+    "\x8e": lambda m: blob(m, m.unsigned(8)),
     "\x8f": lambda m: empty(m, set()),
     "\x90": lambda m: add(m, m.pop_mark()),
     "\x91": frozen_set,
@@ -205,7 +205,7 @@ _ACTIONS: dict[str, Step] = {
     "\x93": stack_global,
     "\x94": lambda m: m.remember(len(m.memo)),
     "\x95": frame,
-    "\x96": lambda m: blob(m, m.number("<Q")),
+    "\x96": lambda m: blob(m, m.unsigned(8)),
     "\x97": lambda m: refuse(m, "an outside buffer"),
     "\x98": lambda m: refuse(m, "an outside buffer"),
 }
