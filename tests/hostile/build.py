@@ -1,5 +1,6 @@
 """Assemble pickles instruction by instruction, as an attacker would."""
 
+import io
 import pickle
 import struct
 from typing import Any
@@ -30,6 +31,17 @@ class Code(bytes):
     """Instructions that leave one value on the stack."""
 
 
+class _WithoutMemo(pickle._Pickler):
+    def memoize(self, obj: object) -> None:
+        """Store nothing, so that what is dumped can be put into another pickle."""
+
+
+def _dumped(value: object) -> bytes:
+    sink = io.BytesIO()
+    _WithoutMemo(sink, 2).dump(value)
+    return sink.getvalue()
+
+
 def push(value: Any) -> Code:
     """Return the instructions that put a value on the stack."""
     match value:
@@ -57,7 +69,7 @@ def push(value: Any) -> Code:
             pairs = b"".join(push(k) + push(v) for k, v in value.items())
             return Code(b"}(" + pairs + b"u")
         case np.ndarray() | np.dtype() | np.generic():
-            return Code(pickle.dumps(value, protocol=2)[2:-1])
+            return Code(_dumped(value)[2:-1])
     raise TypeError(type(value))
 
 

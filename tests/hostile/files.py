@@ -86,11 +86,11 @@ UNSAFE: dict[str, bytes] = {
     "STACK_GLOBAL": stored(call(stack_named("os", "system"), TOUCH)),
     "STACK_GLOBAL-dotted-module": stored(call(stack_named("os", "path.os.system"), TOUCH)),
     "STACK_GLOBAL-from-memo": PROTO
+    + MARK
     + put("system", 7)
     + put("posix", 9)
-    + POP
-    + POP
     + call(Code(get(9) + get(7) + b"\x93"), TOUCH)
+    + b"t"
     + STOP,
     "STACK_GLOBAL-computed-name": stored(
         call(stack_named(call(named("_codecs", "encode"), "posix", "latin1"), "system"), TOUCH)
@@ -285,11 +285,11 @@ UNSAFE: dict[str, bytes] = {
     "NEXT_BUFFER": PROTO + b"\x97" + STOP,
     "READONLY_BUFFER": PROTO + push(b"x") + b"\x98" + STOP,
     "memo-overwritten": PROTO
+    + MARK
     + put(named("numpy", "ndarray"), 1)
-    + POP
     + put(named("posix", "system"), 1)
-    + POP
     + call(get(1), TOUCH)
+    + b"t"
     + STOP,
     "memo-holds-the-target-twice": PROTO
     + named("posix", "system")
@@ -497,11 +497,11 @@ def _pipeline_in_itself() -> bytes:
 
 
 def _laughs() -> bytes:
-    level = b"]" + b"q\x00"
+    level = b"(]q\x00"
     for i in range(60):
         again = bytes([0x68, i]) * 10
         level += b"](" + again + b"eq" + bytes([i + 1])
-    return PROTO + level + STOP
+    return PROTO + level + b"l" + STOP
 
 
 NO_MODELS: dict[str, bytes] = {

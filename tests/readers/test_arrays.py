@@ -12,12 +12,12 @@ from hypothesis.extra import numpy as nps
 from tests.strategies import examples
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.pickles.arrays import (
-    DType,
     array_from,
     object_array,
     scalar_from,
     shape_from,
 )
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 PLAIN = st.one_of(
@@ -71,7 +71,7 @@ def test_scalars_come_back_as_plain_values(
 
 def test_an_array_shares_the_bytes_of_the_file() -> None:
     raw = np.arange(4, dtype="<i8").tobytes()
-    array = array_from(raw, DType("<i8", (3, "<")), (2, 2), True)
+    array = array_from(raw, DType("i8", (3, "<", None, None, None, -1, -1, 0)), (2, 2), True)
     assert np.shares_memory(array, np.frombuffer(raw, dtype="u1"))
     assert array.tolist() == [[0, 2], [1, 3]]
 

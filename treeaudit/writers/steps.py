@@ -12,7 +12,8 @@ import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickles.arrays import DType, arrived
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.writers.binary import JSON
 

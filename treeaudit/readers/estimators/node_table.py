@@ -3,7 +3,7 @@
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.readers.limits import Most
+from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.links import Edges, Links, link
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -113,6 +113,9 @@ class NodeTable:
         """Keep the nodes that hang on the root; None where all do."""
         links = self.links()
         has_right = self._whole("right_child") >= 0
+        # scikit-learn looks for exactly -1, and follows any other number out of the tree.
+        if min(self._whole(side).min() for side in ("left_child", "right_child")) < -1:
+            raise ReadError("the tree is damaged: a node names a child before the first node")
         if np.count_nonzero(has_right) != len(links.inner) or not has_right[links.inner].all():
             raise ReadError("the tree is damaged: a node has one child")
         links = link(links.inner, links.left, links.right, len(self._nodes), ordered=True)
@@ -192,13 +195,13 @@ def read_nodes(stored: object) -> NodeTable:
         raise ReadError("the tree is damaged: it does not tell how many features it has")
     if nodes.ndim != 1 or values.ndim != 3 or not _is_double(values.dtype) or not values.shape[2]:
         raise ReadError("the tree is damaged: its tables have the wrong shape")
-    if not isinstance(count, int) or not 0 < count <= min(len(nodes), len(values)):
+    if not isinstance(count, int) or not 0 < count == len(nodes) == len(values):
         if len(nodes) == 0:
             raise UnsupportedModelError("the tree was never fitted: call fit before saving it")
-        raise ReadError("the tree is damaged: its tables are shorter than its node count")
+        raise ReadError("the tree is damaged: its tables do not have as many rows as it has nodes")
     if values.shape[1] == 0:
         raise ReadError("the tree is damaged: it has no output")
-    return NodeTable(nodes[:count], values[:count].astype(np.float64, copy=False), n_features)
+    return NodeTable(nodes, values.astype(np.float64, copy=False), n_features)
 
 
 def _check_columns(table: np.dtype[np.void]) -> None:
@@ -206,6 +209,8 @@ def _check_columns(table: np.dtype[np.void]) -> None:
     names = table.names or ()
     if lacking := [name for name in _NEEDED if name not in names]:
         raise ReadError(f"the tree is damaged: its node table lacks {', '.join(lacking)}")
+    if unknown := set(names) - {*_NEEDED, *_OPTIONAL, "impurity"}:
+        raise UnsupportedModelError(f"the tree has columns that are not known: {listed(unknown)}")
     for name in (*_NEEDED, *_OPTIONAL):
         if name not in names:
             continue

@@ -1,140 +1,48 @@
 """Rebuild numpy arrays from their description, checking every number first.
 
-numpy is handed only dtypes that are put together here: a stored dtype whose
+numpy is handed only dtypes that are put together in `dtypes`: a stored dtype whose
 field lies outside its record makes numpy itself read out of bounds.
 """
 
 import math
-import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import Most, show
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.dtypes import DType, not_described
 from treeaudit.readers.types import Array
 
 __all__ = [
-    "DType",
+    "ARRAY_CLASSES",
     "LateArray",
+    "Spend",
     "array_from",
     "arrived",
-    "not_described",
+    "axes_from",
+    "fill",
     "object_array",
     "scalar_from",
     "shape_from",
 ]
 
+Spend = Callable[[int], None]
 Buffer = bytes | bytearray | memoryview
 
-_CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](\d{1,8})|[?OV])")
-
-
-@dataclass(slots=True, eq=False)
-class DType:
-    """A dtype as the file describes it; `build` makes the real one."""
-
-    code: str
-    state: object = None
-    made: np.dtype[np.generic] | None = None
-
-    @property
-    def is_object(self) -> bool:
-        """Whether the elements are Python objects."""
-        return self.code.lstrip("<>|=").startswith("O")
-
-    @property
-    def n_fields(self) -> int:
-        """How many fields a record has; 0 for a plain type."""
-        state = self.state
-        if not isinstance(state, tuple) or len(state) < 5 or state[3] is None:
-            return 0
-        return max(1, len(state[4])) if isinstance(state[4], dict) else 1
-
-    def describe(self, state: object) -> None:
-        """Take what the file adds to the code: byte order, fields, size."""
-        self.state, self.made = state, None
-
-    def build(self) -> np.dtype[np.generic]:
-        """Return the numpy dtype, made once.
-
-        Raises
-        ------
-        ReadError
-            If the description is not one that numpy can be trusted with.
-        """
-        if self.made is None:
-            self.made = self._build()
-        return self.made
-
-    def _build(self) -> np.dtype[np.generic]:
-        match = _CODE.fullmatch(self.code)
-        if match is None:
-            raise ReadError(f"an array has a type that cannot be read: {show(self.code)}")
-        if int(match[1] or 0) > Most.record:
-            raise ReadError(f"an array element of {match[1]} bytes is too large")
-        state = self.state if isinstance(self.state, tuple) else ()
-        order = state[1] if len(state) > 1 else "="
-        order = order.decode("latin1") if isinstance(order, bytes) else order
-        if not isinstance(order, str) or order not in ("<", ">", "|", "="):
-            raise ReadError("an array has an unknown byte order")
-        if self.n_fields:
-            return self._record(state)
-        if len(state) > 2 and state[2] is not None:
-            raise UnsupportedModelError("an array of sub-arrays cannot be read")
-        code = self.code.lstrip("<>|=")
-        if code[0] in "SUV" and len(state) > 5 and isinstance(state[5], int) and state[5] >= 0:
-            if state[5] > Most.record:
-                raise ReadError(f"an array element of {state[5]} bytes is too large")
-            size = state[5] // 4 if code[0] == "U" else state[5]
-            code = f"{code[0]}{size}"
-        if code[0] in "mM":
-            code = "i8"
-        try:
-            return np.dtype(f"{order}{code}" if order in ("<", ">") else code)
-        except (TypeError, ValueError):
-            raise ReadError(f"an array has an unknown type: {show(self.code)}") from None
-
-    def _record(self, state: tuple[object, ...]) -> np.dtype[np.generic]:
-        names, fields = state[3], state[4]
-        size = state[5] if len(state) > 5 else None
-        if not (isinstance(names, tuple) and isinstance(fields, dict) and isinstance(size, int)):
-            raise ReadError("a record type is damaged")
-        if not 0 < size <= Most.record or not 0 < len(names) <= 256:
-            raise ReadError("a record type is too large")
-        plain: list[str] = []
-        formats: list[np.dtype[np.generic]] = []
-        offsets: list[int] = []
-        for name in names:
-            entry = fields.get(name) if isinstance(name, str | bytes) else None
-            if not (isinstance(entry, tuple) and len(entry) >= 2 and isinstance(entry[0], DType)):
-                raise ReadError("a record type is damaged")
-            if entry[0].n_fields:
-                raise UnsupportedModelError("an array of records within records cannot be read")
-            form = entry[0].build()
-            offset = entry[1]
-            inside = isinstance(offset, int) and 0 <= offset <= size - form.itemsize
-            if form.hasobject:
-                raise UnsafeModelError(
-                    "the file forges Python objects from raw bytes; treat it as hostile"
-                )
-            if form.kind == "U":
-                raise UnsupportedModelError("an array of records with text cannot be read")
-            if not inside:
-                raise ReadError(f"field {show(name)} lies outside its record")
-            plain.append(name.decode("latin1") if isinstance(name, bytes) else str(name))
-            formats.append(form)
-            offsets.append(int(offset))
-        if sum(form.itemsize for form in formats) > size:
-            raise ReadError("the fields of a record overlap")
-        try:
-            return np.dtype(
-                {"names": plain, "formats": formats, "offsets": offsets, "itemsize": size}
-            )
-        except (TypeError, ValueError):
-            raise ReadError("a record type is damaged") from None
+ARRAY_CLASSES = frozenset(
+    (
+        *(f"numpy.{name}" for name in ("ndarray", "matrix", "memmap", "recarray", "chararray")),
+        *(f"numpy.{core}.memmap.memmap" for core in ("core", "_core")),
+        *(f"numpy.{core}.recarray" for core in ("core.records", "_core.records", "rec")),
+        *(f"numpy.{core}.chararray" for core in ("core.defchararray", "_core.defchararray")),
+        "numpy.char.chararray",
+        *(f"numpy.{core}.defmatrix.matrix" for core in ("matrixlib", "core")),
+    )
+)
+"""Subclasses that numpy fills like any array; to rebuild a memmap opens no file."""
 
 
 @dataclass(slots=True, eq=False)
@@ -171,13 +79,6 @@ def shape_from(shape: object) -> tuple[int, ...]:
     if any(s < 0 for s in checked) or _items(tuple(s or 1 for s in checked)) > Most.items:
         raise ReadError(f"an array has an impossible shape: {show(tuple(sizes))}")
     return checked
-
-
-def not_described(dtype: object) -> ReadError:
-    """Return the error for an array whose type is no `DType`."""
-    if isinstance(dtype, Inert) and dtype.kind == "_convert_to_stringdtype_kwargs":
-        return UnsupportedModelError("an array of numpy.dtypes.StringDType cannot be read")
-    return ReadError("an array has no type")
 
 
 def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Array:
@@ -230,6 +131,40 @@ def object_array(items: object, shape: object) -> Array:
     return flat.reshape(sizes)
 
 
+def axes_from(axes: object, n: int) -> tuple[int, ...]:
+    """Return the order of the axes of an array, each of them once.
+
+    Raises
+    ------
+    ReadError
+        If it is none.
+    """
+    order = tuple(axes) if isinstance(axes, tuple | list) else ()
+    if not all(axis.__class__ is int for axis in order) or sorted(order) != list(range(n)):
+        raise ReadError("the axes of an array have no order")
+    return order
+
+
+def fill(state: object, at: int, spend: Spend) -> Array:
+    """Return the array that numpy's own state of an array describes, for messages at a place.
+
+    Raises
+    ------
+    ReadError
+        If it is not the state that numpy writes.
+    """
+    if not isinstance(state, tuple) or len(state) != 5 or state[0] not in (0, 1):
+        raise ReadError(f"the array at byte {at:,} is damaged")
+    _, shape, dtype, fortran, data = state
+    if isinstance(dtype, DType) and dtype.is_object:
+        spend(16 * len(data) if isinstance(data, list) else 0)
+        return object_array(data, shape)
+    if not isinstance(fortran, int):
+        raise ReadError(f"the array at byte {at:,} has no order")
+    spend(len(data) if isinstance(data, str) else 0)
+    return array_from(data, dtype, shape, fortran != 0)
+
+
 def scalar_from(dtype: object, data: object) -> object:
     """Return a numpy scalar as a Python value."""
     if isinstance(dtype, DType) and dtype.is_object:
@@ -237,7 +172,7 @@ def scalar_from(dtype: object, data: object) -> object:
             raise UnsafeModelError(
                 "the file forges a Python object from raw bytes; treat it as hostile"
             )
-        return data
+        raise ReadError("a number that is an object is damaged")
     if isinstance(dtype, DType) and not data and dtype.build().str[1:] in ("S0", "U0"):
         return b"" if dtype.build().kind == "S" else ""
     value: object = array_from(data, dtype, (1,), False)[0].item()

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
-from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.arrays import arrived, fill
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.pickles.npy import read_header, read_npy
 from treeaudit.readers.unpack import open_file
@@ -37,8 +37,11 @@ class ModelStream(Protocol):
     def read_inside(self, data: bytes | mmap, at: int) -> object:
         """Read the pickle that begins at a place in other bytes."""
 
-    def fill(self, state: object) -> object:
-        """Return the array that numpy's own state of an array describes."""
+    def spend(self, n: int) -> None:
+        """Take some of what the objects of the file may cost."""
+
+    def note(self, n: int, what: str) -> None:
+        """Keep in mind bytes that say nothing to whoever loads the file."""
 
 
 class Companions:
@@ -177,8 +180,11 @@ def _array(stream: ModelStream, wrapper: Inert, data: bytes | mmap) -> object:
         state = wrapper.get("state")
         if not isinstance(state, tuple) or len(state) != 4:
             raise ReadError("an array of the joblib file is not described")
-        return stream.fill((*state, memoryview(data)))
+        return fill((*state, memoryview(data)), 0, stream.spend)
     header = read_header(data)
     if header.dtype.is_object:
         return arrived(stream.read_inside(data, header.start))
-    return read_npy(data)
+    array = read_npy(data)
+    if n := len(data) - header.start - array.nbytes:
+        stream.note(n, "bytes behind an array in a file beside it")
+    return array

@@ -7,31 +7,28 @@ pass becomes an `Inert`, and everything that it does not is refused by name.
 
 from collections.abc import Callable
 
-import numpy as np
-
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.limits import Most, show
-from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, arrived, scalar_from
+from treeaudit.readers.limits import show
+from treeaudit.readers.pickles.arrays import (
+    ARRAY_CLASSES,
+    LateArray,
+    Spend,
+    array_from,
+    axes_from,
+    scalar_from,
+)
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.keys import hashable
 from treeaudit.readers.pickles.members import FETCHES, fetched
 from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
 
-__all__ = ["ADVICE", "call", "create", "hashable"]
+__all__ = ["ADVICE", "call", "create"]
 
 ADVICE = "do not load it with pickle or joblib"
 _LONGEST_CODE = 64
-# The hash of a complex number is as easily forged as that of a tuple.
-_NO_KEYS = (list, dict, set, frozenset, bytearray, memoryview, np.ndarray, complex)
-Spend = Callable[[int], None]
-
-# Subclasses that numpy fills like any array; to rebuild a memmap opens no file.
-_ARRAY_CLASSES = {
-    *(f"numpy.{name}" for name in ("ndarray", "matrix", "memmap", "recarray", "chararray")),
-    *(f"numpy.{core}.memmap.memmap" for core in ("core", "_core")),
-    *(f"numpy.{core}.recarray" for core in ("core.records", "_core.records", "rec")),
-    *(f"numpy.{core}.chararray" for core in ("core.defchararray", "_core.defchararray", "char")),
-    *(f"numpy.{core}.defmatrix.matrix" for core in ("matrixlib", "core")),
-}
+_LATIN = ("latin1", "latin-1", b"latin1")
+_BASES = frozenset("object dict list set frozenset tuple str unicode int long float".split())
 # Types that cloudpickle builds in the file; an instance of one is inert here, and
 # the reader reports that the file carries code. Functions it builds stay uncallable.
 _MADE_TYPES = {
@@ -151,30 +148,61 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
                 raise UnsafeModelError("the file computes an array type instead of naming it")
             if len(code) > _LONGEST_CODE:
                 raise ReadError(f"an array type of {len(code):,} characters is damaged")
+            # Without a copy numpy ignores what the file adds to its own types.
+            if args[1:] != (False, True) or code[:1] in ("<", ">"):
+                raise ReadError(f"an array type at byte {at:,} is not made as numpy does")
             spend(120)
             return DType(code)
         case "_reconstruct":
             spend(240)
-            plain = isinstance(args[0], Global) and str(args[0]) in _ARRAY_CLASSES
+            plain = isinstance(args[0], Global) and str(args[0]) in ARRAY_CLASSES
+            if plain and (len(args) != 3 or args[1] != (0,)):
+                raise ReadError(f"an array at byte {at:,} is not announced as numpy does")
             return LateArray() if plain else Inert(target, args)
         case "_frombuffer":
             data, dtype, shape, order = args[:4]
-            spend(240 + (len(data) if isinstance(data, str) else 0))
-            return array_from(data, dtype, shape, isinstance(order, str) and order == "F")
+            if isinstance(data, str) or order not in ("C", "F", "K"):
+                raise ReadError(f"an array at byte {at:,} is not described as numpy does")
+            spend(240)
+            array = array_from(data, dtype, shape, order == "F")
+            return array.transpose(axes_from(args[4], array.ndim)) if order == "K" else array
         case "scalar":
             return scalar_from(args[0], args[1] if len(args) > 1 else b"\0")
         case "encode":
-            text, codec = args[0], args[1] if len(args) > 1 else "utf-8"
-            if not isinstance(text, str) or codec not in ("latin1", "latin-1", b"latin1"):
+            text, codec = args[0], args[1] if len(args) == 2 else "utf-8"
+            if not isinstance(text, str) or codec not in _LATIN:
                 raise _unsafe(target, args, at)
             spend(len(text))
             return text.encode("latin1")
         case "_reconstructor":
-            return create(args[0], (), at, spend)
+            return _reconstructed(args, at, spend)
         case "__newobj__":
             return create(args[0], args[1:], at, spend)
         case _:
             return _container(target, args, at, spend)
+
+
+def _reconstructed(args: tuple[object, ...], at: int, spend: Spend) -> object:
+    """Make an object as protocols 0 and 1 do: on top of what it is a kind of, with its content."""
+    cls, base, content = args
+    made = create(cls, (), at, spend)
+    if base.__class__ is not Global or not isinstance(made, Inert):
+        raise ReadError(f"an object at byte {at:,} is a kind of {show(base)}")
+    plain = str(base).partition(".")
+    if plain[0] not in ("builtins", "__builtin__") or plain[2] not in _BASES:
+        raise ReadError(f"an object at byte {at:,} is a kind of {show(base)}")
+    match plain[2], content:
+        case "object", None:
+            pass
+        case "dict", dict():
+            made.pairs = content
+        case "list", list():
+            made.items = content
+        case "object" | "dict" | "list", _:
+            raise ReadError(f"the content of an object at byte {at:,} is damaged")
+        case _:
+            made.args = (content,)
+    return made
 
 
 def _container(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
@@ -184,64 +212,25 @@ def _container(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
         return _EMPTY[name]()
     source = args[0]
     if name in ("bytes", "bytearray"):
-        if isinstance(source, bytes | memoryview):
+        if isinstance(source, bytes | memoryview) and len(args) == 1:
             return source
-        if isinstance(source, str | list):
-            spend(len(source))
-            return source.encode("latin1") if isinstance(source, str) else bytes(source)
+        spend(len(source) if isinstance(source, str | list) else 0)
+        if isinstance(source, str) and args[1:] in (("latin-1",), ("latin1",)):
+            return source.encode("latin1")
+        if isinstance(source, list) and len(args) == 1:
+            return bytes(source)
         raise _unsafe(target, args, at)
-    if not isinstance(source, list | tuple):
+    if not isinstance(source, list | tuple) or len(args) != 1:
         raise _unsafe(target, args, at)
     spend(216 + 96 * len(source))
     if name == "dict":
-        return {hashable(k, i, spend): value for i, (k, value) in enumerate(source)}
+        pairs = {hashable(k, i, spend): value for i, (k, value) in enumerate(source)}
+        if len(pairs) != len(source):
+            raise ReadError(f"a dictionary at byte {at:,} has one key twice")
+        return pairs
     if name in ("set", "frozenset"):
         made = {hashable(item, i, spend) for i, item in enumerate(source)}
+        if len(made) != len(source):
+            raise ReadError(f"a set at byte {at:,} has an element twice")
         return made if name == "set" else frozenset(made)
     return list(source) if name == "list" else tuple(source)
-
-
-def hashable(key: object, among: int, spend: Spend) -> object:
-    """Return a key that can be hashed and compared quickly and without recursion.
-
-    Parameters
-    ----------
-    key
-        What the file uses as a key.
-    among
-        How many keys are there already. Python's hash of a tuple has no secret:
-        a forged one collides with all of them, and that cost is charged.
-    spend
-        Takes the cost.
-
-    Raises
-    ------
-    ReadError
-        For keys that no model file has: long texts or integers, deep tuples, arrays.
-    """
-    key = arrived(key)
-    if isinstance(key, tuple):
-        spend(8 * among)
-        return _hashable_tuple(key, spend, 4)
-    return _hashable_part(key)
-
-
-def _hashable_tuple(key: tuple[object, ...], spend: Spend, depth: int) -> object:
-    if depth == 0 or len(key) > 16:
-        raise ReadError("a dictionary key is nested too deeply")
-    spend(64 * (1 + len(key)))
-    parts = (arrived(part) for part in key)
-    return tuple(
-        _hashable_tuple(part, spend, depth - 1) if isinstance(part, tuple) else _hashable_part(part)
-        for part in parts
-    )
-
-
-def _hashable_part(key: object) -> object:
-    if isinstance(key, int) and key.bit_length() > 64:
-        raise ReadError("a dictionary key is an integer that is too long")
-    if isinstance(key, str | bytes | memoryview) and len(key) >= Most.key:
-        raise ReadError(f"a dictionary key of {len(key):,} characters is too long")
-    if isinstance(key, _NO_KEYS):
-        raise ReadError(f"a dictionary key is {show(key)}, which cannot be one")
-    return key

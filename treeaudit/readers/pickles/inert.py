@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["Global", "Inert", "Text"]
+__all__ = ["MARK", "Global", "Inert", "Oddity", "Text"]
+
+MARK = object()
+"""Stands on the stack below the parts of what is put together."""
+
+Oddity = tuple[int, int, str]
+"""Bytes that no pickler writes and that change nothing: where, how many, what they are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,15 @@ from typing import Protocol
 
 import numpy as np
 
-from treeaudit.errors import ReadError
-from treeaudit.readers.pickles.arrays import DType, array_from, arrived, not_described, shape_from
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.readers.pickles.arrays import ARRAY_CLASSES, array_from, arrived, shape_from
+from treeaudit.readers.pickles.dtypes import DType, not_described
+from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = ["ArrayStream", "is_wrapper", "read_array"]
+__all__ = ["JOBLIB", "ArrayStream", "is_wrapper", "read_array"]
+
+JOBLIB = frozenset(("joblib.numpy_pickle", "sklearn.externals.joblib.numpy_pickle"))
+ALIGNMENT = 16
 
 
 class ArrayStream(Protocol):
@@ -23,8 +27,16 @@ class ArrayStream(Protocol):
     def take(self, n: int) -> memoryview:
         """Return the next ``n`` bytes."""
 
-    def leave_frame(self) -> None:
-        """Make sure that raw bytes begin exactly where a frame ends."""
+    at: int
+
+    def begin_array(self) -> None:
+        """Make sure that raw bytes may begin here."""
+
+    def refuse_instructions(self) -> None:
+        """Make sure that pickle would not run them."""
+
+    def note(self, n: int, what: str) -> None:
+        """Keep in mind bytes that say nothing to whoever loads the file."""
 
     def read_nested(self) -> object:
         """Read the pickle that begins here."""
@@ -32,7 +44,7 @@ class ArrayStream(Protocol):
 
 def is_wrapper(target: Inert) -> bool:
     """Tell whether raw array bytes follow this object."""
-    return target.kind == "NumpyArrayWrapper" and target.cls.module.endswith("numpy_pickle")
+    return target.kind == "NumpyArrayWrapper" and target.cls.module in JOBLIB
 
 
 def read_array(stream: ArrayStream, wrapper: Inert) -> object:
@@ -47,16 +59,28 @@ def read_array(stream: ArrayStream, wrapper: Inert) -> object:
     dtype, shape, order = stated.get("dtype"), stated.get("shape"), stated.get("order")
     if not isinstance(dtype, DType):
         raise not_described(dtype)
-    if not isinstance(shape, tuple):
-        raise ReadError("an array of the joblib file is not described")
-    stream.leave_frame()
+    subclass = stated.get("subclass")
+    plain = subclass is None or (isinstance(subclass, Global) and str(subclass) in ARRAY_CLASSES)
+    if not isinstance(shape, tuple) or wrapper.args or order not in ("C", "F") or not plain:
+        raise ReadError("an array of the joblib file is not described as joblib does")
+    stream.begin_array()
     if dtype.is_object:
         content = arrived(stream.read_nested())
         if not isinstance(content, np.ndarray):
             raise ReadError("an array of objects of the joblib file is damaged")
         return content
-    if stated.get("numpy_array_alignment_bytes") is not None:
-        stream.take(stream.take(1)[0])
+    if stated.get("numpy_array_alignment_bytes") is None:
+        stream.refuse_instructions()
+    else:
+        # Read by pickle, the number of bytes is no instruction, so that nothing is run.
+        padding = stream.take(1)[0]
+        if padding > ALIGNMENT:
+            raise UnsafeModelError(
+                f"an array of the joblib file begins with {padding} bytes to fill up (byte "
+                f"{stream.at - 1:,}), which joblib never writes and pickle.load would run"
+            )
+        strange = padding - bytes(stream.take(padding)).count(0xFF)
+        if strange:
+            stream.note(strange, "bytes in front of an array")
     size = math.prod(shape_from(shape)) * dtype.build().itemsize
-    by_column = isinstance(order, str) and order == "F"
-    return array_from(stream.take(size), dtype, shape, by_column)
+    return array_from(stream.take(size), dtype, shape, order == "F")

@@ -1,6 +1,5 @@
 """The interpreter of pickle instructions: it keeps what they make and calls nothing of it."""
 
-import struct
 from collections.abc import Callable, Sequence
 from mmap import mmap
 
@@ -8,17 +7,17 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Limits, Most, show, text_bytes
-from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, object_array
-from treeaudit.readers.pickles.companions import Companions, names_companion, read_companion
-from treeaudit.readers.pickles.construct import ADVICE, call, create, hashable
-from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.joblib_arrays import is_wrapper, read_array
+from treeaudit.readers.pickles.arrays import LateArray
+from treeaudit.readers.pickles.as_pickle import would_run
+from treeaudit.readers.pickles.companions import Companions
+from treeaudit.readers.pickles.construct import ADVICE, call, create
+from treeaudit.readers.pickles.dtypes import DType, gaps
+from treeaudit.readers.pickles.inert import MARK, Global, Oddity
 from treeaudit.readers.pickles.members import FETCHES
 from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
 
-__all__ = ["MARK"]
+__all__ = ["Step"]
 
-MARK = object()
 # What an instruction may leave behind: an entry of the stack, a number. Charged by blocks.
 _STEP, _BLOCK = 40, 1 << 12
 _LONG_TEXT = 4096
@@ -52,33 +51,39 @@ class Machine:
         self.data = data
         self.view = memoryview(data)
         self.size = len(data)
-        self.at = offset
+        self.begin = self.at = offset
         self.limits = limits
         self.nested = nested
         self.steps = steps
         self.stack: list[object] = []
+        # What was made at a place of the stack and may still be filled there, by height.
+        self.unfinished: dict[int, object] = {}
         self.memo: dict[int, object] = {}
+        self.highest = -1
+        self.announced = 0
+        self.oddities: list[Oddity] = []
         self.mentioned: list[Global] = []
         # Names that may not be mentioned but were called in a form that is harmless.
         self.excused: set[int] = set()
         self.companions: Companions | None = None
-        self.frame_end: int | None = None
+        self.frame_end = -1
         self.budget = limits.objects(self.size)
         self.instructions = self.paid = 0
         self.result: object = None
 
     def run(self) -> object:
-        steps = self.steps
+        steps, data, size = self.steps, self.data, self.size
         while True:
-            if self.at >= self.size:
-                raise ReadError(f"the file ends in the middle of the model (byte {self.at:,})")
-            opcode = self.data[self.at]
-            self.at += 1
-            self.instructions += 1
-            if self.instructions > self.paid:
+            at = self.at
+            if at >= size:
+                raise ReadError(f"the file ends in the middle of the model (byte {at:,})")
+            opcode = data[at]
+            self.at = at + 1
+            self.instructions = done = self.instructions + 1
+            if done > self.paid:
                 self.pay()
             if opcode == 0x2E:
-                return self.pop()
+                return self.stop()
             action = steps[opcode]
             if action is None:
                 raise ReadError(
@@ -93,6 +98,26 @@ class Machine:
             raise ModelTooLargeError(f"the file has more than {most:,} instructions")
         self.paid = min(self.paid + _BLOCK, most)
         self.spend(_STEP * _BLOCK if self.instructions > _BLOCK else 0)
+
+    def stop(self) -> object:
+        made = self.pop()
+        if self.stack:
+            raise self.forged("ends with more than one object")
+        if self.at < self.frame_end:
+            raise self.forged("ends inside a frame")
+        if self.announced:
+            raise self.forged("announces an array that it does not fill")
+        return made
+
+    def forged(self, what: str) -> ReadError:
+        return ReadError(
+            f"the file {what} (byte {self.at - 1:,}), which pickle never writes: "
+            "it is damaged or forged"
+        )
+
+    def note(self, n: int, what: str) -> None:
+        """Keep in mind bytes that say nothing to whoever loads the file."""
+        self.oddities.append((self.at - n, n, what))
 
     def spend(self, n: int) -> None:
         self.budget -= n
@@ -127,21 +152,35 @@ class Machine:
             raise ReadError(
                 f"byte {self.at:,} announces {n:,} bytes, the file has {self.size - self.at:,} left"
             )
+        if self.at <= self.frame_end < end:
+            raise self.forged("has a frame that ends within an instruction")
         piece = self.view[self.at : end]
         self.at = end
         return piece
 
-    def number(self, form: str) -> int:
-        value: int = struct.unpack(form, self.take(struct.calcsize(form)))[0]
-        return value
+    def byte(self) -> int:
+        at = self.at
+        if at >= self.size or at == self.frame_end:
+            self.take(1)
+        self.at = at + 1
+        return self.data[at]
 
-    def line(self) -> str:
-        end = self.data.find(b"\n", self.at, self.at + Most.line)
+    def unsigned(self, n: int) -> int:
+        return int.from_bytes(self.take(n), "little")
+
+    def signed(self) -> int:
+        return int.from_bytes(self.take(4), "little", signed=True)
+
+    def line(self, longest: int = Most.line) -> str:
+        return self.raw_line(longest).decode("utf-8", "surrogateescape")
+
+    def raw_line(self, longest: int) -> bytes:
+        end = self.data.find(b"\n", self.at, self.at + longest)
         if end < 0:
             raise ReadError(f"a line of text at byte {self.at:,} does not end")
-        line = bytes(self.view[self.at : end])
-        self.at = end + 1
-        return line.decode("utf-8", "surrogateescape")
+        line = bytes(self.take(end + 1 - self.at)[:-1])
+        self.spend(len(line))
+        return line
 
     def text(self, n: int) -> str:
         piece = self.take(n)
@@ -160,6 +199,11 @@ class Machine:
 
     def push(self, value: object) -> None:
         self.stack.append(value)
+
+    def make(self, value: object) -> None:
+        """Put on the stack what may be filled as long as it is there."""
+        self.stack.append(value)
+        self.unfinished[len(self.stack)] = value
 
     def pop(self) -> object:
         if not self.stack or self.stack[-1] is MARK:
@@ -200,56 +244,40 @@ class Machine:
 
     def call(self, target: object, args: object) -> object:
         made = call(target, args, self.at - 1, self.spend)
+        self.announced += isinstance(made, LateArray)
         if isinstance(target, Global) and str(target) in FETCHES:
             self.excused.add(id(target))
             self.mentioned += [made] if isinstance(made, Global) else []
-        return made
+        return self.note_gaps(made)
 
     def create(self, target: object, args: object) -> object:
         return create(target, args, self.at - 1, self.spend)
 
-    def build(self) -> None:
-        state = self.pop()
-        target = self.top()
-        match target:
-            case Inert():
-                if isinstance(state, dict) and isinstance(target.state, dict):
-                    self.spend(64 * (len(state) + len(target.state)))
-                    state = {**target.state, **state}
-                target.state = state
-                if is_wrapper(target):
-                    self.stack[-1] = read_array(self, target)
-                elif names_companion(target):
-                    self.stack[-1] = read_companion(self, target)
-            case DType():
-                target.describe(state)
-                self.spend(256 * target.n_fields)
-            case LateArray():
-                target.content = self.fill(state)
-            case Global():
-                raise UnsafeModelError(
-                    f"the file changes {show(target)} itself (byte {self.at - 1:,}): {ADVICE}"
-                )
-            case np.ndarray():
-                pass
-            case _:
-                raise ReadError(f"the state at byte {self.at - 1:,} belongs to nothing")
+    def note_gaps(self, array: object) -> object:
+        """Note what stands between the columns of a table."""
+        if isinstance(array, np.ndarray) and array.dtype.names and (n := gaps(array)):
+            self.note(n, "bytes between the columns of a table")
+        return array
 
-    def fill(self, state: object) -> "np.ndarray[tuple[int, ...], np.dtype[np.generic]]":
-        if not isinstance(state, tuple) or len(state) < 5:
-            raise ReadError(f"the array at byte {self.at - 1:,} is damaged")
-        _, shape, dtype, fortran, data = state[:5]
-        if isinstance(dtype, DType) and dtype.is_object:
-            self.spend(16 * len(data) if isinstance(data, list) else 0)
-            return object_array(data, shape)
-        self.spend(len(data) if isinstance(data, str) else 0)
-        by_column = isinstance(fortran, int) and fortran != 0
-        return array_from(data, dtype, shape, by_column)
-
-    def leave_frame(self) -> None:
-        if self.frame_end not in (None, self.at):
+    def begin_array(self) -> None:
+        """Make sure that raw bytes begin exactly where a frame ends, in no other pickle."""
+        if self.at < self.frame_end:
             raise ReadError(f"an array begins inside a frame (byte {self.at:,})")
-        self.frame_end = None
+        self.frame_end = -1
+        if self.nested < self.limits.nested:
+            raise UnsafeModelError(
+                f"the file has an array of joblib in a pickle of its own (byte {self.at:,}): "
+                f"joblib.load would run its numbers as instructions: {ADVICE}"
+            )
+
+    def refuse_instructions(self) -> None:
+        """Make sure that pickle, which knows no bytes of arrays, would not run them."""
+        self.spend(16 * len(self.stack))
+        if would_run(self.data, self.at, self.stack, self.memo):
+            raise UnsafeModelError(
+                f"the file holds instructions in place of an array (byte {self.at:,}): joblib "
+                f"takes them for numbers, pickle.load would run them: {ADVICE}"
+            )
 
     def read_nested(self) -> object:
         inner = self._run_inside(self.data, self.at)
@@ -257,7 +285,10 @@ class Machine:
         return inner.result
 
     def read_inside(self, data: bytes | mmap, at: int) -> object:
-        return self._run_inside(data, at).result
+        inner = self._run_inside(data, at)
+        if n := len(data) - inner.at:
+            self.note(n, "bytes behind an array in a file beside it")
+        return inner.result
 
     def _run_inside(self, data: bytes | mmap, at: int) -> "Machine":
         if self.nested == 0:
@@ -266,49 +297,35 @@ class Machine:
         inner.budget, inner.instructions = self.budget, self.instructions
         inner.paid = self.paid
         inner.mentioned, inner.companions = self.mentioned, self.companions
-        inner.excused = self.excused
+        inner.excused, inner.oddities = self.excused, self.oddities
         inner.result = inner.run()
         self.budget, self.instructions = inner.budget, inner.instructions
         self.paid = inner.paid
         return inner
 
-    def extend(self, items: list[object]) -> None:
-        target = self.top()
-        if isinstance(target, list):
-            target.extend(items)
-        elif isinstance(target, Inert):
-            target.items.extend(items)
-        elif isinstance(target, set):
-            for item in items:
-                target.add(hashable(item, len(target), self.spend))
-        else:
-            raise self.misplaced(target)
-
-    def update(self, items: list[object]) -> None:
-        target = self.top()
-        if len(items) % 2:
-            raise ReadError(f"a key at byte {self.at - 1:,} has no value")
-        if isinstance(target, Inert):
-            target = target.pairs
-        if not isinstance(target, dict):
-            raise self.misplaced(target)
-        self.spend(64 * len(items))
-        for i in range(0, len(items), 2):
-            target[hashable(items[i], len(target), self.spend)] = items[i + 1]
-
-    def misplaced(self, target: object) -> ReadError:
-        message = f"the file puts elements into {show(target)} (byte {self.at - 1:,})"
-        return UnsafeModelError(message) if isinstance(target, Global) else ReadError(message)
-
     def remember(self, index: int) -> None:
         self.spend(100)
-        self.memo[index] = self.top()
+        memo = self.memo
+        if index in memo:
+            raise self.forged(f"stores a second object as number {index:,}")
+        # Without the numbers of objects that nobody recalls there are gaps.
+        if index != len(memo) and not self.highest < index <= self.instructions:
+            self.note(4, "a number of a stored object that is out of order")
+        self.highest = index
+        memo[index] = self.top()
 
     def recall(self, index: int) -> None:
         try:
-            self.push(self.memo[index])
+            value = self.memo[index]
         except KeyError:
             raise ReadError(f"byte {self.at - 1:,} recalls what was never stored") from None
+        kind = type(value)
+        if (kind is LateArray and value.content is None) or (  # type: ignore[attr-defined]
+            kind is DType and value.state is None  # type: ignore[attr-defined]
+        ):
+            raise self.forged("recalls an array, or its type, before it is complete")
+        self.stack.append(value)
+        self.unfinished[len(self.stack)] = None
 
 
 Step = Callable[[Machine], None]

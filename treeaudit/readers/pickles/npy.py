@@ -12,7 +12,8 @@ from mmap import mmap
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Deepest, Most, show
-from treeaudit.readers.pickles.arrays import DType, array_from, shape_from
+from treeaudit.readers.pickles.arrays import array_from, shape_from
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.types import Array
 
 __all__ = ["Header", "read_header", "read_npy"]

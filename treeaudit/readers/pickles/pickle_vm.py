@@ -24,13 +24,14 @@ The argument, for a reviewer:
 Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
 """
 
+from collections.abc import Sequence
 from mmap import mmap
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.companions import Companions
-from treeaudit.readers.pickles.inert import Global
+from treeaudit.readers.pickles.inert import Global, Oddity
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.opcodes import STEPS
 
@@ -50,6 +51,8 @@ class Unpickled:
         Every name in the file, in order.
     companions
         The files beside it that were read too, with their sizes.
+    oddities
+        Bytes that no pickler writes and that change nothing: where, how many, what they are.
     """
 
     def __init__(
@@ -58,11 +61,13 @@ class Unpickled:
         end: int,
         mentioned: list[Global],
         companions: dict[str, int] | None = None,
+        oddities: Sequence[Oddity] = (),
     ) -> None:
         self.root = root
         self.end = end
         self.mentioned = mentioned
         self.companions = companions or {}
+        self.oddities = tuple(oddities)
 
 
 def read_pickle(
@@ -112,4 +117,4 @@ def read_pickle(
     vm.refuse_mentions()
     vm.refuse_files_within()
     opened = companions.opened if companions is not None else None
-    return Unpickled(arrived(root), vm.at, vm.mentioned, opened)
+    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, vm.oddities)

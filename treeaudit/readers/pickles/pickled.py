@@ -1,12 +1,15 @@
 """Pickle and joblib files: scikit-learn models read as data."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
@@ -42,8 +45,9 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
                 unpickled.root,
                 forest.n_records,
                 unpickled.mentioned,
-                unread=("bytes after the model",) * (len(content.data) > unpickled.end),
             )
+        ).beside(
+            Leftovers(found=few(_unexplained(unpickled, len(content.data))), looked_for=KINDS)
         ),
     )
 
@@ -52,6 +56,15 @@ def parse(content: Content, limits: Limits) -> Unpickled:
     """Return what a pickle holds, as inert data, with the files beside it that it names."""
     beside = None if content.folder is None else Companions(content.folder, limits)
     return read_pickle(content.data, limits=limits, companions=beside)
+
+
+def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
+    says = "which no pickler writes there and which change nothing when the file is loaded"
+    for at, n, what in unpickled.oddities:
+        yield Leftover(kind="unexplained", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
+    if n := size - unpickled.end:
+        where, says = f"byte {unpickled.end:,}", "bytes after the model, which were not read"
+        yield Leftover(kind="unexplained", where=where, n=n, says=says)
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:

@@ -16,9 +16,10 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Allowance, Deepest, Limits, show
-from treeaudit.readers.pickles.arrays import DType, arrived, object_array
-from treeaudit.readers.pickles.construct import hashable
+from treeaudit.readers.pickles.arrays import arrived, object_array
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.keys import hashable
 from treeaudit.readers.pickles.npy import read_npy
 from treeaudit.readers.skops.zip_archive import Archive
 

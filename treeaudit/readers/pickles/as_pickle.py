@@ -1,0 +1,148 @@
+"""What plain pickle makes of the bytes of an array that joblib put between its instructions.
+
+joblib knows that they are numbers. pickle.load does not, and runs them: nearly
+always it stops at once, at a byte that is no instruction or finds nothing to
+work on. Here the instructions are followed by what kinds of things they leave.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from mmap import mmap
+
+from treeaudit.readers.pickles.inert import MARK, Inert
+
+__all__ = ["would_run"]
+
+# An array that comes so far is none.
+_MOST = 1_000
+_NUMBER = 0
+_PUSHED = {**dict.fromkeys(b"N\x88\x89", _NUMBER), ord("("): MARK, ord(")"): (), ord("]"): []}
+_PUSHED |= {ord("}"): {}, 0x8F: set()}
+# Bytes of a value, and bytes of the length in front of one.
+_FIXED = {ord("K"): 1, ord("M"): 2, ord("J"): 4, ord("G"): 8, 0x80: 1, 0x95: 8}
+_SIZED = {**dict.fromkeys(b"\x8a\x8cCU", 1), **dict.fromkeys(b"\x8bBTX", 4)}
+_SIZED |= dict.fromkeys(b"\x8d\x8e\x96", 8)
+_TEXTS = b"TUX\x8c\x8dSV"
+_LINES = re.compile(rb"[IL][ \t\w+-]*\n|F[ \t\w+.-]*\n|S[^\n]*\n|V[^\n]*\n")
+_NAMES = re.compile(rb"[ci][A-Za-z_\x80-\xff][^\n\0]*\n[A-Za-z_\x80-\xff][^\n\0]*\n")
+_INDEX = re.compile(rb"[pg][ \t+]*([0-9_]{1,10})\s*\n")
+_WIDTH = {**dict.fromkeys(b"hq", 1), **dict.fromkeys(b"jr", 4)}
+_TUPLES = {0x85: 1, 0x86: 2, 0x87: 3}
+_COLLECTED = {ord("t"): (), ord("l"): [], ord("d"): {}, 0x91: _NUMBER}
+# How many things a method or a state takes from the stack, None for all above a mark.
+_FILLED = {ord("a"): 1, ord("s"): 2, ord("b"): 1, ord("e"): None, ord("u"): None, 0x90: None}
+
+
+def would_run(
+    data: bytes | mmap, at: int, stack: Sequence[object], memo: Mapping[int, object]
+) -> bool:
+    r"""Tell whether pickle, at this place, would come to a name, a call or another object.
+
+    Parameters
+    ----------
+    data
+        The unpacked file.
+    at
+        Where the bytes of an array begin.
+    stack, memo
+        What pickle has made so far; neither is changed.
+
+    Examples
+    --------
+    >>> would_run(bytes(8), 0, [1.5], {}), would_run(b"0cposix\nsystem\n", 0, [1.5], {})
+    (False, True)
+    """
+    mine, own = list(stack), dict[int, object]()
+    for _ in range(_MOST):
+        opcode = data[at] if at < len(data) else 0
+        try:
+            match opcode:
+                case 0x63 | 0x69:
+                    return _NAMES.match(data, at) is not None
+                case 0x2E:
+                    return isinstance(mine[-1], Inert | dict | list) and mine[-1] is not stack[-1]
+                case 0x93:
+                    return isinstance(mine[-1], str) and isinstance(mine[-2], str)
+                case 0x52 | 0x81 | 0x92:
+                    args = -2 if opcode == 0x92 else -1
+                    return isinstance(mine[args], tuple) and _is_object(mine[args - 1])
+                case 0x6F:
+                    return _is_object(_above_mark(mine)[0])
+            at = _step(data, at + 1, opcode, mine, own, memo)
+        except (IndexError, KeyError, ValueError):
+            return False
+        except StopIteration:
+            return True
+    return True
+
+
+def _is_object(value: object) -> bool:
+    return not isinstance(value, str | int | float | tuple | bytes | None) and value is not MARK
+
+
+def _above_mark(mine: list[object]) -> list[object]:
+    place = next(i for i in range(len(mine) - 1, -1, -1) if mine[i] is MARK or i == 0)
+    if mine[place] is not MARK:
+        raise IndexError
+    above = mine[place + 1 :]
+    del mine[place:]
+    return above
+
+
+def _step(
+    data: bytes | mmap,
+    at: int,
+    opcode: int,
+    mine: list[object],
+    own: dict[int, object],
+    memo: Mapping[int, object],
+) -> int:
+    """Do what one instruction does to the kinds, and return where the next one is."""
+    if opcode in _PUSHED:
+        mine.append(_PUSHED[opcode])
+    elif opcode in _FIXED:
+        at += _FIXED[opcode]
+        mine += [_NUMBER] * (opcode < 0x80)
+    elif opcode in _SIZED:
+        width = _SIZED[opcode]
+        at += width + int.from_bytes(data[at : at + width], "little")
+        mine.append("" if opcode in _TEXTS else _NUMBER)
+    elif opcode in b"ILFSV":
+        found = _LINES.match(data, at - 1)
+        at = found.end() if found is not None else len(data)
+        mine.append("" if opcode in _TEXTS else _NUMBER)
+    elif opcode in b"pqrghj\x94":
+        number = len(memo) + len(own)
+        if opcode in b"pg":
+            found = _INDEX.match(data, at - 1)
+            number, at = (int(found[1]), found.end()) if found is not None else (-1, at)
+        elif opcode != 0x94:
+            number = int.from_bytes(data[at : at + _WIDTH[opcode]], "little")
+            at += _WIDTH[opcode]
+        if opcode in b"pqr\x94":
+            own[number] = mine[-1]
+        else:
+            mine.append(own[number] if number in own else memo[number])
+    elif opcode in b"01":
+        _above_mark(mine) if opcode == ord("1") else mine.pop()
+    elif opcode == ord("2"):
+        mine.append(mine[-1])
+    elif opcode in _TUPLES:
+        if MARK in [one for one in mine[-_TUPLES[opcode] :] if one is MARK]:
+            raise IndexError
+        del mine[-_TUPLES[opcode] :]
+        mine.append(())
+    elif opcode in _COLLECTED:
+        _above_mark(mine)
+        mine.append(_COLLECTED[opcode])
+    elif opcode in _FILLED:
+        n = _FILLED[opcode]
+        if n is None:
+            _above_mark(mine)
+        else:
+            del mine[-n:]
+        if _is_object(mine[-1]) and not isinstance(mine[-1], dict | list | set):
+            raise StopIteration
+    else:
+        raise ValueError
+    return at

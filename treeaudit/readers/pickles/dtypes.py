@@ -1,0 +1,166 @@
+"""Types of array elements as numpy describes them in a pickle, checked before numpy sees them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.limits import Most, show
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array
+
+__all__ = ["DType", "gaps", "not_described"]
+
+# Flags of a type whose elements refer to objects.
+_POINTERS = 0x07
+_CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](\d{1,8})|[?OV])")
+
+
+@dataclass(slots=True, eq=False)
+class DType:
+    """A dtype as the file describes it; `build` makes the real one."""
+
+    code: str
+    state: object = None
+    made: np.dtype[np.generic] | None = None
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the elements are Python objects."""
+        return self.code.lstrip("<>|=").startswith("O")
+
+    @property
+    def n_fields(self) -> int:
+        """How many fields a record has; 0 for a plain type."""
+        state = self.state
+        if not isinstance(state, tuple) or len(state) < 5 or state[3] is None:
+            return 0
+        return max(1, len(state[4])) if isinstance(state[4], dict) else 1
+
+    def describe(self, state: object) -> None:
+        """Take what the file adds to the code: byte order, fields, size."""
+        self.state, self.made = state, None
+
+    def build(self) -> np.dtype[np.generic]:
+        """Return the numpy dtype, made once.
+
+        Raises
+        ------
+        ReadError
+            If the description is not one that numpy can be trusted with.
+        """
+        if self.made is None:
+            self.made = self._build()
+        return self.made
+
+    def _build(self) -> np.dtype[np.generic]:
+        match = _CODE.fullmatch(self.code)
+        if match is None:
+            raise ReadError(f"an array has a type that cannot be read: {show(self.code)}")
+        if int(match[1] or 0) > Most.record:
+            raise ReadError(f"an array element of {match[1]} bytes is too large")
+        state = self.state if isinstance(self.state, tuple) else ()
+        # Nine have the unit of a date.
+        if self.state is not None and (len(state) not in (7, 8, 9) or state[0] not in (3, 4)):
+            raise ReadError("an array type is not described as numpy does")
+        if len(state) > 7 and (state[7].__class__ is not int or state[7] & _POINTERS):
+            raise UnsafeModelError("an array type says that its numbers are Python objects")
+        order = state[1] if state else self.code[0] if self.code[0] in "<>" else "="
+        order = order.decode("latin1") if isinstance(order, bytes) else order
+        if not isinstance(order, str) or order not in ("<", ">", "|", "="):
+            raise ReadError("an array has an unknown byte order")
+        if self.n_fields and "V" not in self.code:
+            raise ReadError("an array type that is no record has fields")
+        if self.n_fields:
+            return self._record(state)
+        if len(state) > 2 and state[2] is not None:
+            raise UnsupportedModelError("an array of sub-arrays cannot be read")
+        code = self.code.lstrip("<>|=")
+        if code[0] in "SUV" and len(state) > 5 and isinstance(state[5], int) and state[5] >= 0:
+            if state[5] > Most.record:
+                raise ReadError(f"an array element of {state[5]} bytes is too large")
+            if code[0] == "U" and state[5] % 4:
+                raise ReadError("an array of text has half characters")
+            size = state[5] // 4 if code[0] == "U" else state[5]
+            code = f"{code[0]}{size}"
+        if code[0] in "mM":
+            code = "i8"
+        try:
+            return np.dtype(f"{order}{code}" if order in ("<", ">") else code)
+        except (TypeError, ValueError):
+            raise ReadError(f"an array has an unknown type: {show(self.code)}") from None
+
+    def _record(self, state: tuple[object, ...]) -> np.dtype[np.generic]:
+        names, fields = state[3], state[4]
+        size = state[5] if len(state) > 5 else None
+        if not (isinstance(names, tuple) and isinstance(fields, dict) and isinstance(size, int)):
+            raise ReadError("a record type is damaged")
+        if not 0 < size <= Most.record or not 0 < len(names) <= 256:
+            raise ReadError("a record type is too large")
+        plain: list[str] = []
+        formats: list[np.dtype[np.generic]] = []
+        offsets: list[int] = []
+        for name in names:
+            entry = fields.get(name) if isinstance(name, str | bytes) else None
+            if not (isinstance(entry, tuple) and len(entry) >= 2 and isinstance(entry[0], DType)):
+                raise ReadError("a record type is damaged")
+            if entry[0].n_fields:
+                raise UnsupportedModelError("an array of records within records cannot be read")
+            form = entry[0].build()
+            offset = entry[1]
+            inside = isinstance(offset, int) and 0 <= offset <= size - form.itemsize
+            if form.hasobject:
+                raise UnsafeModelError(
+                    "the file forges Python objects from raw bytes; treat it as hostile"
+                )
+            if form.kind == "U":
+                raise UnsupportedModelError("an array of records with text cannot be read")
+            if not inside:
+                raise ReadError(f"field {show(name)} lies outside its record")
+            plain.append(name.decode("latin1") if isinstance(name, bytes) else str(name))
+            formats.append(form)
+            offsets.append(int(offset))
+        spans = sorted((at, at + form.itemsize) for at, form in zip(offsets, formats, strict=True))
+        if any(end > begin for (_, end), (begin, _) in pairwise(spans)):
+            raise ReadError("the fields of a record overlap")
+        try:
+            return np.dtype(
+                {"names": plain, "formats": formats, "offsets": offsets, "itemsize": size}
+            )
+        except (TypeError, ValueError):
+            raise ReadError("a record type is damaged") from None
+
+
+def not_described(dtype: object) -> ReadError:
+    """Return the error for an array whose type is no `DType`."""
+    if isinstance(dtype, Inert) and dtype.kind == "_convert_to_stringdtype_kwargs":
+        return UnsupportedModelError("an array of numpy.dtypes.StringDType cannot be read")
+    return ReadError("an array has no type")
+
+
+def gaps(table: Array) -> int:
+    """Count the bytes that belong to no column and are not zero.
+
+    Examples
+    --------
+    >>> gaps(np.frombuffer(bytes(8) + b"ab", {"names": ["x"], "formats": ["i8"], "itemsize": 10}))
+    2
+    """
+    fields: Mapping[str, tuple[Any, ...]] = table.dtype.fields or {}
+    size = table.dtype.itemsize
+    if sum(field[0].itemsize for field in fields.values()) == size:
+        return 0
+    free = np.ones(size, dtype=np.bool_)
+    for field in fields.values():
+        free[field[1] : field[1] + field[0].itemsize] = False
+    rows = table.reshape(-1, order="A").view(np.uint8).reshape(-1, size)
+    if size % 8 == 0:
+        # Eight bytes at a time, as nearly all tables have none.
+        mask, words = (free * np.uint8(255)).view(np.uint64), rows.view(np.uint64)
+        if not any((words[:, i] & mask[i]).any() for i in np.flatnonzero(mask)):
+            return 0
+    return int(np.count_nonzero(rows[:, free]))

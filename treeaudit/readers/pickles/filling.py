@@ -1,0 +1,148 @@
+"""What fills an object: elements and a state, each where the object was made, once.
+
+A pickler writes the parts of an object right behind it: elements, pairs, the
+state. A loader copies some of them at that moment. What a file puts into an
+object later, fetched again, would be in the record here and not in the model,
+or the other way round.
+"""
+
+import sys
+
+from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.readers.limits import show
+from treeaudit.readers.pickles.arrays import LateArray, arrived, fill
+from treeaudit.readers.pickles.companions import names_companion, read_companion
+from treeaudit.readers.pickles.construct import ADVICE
+from treeaudit.readers.pickles.dtypes import DType
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.joblib_arrays import is_wrapper, read_array
+from treeaudit.readers.pickles.keys import hashable
+from treeaudit.readers.pickles.known_names import LIBRARIES, PYTHON2
+from treeaudit.readers.pickles.machine import Machine
+
+__all__ = ["add", "build", "extend", "is_own", "update"]
+
+# None of their classes has slots; some would take the keys of two dictionaries for attributes.
+_ESTIMATORS = frozenset("sklearn imblearn xgboost lightgbm catboost".split())
+_LISTS = frozenset(("collections.deque",))
+_DICTS = frozenset(
+    "OrderedDict defaultdict Counter Bunch DeprecationDict OptimizeResult Schema".split()
+)
+
+
+def build(m: Machine) -> None:
+    """Give a state to the object in front of it (BUILD)."""
+    state = m.pop()
+    place = len(m.stack)
+    target = m.top()
+    if isinstance(target, Global):
+        raise UnsafeModelError(
+            f"the file changes {show(target)} itself (byte {m.at - 1:,}): {ADVICE}"
+        )
+    if m.unfinished.get(place) is not target:
+        raise m.forged(f"gives a state to {show(arrived(target))} that is complete")
+    if m.unfinished.get(place + 1) is not state:
+        _refuse_unfinished(m, state)
+    m.unfinished[place] = None
+    match target:
+        case Inert():
+            library = target.cls.module.partition(".")[0]
+            if library in _ESTIMATORS and (isinstance(state, list) or _in_parts(state)):
+                raise m.forged(f"gives {show(target)} a state in parts")
+            target.state = state
+            if is_wrapper(target):
+                m.stack[-1] = m.note_gaps(read_array(m, target))
+            elif names_companion(target):
+                m.stack[-1] = m.note_gaps(read_companion(m, target))
+        case DType():
+            target.describe(state)
+            m.spend(256 * target.n_fields)
+        case LateArray():
+            target.content = fill(state, m.at - 1, m.spend)
+            m.note_gaps(target.content)
+            m.announced -= 1
+        case _:
+            raise ReadError(f"the state at byte {m.at - 1:,} belongs to nothing")
+
+
+def _in_parts(state: object) -> bool:
+    """Tell whether it is the state of a class with slots."""
+    return isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict)
+
+
+def _refuse_unfinished(m: Machine, state: object) -> None:
+    """Refuse a state that is filled later: it is copied, and what comes later is not."""
+    parts = state if isinstance(state, tuple) and len(state) == 2 else (state,)
+    for part in parts:
+        if isinstance(part, dict | list):
+            m.spend(8 * len(m.stack))
+            if any(one is part for one in m.stack):
+                raise m.forged("gives away a state before it is complete")
+
+
+def extend(m: Machine, items: list[object]) -> None:
+    """Put elements into a list, or into what is one to pickle (APPEND, APPENDS)."""
+    target = _filled(m)
+    if isinstance(target, list):
+        target.extend(items)
+    elif isinstance(target, Inert) and not target.pairs and _takes(target.cls, _LISTS):
+        target.items.extend(items)
+    else:
+        raise _misplaced(m, target)
+
+
+def add(m: Machine, items: list[object]) -> None:
+    """Put elements into a set (ADDITEMS)."""
+    target = _filled(m)
+    if not isinstance(target, set):
+        raise _misplaced(m, target)
+    expected = len(target) + len(items)
+    for item in items:
+        target.add(hashable(item, len(target), m.spend))
+    if len(target) != expected:
+        raise m.forged("puts an element into a set twice")
+
+
+def update(m: Machine, items: list[object]) -> None:
+    """Put keys and values, one after the other, into a dictionary (SETITEM, SETITEMS)."""
+    target = _filled(m)
+    if len(items) % 2:
+        raise ReadError(f"a key at byte {m.at - 1:,} has no value")
+    if isinstance(target, Inert) and _takes(target.cls, _DICTS):
+        target = target.pairs
+    if not isinstance(target, dict):
+        raise _misplaced(m, target)
+    m.spend(64 * len(items))
+    expected = len(target) + len(items) // 2
+    for i in range(0, len(items), 2):
+        target[hashable(items[i], len(target), m.spend)] = items[i + 1]
+    if len(target) != expected:
+        raise m.forged("gives one key of a dictionary twice")
+
+
+def _filled(m: Machine) -> object:
+    """Return what is on top: made there, not fetched, and without a state so far."""
+    target = m.top()
+    if m.unfinished.get(len(m.stack)) is not target:
+        raise _misplaced(m, target)
+    return target
+
+
+def _misplaced(m: Machine, target: object) -> ReadError:
+    if isinstance(target, Global | Inert):
+        return UnsafeModelError(
+            f"the file puts elements into {show(target)} (byte {m.at - 1:,}), which runs "
+            f"a method of it: {ADVICE}"
+        )
+    return m.forged(f"puts elements into {show(target)} that is complete")
+
+
+def is_own(module: str) -> bool:
+    """Tell whether a module is of nobody's library: that its code runs is told of the file."""
+    top = module.partition(".")[0]
+    return not (top in LIBRARIES or top in PYTHON2 or top in sys.stdlib_module_names)
+
+
+def _takes(cls: Global, known: frozenset[str]) -> bool:
+    """Tell whether pickle may put elements into an instance."""
+    return is_own(cls.module) or str(cls) in known or cls.name in known

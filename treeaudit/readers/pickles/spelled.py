@@ -1,0 +1,99 @@
+"""Numbers and texts that a pickle spells out: in the one way in which picklers spell them.
+
+C and Python read other spellings differently: ``I010`` is eight or an error.
+"""
+
+import codecs
+import re
+
+from treeaudit.errors import ReadError
+from treeaudit.readers.pickles.inert import Text
+from treeaudit.readers.pickles.machine import Machine
+
+__all__ = ["decimal", "decimal_float", "eight_bit", "index", "long", "quoted", "raw_unicode"]
+
+_LONG = 1024
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_FLOAT = re.compile(r"-?([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|inf|nan)")
+# Old picklers wrote these as they are.
+_OLD = ((b"\\u0000", b"\0"), (b"\\u000d", b"\r"), (b"\\u001a", b"\x1a"))
+
+
+def long(m: Machine, n: int) -> None:
+    """Read a whole number of so many bytes (LONG1, LONG4)."""
+    if not 0 <= n <= _LONG:
+        raise ReadError(f"an integer of {n:,} bytes at byte {m.at:,} is too long")
+    m.spend(2 * n)
+    value = int.from_bytes(m.take(n), "little", signed=True)
+    # One bit for the sign; pickle writes zero without any byte.
+    needed = (value if value >= 0 else ~value).bit_length() // 8 + 1 if value else 0
+    if n > needed:
+        m.note(n - needed, "bytes of a whole number that do not count")
+    m.push(value)
+
+
+def index(m: Machine) -> int:
+    """Return the number of a stored object (PUT, GET)."""
+    text = m.line()
+    if not _INTEGER.fullmatch(text) or len(text) > 10 or text[0] == "-":
+        raise ReadError(f"the number before byte {m.at:,} is damaged")
+    return int(text)
+
+
+def decimal(m: Machine, end: str) -> None:
+    """Read a whole number (INT, LONG)."""
+    text = m.line()
+    if text in ("00", "01") and not end:
+        m.push(text == "01")
+    elif text.endswith(end) and len(text) <= _LONG and _INTEGER.fullmatch(text.removesuffix(end)):
+        m.push(int(text.removesuffix(end)))
+    else:
+        raise ReadError(
+            f"the integer before byte {m.at:,} is damaged, too long or not spelled as pickle does"
+        )
+
+
+def decimal_float(m: Machine) -> None:
+    """Read a number (FLOAT)."""
+    text = m.line()
+    if not _FLOAT.fullmatch(text):
+        raise ReadError(f"the number before byte {m.at:,} is damaged")
+    value = float(text)
+    # Python 2.6 and older wrote 17 digits.
+    if text not in (repr(value), f"{value:.17g}", f"{value:.17g}.0", "-nan"):
+        m.note(len(text), "a number that is not spelled as pickle does")
+    m.push(value)
+
+
+def quoted(m: Machine) -> None:
+    """Read a text of eight bits (STRING)."""
+    text = m.raw_line(m.size)
+    m.spend(56 + len(text))
+    try:
+        raw = codecs.escape_decode(text[1:-1])[0]
+    except ValueError:
+        raw = b""
+    if repr(raw)[1:].encode() != text:
+        raise ReadError(f"the text before byte {m.at:,} is not spelled as pickle does")
+    m.push(eight_bit(raw))
+
+
+def raw_unicode(m: Machine) -> None:
+    """Read a text (UNICODE)."""
+    raw = m.raw_line(m.size)
+    m.spend(56 + 4 * len(raw))  # as many of the widest characters
+    try:
+        text = raw.decode("raw_unicode_escape")
+    except UnicodeDecodeError:
+        raise ReadError(f"the text before byte {m.at:,} is damaged") from None
+    spelled = text.replace("\\", "\\u005c").replace("\n", "\\u000a").encode("raw_unicode_escape")
+    for new, old in _OLD:
+        raw = raw.replace(new, old)
+    if spelled != raw:
+        raise ReadError(f"the text before byte {m.at:,} is not spelled as pickle does")
+    m.push(text)
+
+
+def eight_bit(raw: bytes) -> object:
+    """Python 2 wrote text and bytes alike; plain ASCII is taken for text."""
+    return Text(raw.decode("ascii")) if raw.isascii() and b"\0" not in raw else raw
