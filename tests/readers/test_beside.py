@@ -292,6 +292,6 @@ def test_arrays_of_a_model_that_does_not_count_its_records() -> None:
 
 def test_bytes_after_a_pickle_are_named(tmp_path) -> None:
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(plain()) + b"33,yes\n54,no\n")
-    assert kinds_of(tmp_path / "m.pkl") == ["unseen"]
+    assert kinds_of(tmp_path / "m.pkl") == ["unexplained"]
     report = ta.scan(tmp_path / "m.pkl")
     assert {c.name: c.status for c in report.checks}["max-training-rows-inside"] == "skipped"

@@ -19,7 +19,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from tests.hostile.test_sandbox import _read_apart as read_apart
+from tests.hostile.test_sandbox import read_apart
 from tests.outcome import read_whole, refusal
 from tests.systems import LINKS
 from treeaudit import Forest, ModelTooLargeError, ReadError, UnsafeModelError, load

@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from tests.hostile.test_sandbox import _read_apart as read_apart
+from tests.hostile.test_sandbox import read_apart
 from tests.libraries import library
 from tests.outcome import read_whole, refusal
 from treeaudit import (
