@@ -19,7 +19,7 @@ from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.unpack import Content, open_file, unpack
 
-__all__ = ["FORMATS", "READERS", "Format", "Reader", "load"]
+__all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "read"]
 
 
 class Reader(Protocol):
@@ -107,8 +107,8 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
         Which model to take from a bundle of several, by the name that the
         error lists.
     max_bytes
-        Largest file, packed or unpacked. Unless told 8 GiB, and unpacked at most 100
-        times the file, or 256 MiB.
+        Largest file, packed, unpacked or as Python objects. Unless told a file may have
+        8 GiB, and unpack to four times its size and 256 MiB more.
 
     Returns
     -------
@@ -143,6 +143,12 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
     else:
         content = unpack(_pickled(model), limits)
         source = Source(n_bytes=content.n_bytes)
+    return read(content, source, select, limits)
+
+
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+    """Read the model in a file that is open already; see `load`."""
+    limits = content.within(limits)
     for one in READERS:
         if one.reader.matches(content):
             forest = one.reader.read(content, source, select, limits)

@@ -12,7 +12,8 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers import load
+from treeaudit.model.source import Source
+from treeaudit.readers import read
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.leftovers.leftover_code import is_foreign
 from treeaudit.readers.leftovers.leftovers import leftovers
@@ -134,8 +135,10 @@ def describe(
         protocol=_protocol(content) if is_pickle else None,
     )
     forest: Forest | None = None
+    limits = content.within(limits)
     try:
-        forest = load(path, select=select, max_bytes=max_bytes)
+        source = Source(path=str(Path(path)), digest=content.digest, n_bytes=content.n_bytes)
+        forest = read(content, source, select, limits)
         contents = replace(contents, format=forest.source.format, model=_model(forest))
     except UnsafeModelError as error:
         return replace(contents, refused=str(error))

@@ -8,11 +8,13 @@ from mmap import mmap
 from typing import Any, Never
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.limits import show
+from treeaudit.readers.limits import Allowance, show, text_bytes
 
 __all__ = ["parse_json"]
 
 _Object = dict[str, Any]
+_COST_OF_TEXT = 56
+_LEAVE = "; if you trust it, allow more with --max-bytes"
 
 
 def parse_json(
@@ -58,11 +60,12 @@ def parse_json(
     {'trees': [1, 2]}
     """
     try:
+        left = Allowance(most, f"{what} holds more than treeaudit takes in{advice}{_LEAVE}").take
+        left(len(data) // 2)  # the least it can take: seen before a page of it is read
+        left(text_bytes(data) - len(data) // 2)
         text = codecs.utf_8_decode(data, "surrogatepass", True)[0].removeprefix("\ufeff")
-        if sum(text.count(mark) * cost for mark, cost in zip("{[,", costs, strict=True)) > most:
-            raise ModelTooLargeError(
-                f"{what} holds more numbers and lists than treeaudit takes in{advice}"
-            )
+        left(sum(text.count(mark) * cost for mark, cost in zip("{[,", costs, strict=True)))
+        left(_COST_OF_TEXT * _texts(text))
 
         def once(pairs: list[tuple[str, Any]]) -> _Object:
             found = dict(pairs)
@@ -81,6 +84,12 @@ def parse_json(
         raise ModelTooLargeError(f"{what} is nested too deeply{advice}") from None
     except ValueError:
         raise ReadError(f"{what} holds a number of too many digits") from None
+
+
+def _texts(text: str) -> int:
+    """Count the texts that are no names of entries: Python makes each name of a file once."""
+    names = text.count('":') - text.count('\\":')
+    return max(0, text.count('"') // 2 - names)
 
 
 def _refuse(name: str) -> Never:

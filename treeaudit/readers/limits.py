@@ -6,12 +6,31 @@ said to be damaged where nothing that is whole could go over it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from mmap import mmap
+
+import numpy as np
 
 from treeaudit.errors import ModelTooLargeError
 from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = ["LIMITS", "Allowance", "Deepest", "Limits", "Most", "bare", "clean", "listed", "show"]
+__all__ = [
+    "LIMITS",
+    "Allowance",
+    "Deepest",
+    "Limits",
+    "Most",
+    "bare",
+    "clean",
+    "listed",
+    "show",
+    "text_bytes",
+]
+
+
+Buffer = bytes | bytearray | memoryview | mmap
+
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,23 +41,26 @@ class Limits:
     ----------
     max_bytes
         Size of the file, and of what it unpacks to.
-    ratio, floor
-        A file may unpack to ``max(floor, ratio * packed size)`` bytes, in memory or on
-        disk. Models have been seen at 50 to 1; deflate can reach 1,032 to one.
+    times, beyond
+        A file may unpack to ``times`` its size and ``beyond`` more bytes, in memory or on
+        disk. Forests have been seen at 15 to 1; deflate can reach 1,032 to one.
     instructions
         Pickle instructions, or fields of an ONNX file. A pickled forest of 3,000 trees
         needs 0.4 million.
     containers
-        Bytes of Python containers that a file may become, beyond four times its size.
+        Bytes of Python objects that a file may become, beyond four times its size.
+    room
+        The same for a file that was compressed, which `within` works out; None for others.
     nested
         Pickles inside pickles (object arrays of joblib).
     """
 
     max_bytes: int = 8 << 30
-    ratio: int = 100
-    floor: int = 256 << 20
+    times: int = 4
+    beyond: int = 256 << 20
     instructions: int = 5_000_000
     containers: int = 192 << 20
+    room: int | None = None
     nested: int = 4
 
     def unpacked(self, n_packed: int) -> int:
@@ -47,25 +69,45 @@ class Limits:
         Examples
         --------
         >>> Limits().unpacked(10) >> 20, Limits().unpacked(10 << 20) >> 20
-        (256, 1000)
+        (256, 296)
         """
-        return min(self.max_bytes, max(self.floor, self.ratio * n_packed))
+        return min(self.max_bytes, self.beyond + self.times * n_packed)
 
-    def objects(self, n_bytes: int) -> int:
-        """Return how many bytes of Python objects so many bytes of a file may become."""
-        return self.containers + 4 * n_bytes
+    def within(self, n_packed: int, n_unpacked: int) -> "Limits":
+        """Return the limits once a file is unpacked: what it unpacked to takes from the objects.
+
+        Examples
+        --------
+        >>> mb = 1 << 20
+        >>> [Limits().within(mb, n * mb).objects(n * mb) // mb for n in (10, 100, 250)]
+        [186, 96, 64]
+        """
+        left = self.containers + self.times * n_packed - n_unpacked
+        return replace(self, room=max(_LEAST_ROOM, left))
+
+    def objects(self, n_bytes: int, times: int = 4) -> int:
+        """Return how many bytes of Python objects so many unpacked bytes may become."""
+        most = self.containers + times * n_bytes
+        return most if self.room is None else min(most, self.room)
 
     @classmethod
     def up_to(cls, max_bytes: int | None) -> "Limits":
-        """Return the limits with a size that somebody chose, whatever the file has packed.
+        """Return the limits with a size that somebody chose: of the file, unpacked, and as objects.
 
         Examples
         --------
         >>> Limits.up_to(1 << 30).unpacked(10) >> 20, Limits.up_to(None) == Limits()
         (1024, True)
         """
-        return cls() if max_bytes is None else cls(max_bytes=max_bytes, floor=max_bytes)
+        told = cls()
+        if max_bytes is None:
+            return told
+        beyond, containers = max(told.beyond, max_bytes), max(told.containers, max_bytes)
+        return replace(told, max_bytes=max_bytes, beyond=beyond, containers=containers)
 
+
+# Enough for the objects of 6,000 trees, whatever their arrays unpack to.
+_LEAST_ROOM = 64 << 20
 
 LIMITS = Limits()
 
@@ -98,6 +140,7 @@ class Most:
 
     # Parts of a file.
     name = 512  # characters of a module or class that a file names
+    names = 100_000  # modules and classes that a file names, each time it does
     line = 4096  # bytes of a line of a pickle in text form
     key = 4096  # characters of a text that is the key of a dictionary
     file_name = 255  # characters, as file systems have it
@@ -109,6 +152,7 @@ class Most:
     record = 1 << 16  # bytes of one element of an array
     items = 1 << 33  # elements of an array: a byte each fills the largest file
     text = 64 << 20  # bytes of one text in UBJSON
+    title = 1 << 20  # bytes of a text of ONNX that is no list of texts
     words = 1 << 21  # words of a line of a LightGBM text
     lines = 10_000  # lines of a section of it
     rest = 64 << 20  # bytes behind its trees
@@ -169,6 +213,30 @@ class Allowance:
         self._left -= n
         if self._left < 0:
             raise ModelTooLargeError(self._too_much)
+
+
+def text_bytes(raw: Buffer) -> int:
+    """Return how many bytes a text takes in memory, without making it.
+
+    Python gives every character as many bytes as the widest one needs.
+
+    Parameters
+    ----------
+    raw
+        The text, in UTF-8.
+
+    Examples
+    --------
+    >>> text_bytes(b"abcd"), text_bytes("abc\N{GRINNING FACE}".encode())
+    (4, 16)
+    """
+    view = memoryview(raw).cast("B")
+    widest = n = 0
+    for at in range(0, len(view), _PIECE):
+        piece = np.frombuffer(view[at : at + _PIECE], np.uint8)
+        widest = max(widest, int(piece.max()))
+        n += int(np.count_nonzero(piece & 0xC0 != 0x80))
+    return n * (4 if widest >= 0xF0 else 2 if widest >= 0xC4 else 1)
 
 
 def clean(text: object) -> str:

@@ -46,7 +46,9 @@ def matches(content: Content) -> bool:
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the model that a JSON file describes; see `treeaudit.readers.Reader`."""
-    data = parse_json(content.data, Most.form, (100, 100, 36))
+    # Counts are lists of two numbers: text of thirty bytes, objects of two hundred.
+    most = min(Most.form, limits.objects(len(content.data), times=8))
+    data = parse_json(content.data, most, (100, 100, 36))
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReadError("the JSON file does not hold treeaudit's form of a model")
     if data.get("version") != VERSION:

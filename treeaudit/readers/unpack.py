@@ -24,8 +24,10 @@ from treeaudit.readers.limits import LIMITS, Limits, Most
 
 __all__ = ["Content", "inflated", "open_file", "spooled", "unpack"]
 
-_CHUNK = 1 << 20
+_CHUNK, _FIRST_CHUNK = 1 << 20, 1 << 12
 _SPOOL = 64 << 20
+# xz -9 needs 65 MiB.
+_DICTIONARY = 72 << 20
 # joblib 0.9 and older: two letters, the size in hexadecimal, filled up with blanks.
 _ZF_HEADER = 21
 
@@ -59,6 +61,12 @@ class Content:
     def sha256(self) -> str:
         """Of the file as stored."""
         return self.digest()
+
+    def within(self, limits: Limits) -> Limits:
+        """Return what reading it may still cost."""
+        if not self.compression:
+            return limits
+        return limits.within(self.n_bytes, len(self.data))
 
 
 class _Decompressor(Protocol):
@@ -104,7 +112,7 @@ _NEW: Mapping[str, Callable[[], _Decompressor]] = {
     "deflate": partial(_Zlib, -zlib.MAX_WBITS),
     "gzip": partial(_Zlib, zlib.MAX_WBITS | 16),
     "bz2": bz2.BZ2Decompressor,
-    **dict.fromkeys(("xz", "lzma"), partial(lzma.LZMADecompressor, memlimit=256 << 20)),
+    **dict.fromkeys(("xz", "lzma"), partial(lzma.LZMADecompressor, memlimit=_DICTIONARY)),
     "lz4": _lz4,
 }
 
@@ -221,7 +229,7 @@ def _stated_size(packed: bytes | mmap.mmap) -> int:
 
 def _bomb(n_packed: int, most: int) -> ModelTooLargeError:
     return ModelTooLargeError(
-        f"{n_packed:,} bytes unpack to more than {most:,}: this looks like a decompression bomb; "
+        f"{n_packed:,} bytes unpack to more than {most:,}, which may be a decompression bomb; "
         "if you trust it, allow more with --max-bytes"
     )
 
@@ -305,13 +313,18 @@ def inflated(
     try:
         yield from _pieces(packed, compression, at)
     except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, RuntimeError) as error:
+        if "Memory usage limit" in str(error):
+            raise ModelTooLargeError(
+                f"the {compression} compression needs more than {_DICTIONARY >> 20} MiB to be "
+                "undone: save the model again with joblib.dump(model, path, compress=3)"
+            ) from None
         raise ReadError(f"the {compression} compression is damaged ({error})") from None
 
 
 def _pieces(packed: bytes | mmap.mmap | memoryview, compression: str, at: int) -> Iterator[bytes]:
     for _ in range(Most.streams):
         unpacker = _NEW[compression]()
-        given, last = b"", False
+        given, last, size = b"", False, _FIRST_CHUNK
         while not unpacker.eof:
             piece = unpacker.decompress(given, _CHUNK)
             given = b""
@@ -320,8 +333,10 @@ def _pieces(packed: bytes | mmap.mmap | memoryview, compression: str, at: int) -
             elif last:
                 raise EOFError("the file ends too early")
             elif not unpacker.eof:
-                given = bytes(packed[at : at + _CHUNK])
+                # Little at first: what lies behind a short stream is copied in vain.
+                given = bytes(packed[at : at + size])
                 at += len(given)
+                size = min(2 * size, _CHUNK)
                 last = not given
         at -= len(unpacker.unused_data or b"")
         # joblib's zlib holds one stream; the others may be concatenated.

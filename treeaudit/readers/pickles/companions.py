@@ -7,6 +7,7 @@ that leads out of the folder, no device, and not without bounds.
 
 import os
 import stat
+from dataclasses import replace
 from mmap import mmap
 from pathlib import Path
 from typing import Protocol
@@ -62,6 +63,7 @@ class Companions:
         self.opened: dict[str, int] = {}
         self._contents: dict[str, bytes | mmap] = {}
         self._left = limits.max_bytes
+        self._beyond = limits.beyond
 
     @property
     def n_bytes(self) -> int:
@@ -101,8 +103,11 @@ class Companions:
                 f"the companion files have more bytes than the limit of {self.limits.max_bytes:,}; "
                 "raise it with --max-bytes"
             )
-        content = open_file(Path(os.path.realpath(self.folder / name)), self.limits)
+        limits = replace(self.limits, beyond=self._beyond)
+        content = open_file(Path(os.path.realpath(self.folder / name)), limits)
         self._left -= max(content.n_bytes, len(content.data))
+        over = len(content.data) - limits.times * content.n_bytes
+        self._beyond -= max(over, 0)
         # A mapped file takes a descriptor, and a forest has thousands of companions.
         return bytes(content.data) if len(content.data) < _SMALL else content.data
 

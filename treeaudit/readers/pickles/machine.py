@@ -7,7 +7,7 @@ from mmap import mmap
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.limits import Limits, Most, show
+from treeaudit.readers.limits import Limits, Most, show, text_bytes
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, object_array
 from treeaudit.readers.pickles.companions import Companions, names_companion, read_companion
 from treeaudit.readers.pickles.construct import ADVICE, call, create, hashable
@@ -19,6 +19,9 @@ from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
 __all__ = ["MARK"]
 
 MARK = object()
+# What an instruction may leave behind: an entry of the stack, a number. Charged by blocks.
+_STEP, _BLOCK = 40, 1 << 12
+_LONG_TEXT = 4096
 
 
 class Machine:
@@ -60,8 +63,8 @@ class Machine:
         self.excused: set[int] = set()
         self.companions: Companions | None = None
         self.frame_end: int | None = None
-        self.budget = limits.containers + 4 * self.size
-        self.instructions = 0
+        self.budget = limits.objects(self.size)
+        self.instructions = self.paid = 0
         self.result: object = None
 
     def run(self) -> object:
@@ -72,10 +75,8 @@ class Machine:
             opcode = self.data[self.at]
             self.at += 1
             self.instructions += 1
-            if self.instructions > self.limits.instructions:
-                raise ModelTooLargeError(
-                    f"the file has more than {self.limits.instructions:,} instructions"
-                )
+            if self.instructions > self.paid:
+                self.pay()
             if opcode == 0x2E:
                 return self.pop()
             action = steps[opcode]
@@ -86,10 +87,20 @@ class Machine:
                 )
             action(self)
 
+    def pay(self) -> None:
+        most = self.limits.instructions
+        if self.instructions > most:
+            raise ModelTooLargeError(f"the file has more than {most:,} instructions")
+        self.paid = min(self.paid + _BLOCK, most)
+        self.spend(_STEP * _BLOCK if self.instructions > _BLOCK else 0)
+
     def spend(self, n: int) -> None:
         self.budget -= n
         if self.budget < 0:
-            raise ModelTooLargeError("the file would unpack to more objects than its size allows")
+            raise ModelTooLargeError(
+                "the file would unpack to more objects than its size allows; "
+                "if you trust it, allow more with --max-bytes"
+            )
 
     def refuse_mentions(self) -> None:
         for name in self.mentioned:
@@ -133,10 +144,17 @@ class Machine:
         return line.decode("utf-8", "surrogateescape")
 
     def text(self, n: int) -> str:
+        piece = self.take(n)
+        if n >= _LONG_TEXT:
+            self.spend(n // 2)  # the least it can take: seen before a page of it is read
+            self.spend(text_bytes(piece) - n // 2)
         try:
-            return str(self.take(n), "utf-8", "surrogatepass")
+            text = str(piece, "utf-8", "surrogatepass")
         except UnicodeDecodeError:
             raise ReadError(f"the text at byte {self.at - n:,} is damaged") from None
+        if n < _LONG_TEXT:
+            self.spend(56 + n if text.isascii() else text.__sizeof__())
+        return text
 
     # -- stack ---------------------------------------------------------------
 
@@ -175,7 +193,9 @@ class Machine:
         allowed = may_fetch(module, owner, member) if dot else may_mention(module, name)
         found = Global(module, name, self.at - 1, allowed)
         self.mentioned.append(found)
-        self.spend(120)
+        self.spend(240 + len(module) + len(name))
+        if len(self.mentioned) > Most.names:
+            raise ModelTooLargeError(f"the file names more than {Most.names:,} functions and classes")
         return found
 
     def call(self, target: object, args: object) -> object:
@@ -244,10 +264,12 @@ class Machine:
             raise ModelTooLargeError("the file has pickles within pickles within pickles")
         inner = Machine(data, at, self.limits, self.nested - 1, self.steps)
         inner.budget, inner.instructions = self.budget, self.instructions
+        inner.paid = self.paid
         inner.mentioned, inner.companions = self.mentioned, self.companions
         inner.excused = self.excused
         inner.result = inner.run()
         self.budget, self.instructions = inner.budget, inner.instructions
+        self.paid = inner.paid
         return inner
 
     def extend(self, items: list[object]) -> None:
@@ -279,6 +301,7 @@ class Machine:
         return UnsafeModelError(message) if isinstance(target, Global) else ReadError(message)
 
     def remember(self, index: int) -> None:
+        self.spend(100)
         self.memo[index] = self.top()
 
     def recall(self, index: int) -> None:

@@ -32,6 +32,12 @@ def _eight_bit(raw: bytes) -> object:
     return Text(raw.decode("ascii")) if raw.isascii() and b"\0" not in raw else raw
 
 
+def eight_bit(m: Machine, n: int) -> None:
+    piece = m.take(n)
+    m.spend(56 + 2 * n)
+    m.push(_eight_bit(bytes(piece)))
+
+
 def collect(m: Machine, kind: Callable[[list[object]], object]) -> None:
     items = m.pop_mark()
     m.spend(64 + 8 * len(items))
@@ -52,6 +58,7 @@ def empty(m: Machine, value: object) -> None:
 def long(m: Machine, n: int) -> None:
     if not 0 <= n <= _LONG:
         raise ReadError(f"an integer of {n:,} bytes at byte {m.at:,} is too long")
+    m.spend(2 * n)
     m.push(int.from_bytes(m.take(n), "little", signed=True))
 
 
@@ -64,6 +71,7 @@ def index(m: Machine) -> int:
 
 def decimal(m: Machine) -> None:
     text = m.line().rstrip("L")
+    m.spend(len(text))
     if text in ("00", "01"):
         m.push(text == "01")
     elif len(text) <= _LONG and text.isascii() and text.removeprefix("-").isdecimal():
@@ -83,6 +91,7 @@ def quoted(m: Machine) -> None:
     text = m.line()
     if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
         raise ReadError(f"the text before byte {m.at:,} is damaged")
+    m.spend(56 + 2 * len(text))
     raw = text[1:-1].encode("utf-8", "surrogateescape")
     m.push(_eight_bit(_ESCAPE.sub(_unescape, raw)))
 
@@ -91,6 +100,7 @@ def raw_unicode(m: Machine) -> None:
     end = m.data.find(b"\n", m.at)
     if end < 0:
         raise ReadError(f"the text at byte {m.at:,} does not end")
+    m.spend(56 + 5 * (end - m.at))  # the bytes, and as many of the widest characters
     raw = bytes(m.view[m.at : end])
     m.at = end + 1
     try:
@@ -101,6 +111,7 @@ def raw_unicode(m: Machine) -> None:
 
 def blob(m: Machine, n: int) -> None:
     piece = m.take(n)
+    m.spend(40 + n if n < _SHORT else 240)
     m.push(bytes(piece) if n < _SHORT else piece)
 
 
@@ -213,8 +224,8 @@ _ACTIONS: dict[str, Step] = {
     "Q": persistent,
     "R": reduce,
     "S": quoted,
-    "T": lambda m: m.push(_eight_bit(bytes(m.take(m.number("<i"))))),
-    "U": lambda m: m.push(_eight_bit(bytes(m.take(m.number("<B"))))),
+    "T": lambda m: eight_bit(m, m.number("<i")),
+    "U": lambda m: eight_bit(m, m.number("<B")),
     "V": raw_unicode,
     "X": lambda m: m.push(m.text(m.number("<I"))),
     "a": lambda m: m.extend([m.pop()]),

@@ -95,12 +95,15 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     """
     archive = Archive(content.data, limits)
     archive.open([_SCHEMA])
-    schema = _schema(archive.read(_SCHEMA), limits.objects(len(content.data)))
+    packed = len(content.data)
+    left = limits.within(packed, archive.n_unpacked)
+    schema = _schema(archive.read(_SCHEMA), left.objects(packed))
     mentioned = check_names(schema)
     read = dict.fromkeys((_SCHEMA, *_files(schema)))
     archive.open(read)
+    left = limits.within(packed, archive.n_unpacked)
     try:
-        root = Graph(archive, limits).build(schema)
+        root = Graph(archive, left).build(schema)
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None
     version = schema.get("_skops_version")

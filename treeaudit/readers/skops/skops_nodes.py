@@ -45,7 +45,7 @@ class Graph:
         self._archive = archive
         self._memo: dict[int, object] = {}
         too_much = "the skops schema describes more than its size allows"
-        self.spend = Allowance(limits.containers, too_much).take
+        self.spend = Allowance(limits.objects(0), too_much).take
         self._depth = 0
 
     def build(self, node: object) -> object:

@@ -122,6 +122,11 @@ class Archive:
         return list(self._entries)
 
     @property
+    def n_unpacked(self) -> int:
+        """How many bytes of them had to be unpacked."""
+        return len(self._unpacked)
+
+    @property
     def n_bytes(self) -> int:
         """How many bytes the members that were opened hold."""
         return sum(place.entry.file_size for place in self._places.values())
@@ -161,16 +166,17 @@ class Archive:
             packed += entry.file_size if entry.compress_type != zipfile.ZIP_STORED else 0
         if total > self._most:
             raise ModelTooLargeError(
-                f"{len(self._data):,} bytes unpack to {total:,}: this looks like a zip bomb; "
+                f"{len(self._data):,} bytes unpack to {total:,}, which may be a zip bomb; "
                 "if you trust it, allow more with --max-bytes"
             )
         _stand_apart(places.values())
+        self._unpacked = b""
         if packed:
             self._unpacked = spooled(self._pieces(places.values()), packed, len(self._data))
         self._places = places
         for name, place in places.items():
-            if zlib.crc32(self.read(name)) != place.entry.CRC:
-                raise ReadError(f"{show(name)} in the zip archive is damaged: its checksum differs")
+            if not _METHODS[place.entry.compress_type]:
+                _check_sum(zlib.crc32(self.read(name)), place.entry)
 
     def _entry(self, name: str) -> zipfile.ZipInfo:
         entry = self._entries.get(name)
@@ -209,17 +215,25 @@ class Archive:
             method = _METHODS[entry.compress_type]
             if not method:
                 continue
-            left = entry.file_size
+            left, checksum = entry.file_size, 0
             packed = self._view[place.start : place.start + entry.compress_size]
             for piece in inflated(packed, method):
                 left -= len(piece)
                 if left < 0:
                     break
+                checksum = zlib.crc32(piece, checksum)
                 yield piece
             if left:
                 raise ReadError(
                     f"{show(entry.filename)} in the zip archive does not have the size it states"
                 )
+            _check_sum(checksum, entry)
+
+
+def _check_sum(found: int, entry: zipfile.ZipInfo) -> None:
+    if found != entry.CRC:
+        name = show(entry.filename)
+        raise ReadError(f"{name} in the zip archive is damaged: its checksum differs")
 
 
 def _stand_apart(places: Iterable[_Place]) -> None:
