@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
@@ -151,6 +151,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     limits = content.within(limits)
     for one in READERS:
         if one.reader.matches(content):
+            _check_unpacked(one, content, limits)
             forest = one.reader.read(content, source, select, limits)
             if source.path is None:
                 in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)
@@ -160,6 +161,16 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     if what == "a text file":
         raise ReadError(f"{_where(source, content)} is a text file; name the model that was saved")
     raise UnsupportedModelError(f"{_where(source, content)} is {what}")
+
+
+def _check_unpacked(form: Format, content: Content, limits: Limits) -> None:
+    """Refuse text and numbers packed so tightly that their objects would be far larger."""
+    n = len(content.data)
+    if content.compression and form != READERS[0] and limits.objects(n) < 4 * n:
+        raise ModelTooLargeError(
+            f"{content.n_bytes:,} bytes unpack to {n:,}, more than treeaudit takes in of a "
+            f"compressed {form.names[0]} file: unpack it first, or allow more with --max-bytes"
+        )
 
 
 def _where(source: Source, content: Content) -> str:

@@ -26,6 +26,7 @@ ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor", "TreeEnsemble")
 _MANY_CATEGORIES = 100
 _LONGEST_TEXT = 200
 _HEADER = 300
+_COST_OF_OTHER = 10
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft")
 _OF_MODEL = {6: "doc_string", 14: "metadata_props", 20: "training_info", 26: "configuration"}
 _OF_GRAPH = {
@@ -93,11 +94,12 @@ class _Look:
 
     def _other(self, where: str, message: Message, part: Field, names: Mapping[int, str]) -> None:
         """Name a field that no ensemble needs, unless it is empty."""
+        message.spend(_COST_OF_OTHER, part.at)
         n = part.end - part.at
         if part.wire == BYTES and not n:
             return
         name = names.get(part.number, f"field {part.number}")
-        said = show(message.text(part), 60) if part.wire == BYTES else "a number"
+        said = show(message.beginning(part, _LONGEST_TEXT), 60) if part.wire == BYTES else "a number"
         self._add("unseen", f"{where}{name}", n, f"no trees need it: {said}")
 
     def _name(self, where: str, message: Message, part: Field) -> None:

@@ -50,7 +50,7 @@ def matches(content: Content) -> bool:
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the trees of a PMML file; see `treeaudit.readers.Reader`."""
-    document = parse(content.data)
+    document = parse(content.data, limits)
     model = _choose(document, select)
     try:
         return _forest(document, model, select or "", source)

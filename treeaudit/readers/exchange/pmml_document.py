@@ -11,12 +11,13 @@ from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.exchange.pmml_beside import Beside
-from treeaudit.readers.limits import Allowance, Deepest, Most, clean, show
+from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, clean, show
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel", "parse"]
 
 _CHUNK = 8 << 20
-_COST_OF_NODE, _COST_OF_PREDICATE = 400, 100
+_COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 400, 100, 64
+_KEPT = frozenset({"DataField", "DerivedField", "TreeModel"})
 _ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
 _SKIPPED = frozenset(
@@ -85,13 +86,15 @@ class Document:
     beside: Beside = field(default_factory=Beside)
 
 
-def parse(data: bytes | mmap) -> Document:
+def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
     """Return what a PMML file holds.
 
     Parameters
     ----------
     data
         The whole file.
+    limits
+        What reading may cost.
 
     Raises
     ------
@@ -100,7 +103,7 @@ def parse(data: bytes | mmap) -> Document:
     ReadError
         If the XML is damaged; names the line.
     """
-    handler = _Handler(Most.xml + 4 * len(data))
+    handler = _Handler(min(Most.xml + 4 * len(data), limits.objects(len(data))))
     parser = expat.ParserCreate(_encoding(bytes(data[:200])))
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -167,6 +170,10 @@ class _Handler:
             raise ModelTooLargeError(
                 f"the XML has more than {Deepest.xml:,} levels or {Most.elements:,} elements"
             )
+        if attributes and max(map(len, attributes.values())) > Most.title:
+            raise ModelTooLargeError(
+                f"an attribute of the XML has more than {Most.title:,} characters"
+            )
         name = self._word(tag.rpartition(":")[2])
         self._open.append(name)
         self.document.beside.start(self._open, attributes)
@@ -199,6 +206,7 @@ class _Handler:
 
     def _other(self, name: str, above: str, given: dict[str, str]) -> None:
         models = self.document.models
+        self._spend(_COST_OF_NODE if name in _KEPT or above == "PMML" else _COST_OF_WORD)
         match name:
             case "DataField" | "DerivedField":
                 self._field = DataField(given, derived=name == "DerivedField")
@@ -307,6 +315,9 @@ class _Handler:
 
     def _fill(self, text: str) -> None:
         """Give the set condition that was just placed its values."""
+        if len(text) > Most.title:
+            raise ModelTooLargeError(f"a list of the XML has more than {Most.title:,} characters")
+        self._spend(4 * len(text))
         values = tuple(self._word(value) for value in _words(text))
         if self._compound and self._compound[-1][1]:
             parts = self._compound[-1][1]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Wide
 
 __all__ = ["BYTES", "FIXED32", "FIXED64", "VARINT", "Field", "Message", "signed", "varints"]
@@ -22,7 +23,7 @@ _SIZE = {FIXED64: 8, FIXED32: 4}
 _LONGEST = 10
 _FIRST_CHUNK, _LAST_CHUNK = 1 << 9, 1 << 21
 _MOST_NUMBER = 1 << 29
-_COST_OF_RUN = 100
+_COST_OF_RUN, _COST_OF_MESSAGE, _COST_OF_TEXT = 100, 10, 2
 
 Whole = npt.NDArray[np.signedinteger]
 
@@ -134,6 +135,7 @@ class Message:
     def message(self, field: Field) -> "Message":
         """Return the message that a field holds."""
         self._expect(field, BYTES)
+        self.spend(_COST_OF_MESSAGE, field.at)
         return Message(self.data, field.at, field.end, self.budget)
 
     def bytes_of(self, field: Field) -> memoryview:
@@ -142,8 +144,24 @@ class Message:
         return self.data[field.at : field.end]
 
     def text(self, field: Field) -> str:
-        """Return the text that a field holds; bytes that are no text are escaped."""
-        return str(self.bytes_of(field), "utf-8", "backslashreplace")
+        """Return the text that a field holds; bytes that are no text are escaped.
+
+        Raises
+        ------
+        ModelTooLargeError
+            If it is longer than any name.
+        """
+        raw = self.bytes_of(field)
+        if len(raw) > Most.title:
+            raise ModelTooLargeError(
+                f"byte {field.at:,}: a text of {len(raw):,} bytes, more than {Most.title:,}"
+            )
+        self.spend(_COST_OF_TEXT + len(raw) // 64, field.at)
+        return str(raw, "utf-8", "backslashreplace")
+
+    def beginning(self, field: Field, n: int) -> str:
+        """Return the first bytes of the text that a field holds, to be shown."""
+        return str(self.bytes_of(field)[:n], "utf-8", "backslashreplace")
 
     def integer(self, field: Field) -> int:
         """Return the whole number that a field holds, as 64 bits with a sign."""
