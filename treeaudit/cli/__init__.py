@@ -12,6 +12,7 @@ import sys
 import typer
 
 from treeaudit.cli.attacks import attacks
+from treeaudit.cli.bounds import bounded
 from treeaudit.cli.compare import compare
 from treeaudit.cli.defend import defend
 from treeaudit.cli.demo import demo
@@ -64,7 +65,8 @@ def main() -> None:
     """Run the command line; every failure ends in one sentence and exit code 2."""
     _write_utf8()
     try:
-        app(prog_name="treeaudit")
+        with bounded(sys.argv[1:]):
+            app(prog_name="treeaudit")
     except TreeauditError as error:
         _fail(str(error))
     except BrokenPipeError:

@@ -97,7 +97,8 @@ Select = Annotated[
 MaxBytes = Annotated[
     int | None,
     _INPUT(
-        help="Refuse files that are larger, packed or unpacked (8 GiB unless told).",
+        help="Refuse files that are larger, packed, unpacked or as objects (unless told: 8 GiB, "
+        "unpacked four times the file and 256 MiB).",
         metavar="N",
         min=1,
     ),

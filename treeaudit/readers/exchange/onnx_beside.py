@@ -99,7 +99,9 @@ class _Look:
         if part.wire == BYTES and not n:
             return
         name = names.get(part.number, f"field {part.number}")
-        said = show(message.beginning(part, _LONGEST_TEXT), 60) if part.wire == BYTES else "a number"
+        said = (
+            show(message.beginning(part, _LONGEST_TEXT), 60) if part.wire == BYTES else "a number"
+        )
         self._add("unseen", f"{where}{name}", n, f"no trees need it: {said}")
 
     def _name(self, where: str, message: Message, part: Field) -> None:
