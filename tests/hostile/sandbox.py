@@ -1,7 +1,7 @@
 """Read files in a process of its own that watches what the reading does.
 
 Run as ``python -m tests.hostile.sandbox FOLDER``: prints one line of JSON per
-file, with the class of the error, CPU seconds, peak memory and the audit events
+file, with the class of the error, CPU seconds, peak memory, growth and the audit events
 that no reader may cause. Every file is read in a fork of its own.
 """
 
@@ -82,6 +82,7 @@ def main(folder: Path) -> int:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     outcome = "model"
     try:
@@ -91,8 +92,14 @@ def _read(path: Path) -> dict[str, Any]:
     except ReadError as error:
         outcome = type(error).__name__
     seconds = time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return {"name": path.name, "outcome": outcome, "seconds": seconds, "megabytes": peak}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "name": path.name,
+        "outcome": outcome,
+        "seconds": seconds,
+        "megabytes": peak // 1024,
+        "grown": 1024 * (peak - base),
+    }
 
 
 def _warm_up() -> None:

@@ -19,7 +19,7 @@ LONGEST = 10
 LARGEST = 1024
 
 
-def _read_apart(folder: Path, megabytes: int | None = None) -> list[dict[str, Any]]:
+def read_apart(folder: Path, megabytes: int | None = None) -> list[dict[str, Any]]:
     if os.name != "posix":
         pytest.skip("files are read apart in forks, which need a POSIX system")
 
@@ -53,7 +53,7 @@ def test_hostile_files_touch_nothing(tmp_path: Path) -> None:
     files = [c for c in HOSTILE if find_spec("lz4") or not c.name.startswith("lz4")]
     for case in files:
         (folder / case.name).write_bytes(case.bytes())
-    results = _read_apart(folder)
+    results = read_apart(folder)
     assert len(results) == len(files)
     assert [r for r in results if r["events"]] == []
     assert [r for r in results if r["outcome"] == "model"] == []
@@ -67,7 +67,7 @@ def read_bombs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, 
     folder.mkdir()
     for bomb in BOMBS:
         (folder / bomb.name).write_bytes(bomb.bytes())
-    return {result["name"]: result for result in _read_apart(folder, megabytes=2 * LARGEST)}
+    return {result["name"]: result for result in read_apart(folder, megabytes=2 * LARGEST)}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is measured on Linux")
