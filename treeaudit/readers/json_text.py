@@ -8,7 +8,7 @@ from mmap import mmap
 from typing import Any, Never
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.limits import Allowance, show, text_bytes
+from treeaudit.readers.limits import show, text_bytes
 
 __all__ = ["parse_json"]
 
@@ -60,12 +60,14 @@ def parse_json(
     {'trees': [1, 2]}
     """
     try:
-        left = Allowance(most, f"{what} holds more than treeaudit takes in{advice}{_LEAVE}").take
-        left(len(data) // 2)  # the least it can take: seen before a page of it is read
-        left(text_bytes(data) - len(data) // 2)
+        too_much = f"{what} holds more than treeaudit takes in{advice}{_LEAVE}"
+        # The least that its text can take: seen before a page of it is read.
+        if len(data) // 2 > most or (left := most - text_bytes(data)) < 0:
+            raise ModelTooLargeError(too_much)
         text = codecs.utf_8_decode(data, "surrogatepass", True)[0].removeprefix("\ufeff")
-        left(sum(text.count(mark) * cost for mark, cost in zip("{[,", costs, strict=True)))
-        left(_COST_OF_TEXT * _texts(text))
+        left -= sum(text.count(mark) * cost for mark, cost in zip("{[,", costs, strict=True))
+        if left < 0 or left < _COST_OF_TEXT * _texts(text, left // _COST_OF_TEXT):
+            raise ModelTooLargeError(too_much)
 
         def once(pairs: list[tuple[str, Any]]) -> _Object:
             found = dict(pairs)
@@ -86,10 +88,12 @@ def parse_json(
         raise ReadError(f"{what} holds a number of too many digits") from None
 
 
-def _texts(text: str) -> int:
+def _texts(text: str, enough: int) -> int:
     """Count the texts that are no names of entries: Python makes each name of a file once."""
-    names = text.count('":') - text.count('\\":')
-    return max(0, text.count('"') // 2 - names)
+    texts = text.count('"') // 2
+    if texts <= enough:
+        return texts
+    return max(0, texts - text.count('":') + text.count('\\":'))
 
 
 def _refuse(name: str) -> Never:

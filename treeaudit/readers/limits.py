@@ -234,8 +234,9 @@ def text_bytes(raw: Buffer) -> int:
     widest = n = 0
     for at in range(0, len(view), _PIECE):
         piece = np.frombuffer(view[at : at + _PIECE], np.uint8)
-        widest = max(widest, int(piece.max()))
-        n += int(np.count_nonzero(piece & 0xC0 != 0x80))
+        most = int(piece.max())
+        widest = max(widest, most)
+        n += len(piece) if most < 0x80 else int(np.count_nonzero(piece & 0xC0 != 0x80))
     return n * (4 if widest >= 0xF0 else 2 if widest >= 0xC4 else 1)
 
 

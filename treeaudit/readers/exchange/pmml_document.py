@@ -16,7 +16,7 @@ from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, c
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel", "parse"]
 
 _CHUNK = 8 << 20
-_COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 400, 100, 64
+_COST_OF_MODEL, _COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 700, 400, 100, 64
 _KEPT = frozenset({"DataField", "DerivedField", "TreeModel"})
 _ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
@@ -206,7 +206,7 @@ class _Handler:
 
     def _other(self, name: str, above: str, given: dict[str, str]) -> None:
         models = self.document.models
-        self._spend(_COST_OF_NODE if name in _KEPT or above == "PMML" else _COST_OF_WORD)
+        self._spend(_COST_OF_MODEL if name in _KEPT or above == "PMML" else _COST_OF_WORD)
         match name:
             case "DataField" | "DerivedField":
                 self._field = DataField(given, derived=name == "DerivedField")
