@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from mmap import mmap
 
-from treeaudit.readers.pickles.inert import MARK, Inert
+from treeaudit.readers.pickles.inert import MARK, Global, Inert
 
 __all__ = ["would_run"]
 
@@ -45,14 +45,14 @@ def would_run(
     at
         Where the bytes of an array begin.
     stack, memo
-        What pickle has made so far; neither is changed.
+        What pickle has made so far, at the top what describes the array; neither is changed.
 
     Examples
     --------
     >>> would_run(bytes(8), 0, [1.5], {}), would_run(b"0cposix\nsystem\n", 0, [1.5], {})
     (False, True)
     """
-    mine, own = list(stack), dict[int, object]()
+    mine, own, wrapper = list(stack), dict[int, object](), stack[-1]
     for _ in range(_MOST):
         opcode = data[at] if at < len(data) else 0
         try:
@@ -60,15 +60,15 @@ def would_run(
                 case 0x63 | 0x69:
                     return _NAMES.match(data, at) is not None
                 case 0x2E:
-                    return isinstance(mine[-1], Inert | dict | list) and mine[-1] is not stack[-1]
+                    return _acts(mine[-1], wrapper) or isinstance(mine[-1], dict | list)
                 case 0x93:
                     return isinstance(mine[-1], str) and isinstance(mine[-2], str)
                 case 0x52 | 0x81 | 0x92:
                     args = -2 if opcode == 0x92 else -1
-                    return isinstance(mine[args], tuple) and _is_object(mine[args - 1])
+                    return isinstance(mine[args], tuple) and _acts(mine[args - 1], wrapper)
                 case 0x6F:
-                    return _is_object(_above_mark(mine)[0])
-            at = _step(data, at + 1, opcode, mine, own, memo)
+                    return _acts(_above_mark(mine)[0], wrapper)
+            at = _step(data, at + 1, opcode, mine, own, memo, wrapper)
         except (IndexError, KeyError, ValueError):
             return False
         except StopIteration:
@@ -76,8 +76,9 @@ def would_run(
     return True
 
 
-def _is_object(value: object) -> bool:
-    return not isinstance(value, str | int | float | tuple | bytes | None) and value is not MARK
+def _acts(value: object, wrapper: object) -> bool:
+    """Tell whether it has methods or can be called, as what describes an array cannot."""
+    return isinstance(value, Inert | Global) and value is not wrapper
 
 
 def _above_mark(mine: list[object]) -> list[object]:
@@ -96,6 +97,7 @@ def _step(
     mine: list[object],
     own: dict[int, object],
     memo: Mapping[int, object],
+    wrapper: object,
 ) -> int:
     """Do what one instruction does to the kinds, and return where the next one is."""
     if opcode in _PUSHED:
@@ -128,21 +130,20 @@ def _step(
     elif opcode == ord("2"):
         mine.append(mine[-1])
     elif opcode in _TUPLES:
-        if MARK in [one for one in mine[-_TUPLES[opcode] :] if one is MARK]:
-            raise IndexError
-        del mine[-_TUPLES[opcode] :]
+        if any(mine.pop() is MARK for _ in range(_TUPLES[opcode])):
+            raise ValueError
         mine.append(())
     elif opcode in _COLLECTED:
         _above_mark(mine)
         mine.append(_COLLECTED[opcode])
     elif opcode in _FILLED:
         n = _FILLED[opcode]
-        if n is None:
-            _above_mark(mine)
-        else:
-            del mine[-n:]
-        if _is_object(mine[-1]) and not isinstance(mine[-1], dict | list | set):
+        above = _above_mark(mine) if n is None else [mine.pop() for _ in range(n)]
+        sets = opcode == ord("b") and isinstance(above[0], dict)
+        if _acts(mine[-1], wrapper) or (mine[-1] is wrapper and sets):
             raise StopIteration
+        if mine[-1] is wrapper:
+            raise ValueError
     else:
         raise ValueError
     return at

@@ -56,7 +56,9 @@ def _again(m: Machine, dropped: list[object]) -> None:
         raise m.forged("makes an object and drops it")
     m.recall(index(m) if opcode == b"g" else (m.byte() if opcode == b"h" else m.unsigned(4)))
     value = m.stack[-1]
-    if isinstance(value, frozenset):
+    if isinstance(value, frozenset) and len(dropped) == 1 and isinstance(dropped[0], frozenset):
+        alike = value == dropped[0]
+    elif isinstance(value, frozenset):
         alike = len(value) == len(dropped) and value.issuperset(
             hashable(one, i, m.spend) for i, one in enumerate(dropped)
         )

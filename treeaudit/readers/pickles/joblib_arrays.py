@@ -18,7 +18,8 @@ from treeaudit.readers.pickles.inert import Global, Inert
 __all__ = ["JOBLIB", "ArrayStream", "is_wrapper", "read_array"]
 
 JOBLIB = frozenset(("joblib.numpy_pickle", "sklearn.externals.joblib.numpy_pickle"))
-ALIGNMENT = 16
+_STATED = frozenset("subclass shape order dtype allow_mmap numpy_array_alignment_bytes".split())
+_ALIGNMENT = 16
 
 
 class ArrayStream(Protocol):
@@ -61,7 +62,8 @@ def read_array(stream: ArrayStream, wrapper: Inert) -> object:
         raise not_described(dtype)
     subclass = stated.get("subclass")
     plain = subclass is None or (isinstance(subclass, Global) and str(subclass) in ARRAY_CLASSES)
-    if not isinstance(shape, tuple) or wrapper.args or order not in ("C", "F") or not plain:
+    known = not wrapper.args and stated.keys() <= _STATED and isinstance(shape, tuple)
+    if not known or order not in ("C", "F") or not plain:
         raise ReadError("an array of the joblib file is not described as joblib does")
     stream.begin_array()
     if dtype.is_object:
@@ -74,7 +76,7 @@ def read_array(stream: ArrayStream, wrapper: Inert) -> object:
     else:
         # Read by pickle, the number of bytes is no instruction, so that nothing is run.
         padding = stream.take(1)[0]
-        if padding > ALIGNMENT:
+        if padding > _ALIGNMENT:
             raise UnsafeModelError(
                 f"an array of the joblib file begins with {padding} bytes to fill up (byte "
                 f"{stream.at - 1:,}), which joblib never writes and pickle.load would run"

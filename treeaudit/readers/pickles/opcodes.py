@@ -143,6 +143,10 @@ def stack_global(m: Machine) -> None:
     m.push(m.mention(module, name))
 
 
+def duplicate(m: Machine) -> None:
+    raise m.forged("duplicates an object")
+
+
 def set_item(m: Machine) -> None:
     value, key = m.pop(), m.pop()
     update(m, [key, value])
@@ -152,6 +156,7 @@ _ACTIONS: dict[str, Step] = {
     "(": lambda m: m.push(MARK),
     "0": drop,
     "1": drop_to_mark,
+    "2": duplicate,
     "F": decimal_float,
     "I": lambda m: decimal(m, ""),
     "L": lambda m: decimal(m, "L"),
