@@ -6,9 +6,11 @@ import numpy as np
 
 from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, steps_of
 from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.limits import clean, show
+from treeaudit.readers.limits import bare, clean, show
 from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.known_names import KNOWN
+from treeaudit.readers.pickles.names import judge
 
 __all__ = ["what_it_is"]
 
@@ -74,6 +76,8 @@ def _what_estimator(root: Inert, reads: str) -> str:
     if kinds:
         return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
     name = show(root.cls)
+    if judge(root.cls.module, root.cls.name) in ("class", "function"):
+        return _of_another_library(root, name, reads)
     where = _holds_trees(root)
     if where:
         return (
@@ -84,6 +88,19 @@ def _what_estimator(root: Inert, reads: str) -> str:
     if made is not None:
         return f"the file holds {made} ({name}), which is no tree model; {reads}"
     return f"the file holds {_article(name)} {name}, which is no tree model; {reads}"
+
+
+def _of_another_library(root: Inert, name: str, reads: str) -> str:
+    library = bare(root.cls.module.partition(".")[0])
+    what = f"the file holds {_article(name)} {name}"
+    where = _holds_trees(root)
+    if where:
+        reads = f"save the models in its {where} one at a time to audit their trees"
+    if library in KNOWN:
+        return f"{what}, a class that treeaudit does not know; {reads}"
+    if library == "__main__":
+        return f"{what}, a class of the program that wrote it, not of a library; {reads}"
+    return f"treeaudit does not read {library}: {what}; {reads}"
 
 
 def _article(name: str) -> str:

@@ -5,7 +5,7 @@ No function of the file is looked up or run. The constructors of
 pass becomes an `Inert`, and everything that it does not is refused by name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, arriv
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.members import FETCHES, fetched
 from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
+from treeaudit.readers.pickles.states import check_state
 
-__all__ = ["ADVICE", "call", "create", "hashable"]
+__all__ = ["ADVICE", "call", "create", "excused", "hashable", "is_array_class"]
 
 ADVICE = "do not load it with pickle or joblib"
 _LONGEST_CODE = 64
@@ -112,8 +113,29 @@ def _make(
         raise _unsafe(target, args, at)
     if allowed is may_call and not all(may_hand(str(target), *_name(arg)) for arg in args):
         raise _unsafe(target, args, at)
+    if target.name.startswith(("__pyx_unpickle_", "SimpleNamespace")):
+        for state in args:
+            check_state(target, state, at)
     spend(240)
     return Inert(target, args)
+
+
+def excused(target: object, args: object, made: object) -> Iterator[int]:
+    """Yield the identity of each name that its place in a call makes harmless.
+
+    A function like `getattr`, in the few forms that `members` knows; a class whose bare
+    instance is made (pickle asks it of a class only); the class of an array that is filled.
+    """
+    if isinstance(target, Global) and str(target) in FETCHES:
+        yield id(target)
+    first = args[0] if isinstance(args, tuple) and args else None
+    if isinstance(made, LateArray) or (isinstance(made, Inert) and made.cls is first):
+        yield id(first)
+
+
+def is_array_class(value: object) -> bool:
+    """Tell whether numpy fills an array of this class like any other."""
+    return isinstance(value, Global) and str(value) in _ARRAY_CLASSES
 
 
 def _name(value: object) -> tuple[str, str]:
@@ -155,8 +177,7 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             return DType(code)
         case "_reconstruct":
             spend(240)
-            plain = isinstance(args[0], Global) and str(args[0]) in _ARRAY_CLASSES
-            return LateArray() if plain else Inert(target, args)
+            return LateArray() if is_array_class(args[0]) else Inert(target, args)
         case "_frombuffer":
             data, dtype, shape, order = args[:4]
             spend(240 + (len(data) if isinstance(data, str) else 0))

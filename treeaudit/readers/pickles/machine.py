@@ -10,11 +10,19 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, Un
 from treeaudit.readers.limits import Limits, Most, show
 from treeaudit.readers.pickles.arrays import DType, LateArray, array_from, object_array
 from treeaudit.readers.pickles.companions import Companions, names_companion, read_companion
-from treeaudit.readers.pickles.construct import ADVICE, call, create, hashable
+from treeaudit.readers.pickles.construct import (
+    ADVICE,
+    call,
+    create,
+    excused,
+    hashable,
+    is_array_class,
+)
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.joblib_arrays import is_wrapper, read_array
 from treeaudit.readers.pickles.members import FETCHES
-from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
+from treeaudit.readers.pickles.names import file_within, judge, may_fetch, may_mention, not_read
+from treeaudit.readers.pickles.states import check_items, check_state
 
 __all__ = ["MARK"]
 
@@ -107,6 +115,8 @@ class Machine:
                     f"the file holds a model of {library}, as a file within the file (byte "
                     f"{name.offset:,}), which treeaudit does not read"
                 )
+            if judge(name.module, name.name) == "function" and id(name) not in self.excused:
+                raise UnsupportedModelError(not_read(name.module, name.name))
 
     # -- bytes ---------------------------------------------------------------
 
@@ -180,24 +190,30 @@ class Machine:
 
     def call(self, target: object, args: object) -> object:
         made = call(target, args, self.at - 1, self.spend)
+        self.excused.update(excused(target, args, made))
         if isinstance(target, Global) and str(target) in FETCHES:
-            self.excused.add(id(target))
             self.mentioned += [made] if isinstance(made, Global) else []
         return made
 
     def create(self, target: object, args: object) -> object:
-        return create(target, args, self.at - 1, self.spend)
+        made = create(target, args, self.at - 1, self.spend)
+        if isinstance(target, Global):
+            self.excused.add(id(target))
+        return made
 
     def build(self) -> None:
         state = self.pop()
         target = self.top()
         match target:
             case Inert():
+                check_state(target.cls, state, self.at - 1)
                 if isinstance(state, dict) and isinstance(target.state, dict):
                     self.spend(64 * (len(state) + len(target.state)))
                     state = {**target.state, **state}
                 target.state = state
                 if is_wrapper(target):
+                    if is_array_class(subclass := target.get("subclass")):
+                        self.excused.add(id(subclass))
                     self.stack[-1] = read_array(self, target)
                 elif names_companion(target):
                     self.stack[-1] = read_companion(self, target)
@@ -267,6 +283,7 @@ class Machine:
         if len(items) % 2:
             raise ReadError(f"a key at byte {self.at - 1:,} has no value")
         if isinstance(target, Inert):
+            check_items(target, items[::2], self.at - 1)
             target = target.pairs
         if not isinstance(target, dict):
             raise self.misplaced(target)
