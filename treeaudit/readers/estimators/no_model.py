@@ -76,13 +76,19 @@ def _what_estimator(root: Inert, reads: str) -> str:
     if kinds:
         return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
     name = show(root.cls)
-    if judge(root.cls.module, root.cls.name) in ("class", "function"):
-        return _of_another_library(root, name, reads)
+    library, foreign = _library(root), ""
+    if judge(root.cls.module, root.cls.name) != "listed" and library:
+        foreign = f"treeaudit does not read {library}: "
     where = _holds_trees(root)
     if where:
         return (
-            f"the file holds {_article(name)} {name}, an ensemble that treeaudit does not know: "
-            f"save the models in its {where} one at a time to audit their trees"
+            f"{foreign}the file holds {_article(name)} {name}, an ensemble that treeaudit does "
+            f"not know: save the models in its {where} one at a time to audit their trees"
+        )
+    if foreign:
+        return (
+            f"{foreign}the file holds {_article(name)} {name}, which is no tree model of those"
+            f" that it reads; {reads}"
         )
     made = _MADE_BY.get(root.kind.rpartition(".")[2])
     if made is not None:
@@ -90,17 +96,10 @@ def _what_estimator(root: Inert, reads: str) -> str:
     return f"the file holds {_article(name)} {name}, which is no tree model; {reads}"
 
 
-def _of_another_library(root: Inert, name: str, reads: str) -> str:
+def _library(root: Inert) -> str:
+    """Name the library of a class, where it is none of those that are read or the program's own."""
     library = bare(root.cls.module.partition(".")[0])
-    what = f"the file holds {_article(name)} {name}"
-    where = _holds_trees(root)
-    if where:
-        reads = f"save the models in its {where} one at a time to audit their trees"
-    if library in KNOWN:
-        return f"{what}, a class that treeaudit does not know; {reads}"
-    if library == "__main__":
-        return f"{what}, a class of the program that wrote it, not of a library; {reads}"
-    return f"treeaudit does not read {library}: {what}; {reads}"
+    return "" if library in KNOWN or library == "__main__" else library
 
 
 def _article(name: str) -> str:

@@ -24,11 +24,10 @@ def is_foreign(name: Global) -> bool:
     >>> is_foreign(Global("sklearn.tree._classes", "DecisionTreeClassifier", 0, True))
     False
     """
-    module = name.module
-    if judge(module, name.name) != "listed":
+    if judge(name.module, name.name) in ("class", "function"):
         return True
-    top = module.partition(".")[0]
-    return top == "cloudpickle" or not (top in KNOWN or is_standard(module))
+    top = name.module.partition(".")[0]
+    return top == "cloudpickle" or not (top in KNOWN or is_standard(top))
 
 
 def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
@@ -58,7 +57,8 @@ def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
         full = show(Global(module, name, 0, True), 200)
         if module.partition(".")[0] in KNOWN:
             says = f"a class that treeaudit does not know: what {show_name(name)} does when it is "
-            yield Leftover(kind="calls", where=full, n=n, says=says + "loaded or used is not told")
+            says += "loaded or used is not told"
+            yield Leftover(kind="unexplained", where=full, n=n * len(full), says=says)
             continue
         yield Leftover(
             kind="calls",

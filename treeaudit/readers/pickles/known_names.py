@@ -128,6 +128,9 @@ INERT_CALLS = {
     "numpy.random._pickle.__randomstate_ctor",
     "numpy.random.__RandomState_ctor",
     "numpy.ma.core._mareconstruct",
+    "numpy.ma.core.MaskedConstant",
+    "pandas.Interval",
+    "pandas.Period",
     "numpy.core._multiarray_umath._reconstruct",
     "numpy._core._multiarray_umath._reconstruct",
     "sklearn.neighbors._ball_tree.newObj",
@@ -256,7 +259,8 @@ UNSAFE = re.compile(
 # Names of the standard library that any module may have borrowed: ``six.moves.map``.
 BORROWED = frozenset(
     (
-        "eval exec execfile compile system popen popen2 Popen getattr setattr delattr __import__ "
+        "eval exec exec_ execfile compile system popen popen2 Popen getattr setattr delattr "
+        "__import__ "
         "import_module run_module runpy map filter imap ifilter starmap reduce attrgetter "
         "methodcaller check_output check_call getoutput getstatusoutput spawn breakpoint globals "
         "CDLL PyDLL WinDLL OleDLL LibraryLoader CFUNCTYPE FileHandler RotatingFileHandler "

@@ -11,15 +11,16 @@ __all__ = ["CLASSES", "FUNCTIONS"]
 _MOVED = """
 joblib.numpy_pickle: joblib.numpy_pickle_compat sklearn.externals.joblib.numpy_pickle
     sklearn.externals.joblib.numpy_pickle_compat
-numpy: numpy.core._multiarray_umath numpy.core.fromnumeric numpy.core.multiarray numpy.core.umath
-    numpy.lib.function_base numpy.lib.nanfunctions numpy.lib.type_check
-numpy.char: numpy.core.defchararray
+numpy: numpy._core._multiarray_umath numpy._core.umath numpy.core._multiarray_umath
+    numpy.core.fromnumeric numpy.core.multiarray numpy.core.umath numpy.lib.function_base
+    numpy.lib.nanfunctions numpy.lib.type_check
+numpy.char: numpy._core.defchararray numpy.core.defchararray
 numpy.ma.core: numpy.ma
 numpy.random._generator: numpy.random.generator
 numpy.random._mt19937: numpy.random.mt19937
 numpy.random._pcg64: numpy.random.pcg64
 numpy.random.mtrand: mtrand
-numpy.rec: numpy.core.records
+numpy.rec: numpy._core.records numpy.core.records
 pandas.core.arrays.categorical: pandas.core.arrays pandas.core.categorical
 pandas.core.dtypes.dtypes: pandas.types.dtypes
 pandas.core.indexes.base: pandas.core.index pandas.indexes.base
@@ -177,7 +178,8 @@ numpy.char: chararray
 numpy.core.defmatrix: matrix
 numpy.ma.core: MaskedArray MaskedConstant
 numpy.matrixlib.defmatrix: matrix
-numpy.random: __RandomState_ctor
+numpy.random: Generator MT19937 PCG64 PCG64DXSM Philox RandomState SFC64 SeedSequence
+    __RandomState_ctor
 numpy.random._generator: Generator
 numpy.random._mt19937: MT19937
 numpy.random._pcg64: PCG64 PCG64DXSM
@@ -192,7 +194,7 @@ pandas: BooleanDtype Categorical CategoricalDtype CategoricalIndex DataFrame Dat
 pandas._libs.arrays: NDArrayBacked
 pandas._libs.internals: BlockPlacement
 pandas._libs.interval: Interval IntervalMixin
-pandas._libs.missing: NAType
+pandas._libs.missing: NA NAType
 pandas._libs.sparse: IntIndex
 pandas._libs.tslibs.nattype: NaTType
 pandas._libs.tslibs.offsets: BusinessDay Day Hour Micro Milli Minute MonthBegin MonthEnd Nano

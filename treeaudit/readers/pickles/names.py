@@ -19,7 +19,7 @@ import sys
 from functools import lru_cache
 from typing import Literal
 
-from treeaudit.readers.limits import show
+from treeaudit.readers.limits import bare
 from treeaudit.readers.pickles.known_names import (
     BORROWED,
     CALLED,
@@ -119,7 +119,7 @@ def _judge_member(module: str, owner: str, member: str) -> Kind:
         return "unsafe"
     kind = judge(module, owner)
     if module.partition(".")[0] in KNOWN or is_standard(module):
-        return "listed" if kind == "listed" and METHODS.fullmatch(full) else "unsafe"
+        return kind if METHODS.fullmatch(full) else "unsafe"
     if kind not in ("class", "listed") or not CLASS.fullmatch(owner):
         return "unsafe"
     return "class" if CLASS.fullmatch(member) else "function"
@@ -156,18 +156,19 @@ def file_within(full: str) -> str | None:
 
 
 def not_read(module: str, name: str) -> str:
-    """Say that a function of a library that treeaudit does not read would run.
+    """Say that code of a library that treeaudit does not read would run.
 
     Examples
     --------
-    >>> not_read("river.utils", "make")  # doctest: +ELLIPSIS
-    'treeaudit does not read river: the file names its function river.utils.make, which may run ...'
+    >>> not_read("river.utils", "make").partition(",")[0]
+    'treeaudit does not read river: the file names river.utils.make'
     """
-    library = show(module.partition(".")[0]).strip("'")
+    library = bare(module.partition(".")[0])
+    if library == "__main__":
+        library = "code of the program that wrote a file (__main__)"
     return (
-        f"treeaudit does not read {library}: the file names its function "
-        f"{show(f'{module}.{name}', 200).strip(chr(39))}, which may run when the file is loaded; "
-        "save the scikit-learn estimator alone, without what belongs to that library"
+        f"treeaudit does not read {library}: the file names {bare(f'{module}.{name}', 200)}, which "
+        "loading imports and may run; save the scikit-learn estimator alone"
     )
 
 
@@ -256,7 +257,8 @@ def may_create(module: str, name: str) -> bool:
     So a name of a library that is not known passes: it is a class, stays inert here,
     and the reader reports it.
     """
-    return may_call(module, name) or (
-        judge(module, name) != "unsafe"
-        and not any(f"{module}.{name}" in listed for listed in (FUNCTIONS, MENTIONED))
-    )
+    if may_call(module, name):
+        return True
+    full, own = f"{module}.{name}", module.partition(".")[0] in KNOWN or is_standard(module)
+    listed = full in FUNCTIONS or full in MENTIONED or (own and "." in name)
+    return judge(module, name) != "unsafe" and not listed

@@ -44,7 +44,9 @@ _HELD = {
     "sklearn.cluster._bisect_k_means._BisectingTree": frozenset({"score"}),
 }
 _HOOK = re.compile(r"__\w*__|_repr_\w+|_ipython_\w+")
-_TEXTS = frozenset({"__doc__", "__module__", "__name__", "__qualname__"})
+_TEXTS = frozenset({"__doc__", "__module__", "__name__", "__qualname__", "__version__"})
+# What these return is there before the file is loaded: a whole module, a logger.
+_SHARED = (".subimport", "logging.getLogger")
 _TEMPLATE = "_parse_arg_template"
 # What scipy runs (exec) when it restores a distribution: names of parameters, no other text.
 _RUN_BY_SCIPY = re.compile(
@@ -82,6 +84,11 @@ def check_state(cls: Global, state: object, at: int) -> None:
     Traceback (most recent call last):
     treeaudit.errors.UnsafeModelError: the file sets append of a types.SimpleNamespace (byte 7)...
     """
+    if str(cls).endswith(_SHARED):
+        raise UnsafeModelError(
+            f"the file changes what {show(cls)} returns (byte {at:,}), which other code shares: "
+            "do not load it with pickle, joblib or skops"
+        )
     for part in (state, *state) if isinstance(state, tuple) else (state,):
         if isinstance(part, dict):
             _check_keys(cls, part.items(), at)
