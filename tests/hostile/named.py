@@ -238,6 +238,18 @@ _STATES: dict[str, Code] = {
     "scipy-runs-a-default": built(
         _FROZEN, {"_parse_arg_template": _TEMPLATE.replace("loc=0", "loc=print()")}
     ),
+    "scipy-runs-a-list": built(_FROZEN, [["_parse_arg_template", "import os"]]),
+    "scipy-runs-a-tuple": built(_FROZEN, (("_parse_arg_template", "import os"), ("x", 1))),
+    "slots-in-a-bunch": built(NAMESPACE, (None, _items(BUNCH, append=REPLACED))),
+    "slots-in-an-ordered-dict": built(
+        NAMESPACE, (None, call(named("collections", "OrderedDict"), [["append", REPLACED]]))
+    ),
+    "bunch-reconstructed": call(
+        named("copyreg", "_reconstructor"),
+        named("sklearn.utils._bunch", "Bunch"),
+        named("builtins", "dict"),
+        {"append": REPLACED},
+    ),
     "template-of-another-class": built(NAMESPACE, {"_parse_arg_template": "import os"}),
     "module-changed": built(
         call(named("cloudpickle.cloudpickle", "subimport"), "numpy"), {"load": REPLACED}

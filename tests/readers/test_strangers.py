@@ -244,6 +244,20 @@ STRANGE = {
         "scipy.special._ufuncs.expit",
     ),
     "own-class": (thing("__main__", "MyModel", model=1), "MyModel"),
+    "boruta": (
+        thing("boruta.boruta_py", "BorutaPy", n=1, __version__="0.3"),
+        "treeaudit does not read boruta: the file holds a boruta.boruta_py.BorutaPy",
+    ),
+    "econml": (thing("econml.dml.dml", "LinearDML", n=1), "treeaudit does not read econml"),
+    "shap": (
+        thing("shap.utils._legacy", "IdentityLink", n=1),
+        "treeaudit does not read shap: the file holds a shap.utils._legacy.IdentityLink",
+    ),
+    "quantile-forest": (
+        thing("quantile_forest._quantile_forest", "RandomForestQuantileRegressor", n=1),
+        "treeaudit does not read quantile_forest",
+    ),
+    "river": (thing("river.tree.hoeffding", "Tree", n=1), "treeaudit does not read river"),
 }
 
 

@@ -191,7 +191,10 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             spend(len(text))
             return text.encode("latin1")
         case "_reconstructor":
-            return create(args[0], (), at, spend)
+            made = create(args[0], (), at, spend)
+            if isinstance(made, Inert) and len(args) > 2 and isinstance(args[2], dict | tuple):
+                check_state(made.cls, args[2], at)
+            return made
         case "__newobj__":
             return create(args[0], args[1:], at, spend)
         case _:

@@ -47,6 +47,9 @@ _HOOK = re.compile(r"__\w*__|_repr_\w+|_ipython_\w+")
 _TEXTS = frozenset({"__doc__", "__module__", "__name__", "__qualname__", "__version__"})
 # What these return is there before the file is loaded: a whole module, a logger.
 _SHARED = (".subimport", "logging.getLogger")
+_MAPPINGS = frozenset(
+    "OrderedDict defaultdict Counter ChainMap UserDict Bunch DeprecationDict dict".split()
+)
 _TEMPLATE = "_parse_arg_template"
 # What scipy runs (exec) when it restores a distribution: names of parameters, no other text.
 _RUN_BY_SCIPY = re.compile(
@@ -89,21 +92,31 @@ def check_state(cls: Global, state: object, at: int) -> None:
             f"the file changes what {show(cls)} returns (byte {at:,}), which other code shares: "
             "do not load it with pickle, joblib or skops"
         )
-    for part in (state, *state) if isinstance(state, tuple) else (state,):
-        if isinstance(part, dict):
-            _check_keys(cls, part.items(), at)
-        elif isinstance(part, Inert) and is_standard(part.cls.module) and part is state:
-            raise UnsafeModelError(
-                f"the file gives a {show(cls)} a computed state (byte {at:,}), which no pickler "
-                "writes and which can put code in the place of a method: do not load it"
-            )
-        elif isinstance(part, Inert) and part is state:
-            _check_keys(cls, part.pairs.items(), at)
+    if isinstance(state, Inert) and is_standard(state.cls.module):
+        raise _computed(cls, at)
+    for part in (state, *state) if isinstance(state, tuple | list) else (state,):
+        match part:
+            case dict():
+                _check_keys(cls, part.items(), at)
+            case Inert(pairs=pairs, args=args):
+                if args and part.kind in _MAPPINGS:
+                    raise _computed(cls, at)
+                _check_keys(cls, pairs.items(), at)
+            case (str() as key, value) | [str() as key, value]:
+                # What a dictionary is updated with may be a list of pairs.
+                _check_keys(cls, ((key, value),), at)
 
 
-def check_items(target: Inert, keys: Iterable[object], at: int) -> None:
+def _computed(cls: Global, at: int) -> UnsafeModelError:
+    return UnsafeModelError(
+        f"the file gives a {show(cls)} a computed state (byte {at:,}), which no pickler writes "
+        "and which can put code in the place of a method: do not load it with pickle or joblib"
+    )
+
+
+def check_items(target: Inert, keys: object, at: int) -> None:
     """Refuse items that some classes look methods up in, such as the `Bunch` of scikit-learn."""
-    if not is_standard(target.cls.module):
+    if isinstance(keys, Iterable) and not is_standard(target.cls.module):
         _check_keys(target.cls, ((key, None) for key in keys), at)
 
 
