@@ -200,6 +200,7 @@ def may_fetch(module: str, owner: str, member: str) -> bool:
     return judge(module, f"{owner}.{member}") != "unsafe"
 
 
+@lru_cache(maxsize=4096)
 def may_call(module: str, name: str) -> bool:
     """Tell whether a call of ``module.name`` only puts data together, or is not read at all.
 
@@ -223,6 +224,7 @@ def may_call(module: str, name: str) -> bool:
     return DATA_CLASS.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=4096)
 def may_hand(target: str, module: str, name: str) -> bool:
     """Tell whether a call of ``target`` may be handed ``module.name`` as an argument.
 
@@ -250,6 +252,7 @@ def may_hand(target: str, module: str, name: str) -> bool:
     return full in CLASSES and not NOT_CALLED.fullmatch(full)
 
 
+@lru_cache(maxsize=4096)
 def may_create(module: str, name: str) -> bool:
     """Tell whether ``module.name`` is a class whose bare instance is inert.
 

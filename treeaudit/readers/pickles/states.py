@@ -38,6 +38,7 @@ _METHODS = frozenset(
         "compute_node_depths get_leaf_values is_fitted tobytes to_numpy evaluate"
     ).split()
 )
+_REFUSED = _COLLECTIONS | _METHODS
 # Attributes of these names that genuine files hold.
 _HELD = {
     "sklearn.utils._metadata_requests.MetadataRequest": _METHODS,
@@ -46,7 +47,7 @@ _HELD = {
 _HOOK = re.compile(r"__\w*__|_repr_\w+|_ipython_\w+")
 _TEXTS = frozenset({"__doc__", "__module__", "__name__", "__qualname__", "__version__"})
 # What these return is there before the file is loaded: a whole module, a logger.
-_SHARED = (".subimport", "logging.getLogger")
+_SHARED = frozenset({"subimport", "getLogger"})
 _MAPPINGS = frozenset(
     "OrderedDict defaultdict Counter ChainMap UserDict Bunch DeprecationDict dict".split()
 )
@@ -87,7 +88,7 @@ def check_state(cls: Global, state: object, at: int) -> None:
     Traceback (most recent call last):
     treeaudit.errors.UnsafeModelError: the file sets append of a types.SimpleNamespace (byte 7)...
     """
-    if str(cls).endswith(_SHARED):
+    if cls.name in _SHARED:
         raise UnsafeModelError(
             f"the file changes what {show(cls)} returns (byte {at:,}), which other code shares: "
             "do not load it with pickle, joblib or skops"
@@ -125,6 +126,8 @@ def _check_keys(cls: Global, items: Iterable[tuple[object, object]], at: int) ->
     known = cls.module.partition(".")[0] in KNOWN
     for key, value in items:
         if isinstance(key, str):
+            if key not in _REFUSED and not key.startswith("_"):
+                continue
             if not _shadows(cls, key, value, known=known):
                 continue
             name = show(str(key)).strip("'")
