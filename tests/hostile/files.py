@@ -97,10 +97,7 @@ UNSAFE: dict[str, bytes] = {
     ),
     "STACK_GLOBAL-name-is-no-text": stored(stack_named(5, "system")),
     "INST": PROTO + MARK + push(TOUCH) + b"iposix\nsystem\n" + STOP,
-    "INST-unknown-function": PROTO + MARK + push(TOUCH) + b"isome_package\nrun\n" + STOP,
     "OBJ": PROTO + MARK + named("posix", "system") + push(TOUCH) + b"o" + STOP,
-    "OBJ-unknown-function": PROTO + MARK + UNKNOWN + push(TOUCH) + b"o" + STOP,
-    "REDUCE-unknown-function": stored(model(extra=call(UNKNOWN, TOUCH))),
     "REDUCE-file-class-of-a-library": stored(
         model(extra=call(named("pandas", "HDFStore"), "x.h5", "w"))
     ),
@@ -111,12 +108,6 @@ UNSAFE: dict[str, bytes] = {
     "getattr-of-a-module-protocol-0": b"c__builtin__\ngetattr\n(cos\npath\nS'os'\ntR.",
     "getattr-of-the-standard-library": stored(
         call(call(named("builtins", "getattr"), named("os", "environ"), "get"), "HOME")
-    ),
-    "getattr-of-a-foreign-class": stored(
-        call(named("builtins", "getattr"), named("some_package", "Thing"), "run")
-    ),
-    "getattr-of-a-foreign-object": stored(
-        call(named("builtins", "getattr"), new(named("__main__", "Thing")), "run")
     ),
     "getattr-subclasses": stored(
         call(call(named("builtins", "getattr"), named("zoneinfo", "ZoneInfo"), "__subclasses__"))
@@ -183,7 +174,6 @@ UNSAFE: dict[str, bytes] = {
     "STACK_GLOBAL-two-dots": stored(stack_named("pandas", "DataFrame.eval.os")),
     "STACK_GLOBAL-member-of-a-module": stored(stack_named("numpy", "f2py.os")),
     "STACK_GLOBAL-member-with-underscores": stored(stack_named("pandas", "DataFrame.__init__")),
-    "STACK_GLOBAL-member-of-a-foreign-class": stored(stack_named("some_package", "Thing.run")),
     "type-makes-a-class": stored(call(named("builtins", "type"), "X", (), {})),
     "type-of-an-object": stored(call(named("builtins", "type"), new(named("numpy", "ndarray")))),
     "type-as-a-class": stored(new(named("builtins", "type"), "X", (), {})),
@@ -321,6 +311,20 @@ UNSAFE: dict[str, bytes] = {
         call(named("numpy._core.multiarray", "scalar"), OBJECT, bytes(8))
     ),
     "dtype-computed": stored(dtype(named("numpy", "float64"))),
+}
+
+# Refused too, as what it is: code of a library that nobody here knows.
+NOT_READ: dict[str, bytes] = {
+    "INST-unknown-function": PROTO + MARK + push(TOUCH) + b"isome_package\nrun\n" + STOP,
+    "OBJ-unknown-function": PROTO + MARK + UNKNOWN + push(TOUCH) + b"o" + STOP,
+    "REDUCE-unknown-function": stored(model(extra=call(UNKNOWN, TOUCH))),
+    "getattr-of-a-foreign-class": stored(
+        call(named("builtins", "getattr"), named("some_package", "Thing"), "run")
+    ),
+    "getattr-of-a-foreign-object": stored(
+        call(named("builtins", "getattr"), new(named("__main__", "Thing")), "run")
+    ),
+    "STACK_GLOBAL-member-of-a-foreign-class": stored(stack_named("some_package", "Thing.run")),
 }
 
 
@@ -805,6 +809,7 @@ JSON_FORMS: dict[str, bytes] = {
 def _all() -> tuple[Hostile, ...]:
     kinds: tuple[tuple[dict[str, bytes], type[ReadError]], ...] = (
         (UNSAFE, UnsafeModelError),
+        (NOT_READ, UnsupportedModelError),
         (BROKEN_TREES, ReadError),
         (ARRAYS, ReadError),
         (DAMAGED, ReadError),

@@ -175,9 +175,7 @@ UNSAFE = {
     "object": node("ObjectNode", "subprocess", "Popen", content=TEXT),
     "object-known": node("ObjectNode", "numpy", "memmap", content=TEXT),
     "constructor": node("ConstructorFromReduceNode", "pandas", "HDFStore", content=NONE),
-    "constructor-own": node("ConstructorFromReduceNode", "__main__", "Thing", content=NONE),
     "tree": {**node("TreeNode", "os", "system", content=TEXT), "__reduce__": {"args": NONE}},
-    "loss": {**node("LossNode", "my_code", "Loss", content=TEXT), "__reduce__": {"args": NONE}},
     "dict": node("DictNode", "posix", "system", content={}),
     "list": node("ListNode", "builtins", "map", content=[]),
     "tuple": node("TupleNode", "builtins", "exec", content=[]),
@@ -233,6 +231,21 @@ def test_names_that_run_code_are_unsafe(name: str, tmp_path: Path) -> None:
     whole = node("ListNode", "builtins", "list", content=bad) if isinstance(bad, list) else bad
     path.write_bytes(with_attribute(whole))
     assert type(refusal(path)) is UnsafeModelError
+
+
+NOT_READ: dict[str, Any] = {
+    "constructor-own": node("ConstructorFromReduceNode", "__main__", "Thing", content=NONE),
+    "loss": {**node("LossNode", "my_code", "Loss", content=TEXT), "__reduce__": {"args": NONE}},
+}
+
+
+@pytest.mark.parametrize("name", NOT_READ)
+def test_code_of_other_libraries_is_not_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.skops"
+    path.write_bytes(with_attribute(NOT_READ[name]))
+    error = refusal(path)
+    assert type(error) is UnsupportedModelError
+    assert "treeaudit does not read" in str(error)
 
 
 DAMAGED: dict[str, Any] = {

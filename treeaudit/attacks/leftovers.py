@@ -220,15 +220,18 @@ class CodeInside:
     id: ClassVar[str] = "TA205"
     title: ClassVar[str] = "Code in the file"
     words: ClassVar[Words] = Words(
-        attacker="A pickle is a program: what it imports beside the usual libraries runs on the "
-        "machine of whoever loads it, and may change the model that was audited.",
+        attacker="A pickle is a program: loading it imports what it names and puts the model "
+        "together with it. Code of your own, or of a library that treeaudit does not read, runs on "
+        "the machine of whoever loads the file, and may change the model that was audited.",
         assumes="somebody loads the file with pickle or joblib",
         remedy="save an estimator of a published library, without functions or classes of your "
         "own, or the version-free form: treeaudit.save(treeaudit.load(file), 'model.json'); load "
         "files with a library version that has no known flaw",
-        limit="a known flaw concerns whoever loads the file with the version that wrote it, not "
-        "the model; the audit has run none of the code; that nothing is listed does not make a "
-        "file safe to load",
+        limit="every name is held against a list of the functions and classes that genuine tree "
+        "models hold, and a state against the methods that it could take the place of; what lies "
+        "behind a listed name is the library's, and its flaws are not looked for beyond the known "
+        "ones, which concern whoever loads the file with the version that wrote it; the audit has "
+        "run none of the code; that nothing is found does not make a file safe to load",
         reference="documentation of pickle; GHSA-m62q-453p-gv66 (joblib before 1.6); "
         "CVE-2025-54412 and CVE-2025-54886 (skops before 0.13)",
     )
@@ -250,7 +253,8 @@ class CodeInside:
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the names and the code that were found."""
-        return beside(self, case, "The file names no code outside the usual libraries.")
+        clear = "Every function that the file names is one that genuine tree models hold, and "
+        return beside(self, case, clear + "every class is of a library that writes them.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,11 @@ import numpy as np
 
 from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, steps_of
 from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.limits import clean, show
+from treeaudit.readers.limits import bare, clean, show
 from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.known_names import KNOWN
+from treeaudit.readers.pickles.names import judge
 
 __all__ = ["what_it_is"]
 
@@ -74,16 +76,30 @@ def _what_estimator(root: Inert, reads: str) -> str:
     if kinds:
         return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
     name = show(root.cls)
+    library, foreign = _library(root), ""
+    if judge(root.cls.module, root.cls.name) != "listed" and library:
+        foreign = f"treeaudit does not read {library}: "
     where = _holds_trees(root)
     if where:
         return (
-            f"the file holds {_article(name)} {name}, an ensemble that treeaudit does not know: "
-            f"save the models in its {where} one at a time to audit their trees"
+            f"{foreign}the file holds {_article(name)} {name}, an ensemble that treeaudit does "
+            f"not know: save the models in its {where} one at a time to audit their trees"
+        )
+    if foreign:
+        return (
+            f"{foreign}the file holds {_article(name)} {name}, which is no tree model of those"
+            f" that it reads; {reads}"
         )
     made = _MADE_BY.get(root.kind.rpartition(".")[2])
     if made is not None:
         return f"the file holds {made} ({name}), which is no tree model; {reads}"
     return f"the file holds {_article(name)} {name}, which is no tree model; {reads}"
+
+
+def _library(root: Inert) -> str:
+    """Name the library of a class, where it is none of those that are read or the program's own."""
+    library = bare(root.cls.module.partition(".")[0])
+    return "" if library in KNOWN or library == "__main__" else library
 
 
 def _article(name: str) -> str:

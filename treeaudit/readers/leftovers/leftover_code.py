@@ -6,21 +6,16 @@ from collections.abc import Iterator, Sequence
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.inert import Global
+from treeaudit.readers.pickles.known_names import KNOWN
+from treeaudit.readers.pickles.names import is_standard, judge
 
 __all__ = ["calls", "is_foreign"]
 
-_KNOWN = frozenset(
-    (
-        "sklearn numpy scipy pandas joblib _loss xgboost lightgbm catboost imblearn "
-        "builtins __builtin__ copyreg copy_reg _codecs collections abc datetime decimal "
-        "fractions functools pathlib types uuid _weakrefset exceptions zoneinfo re treeaudit"
-    ).split()
-)
 _MOST = 20
 
 
 def is_foreign(name: Global) -> bool:
-    """Tell whether a name belongs to none of the libraries that write tree models.
+    """Tell whether a name is none of those that genuine tree models hold.
 
     Examples
     --------
@@ -29,7 +24,10 @@ def is_foreign(name: Global) -> bool:
     >>> is_foreign(Global("sklearn.tree._classes", "DecisionTreeClassifier", 0, True))
     False
     """
-    return name.module.partition(".")[0] not in _KNOWN
+    if judge(name.module, name.name) in ("class", "function"):
+        return True
+    top = name.module.partition(".")[0]
+    return top == "cloudpickle" or not (top in KNOWN or is_standard(top))
 
 
 def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
@@ -57,6 +55,11 @@ def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
     times = Counter((n.module, n.name) for n in foreign if not n.module.startswith("cloudpickle"))
     for (module, name), n in times.most_common(_MOST):
         full = show(Global(module, name, 0, True), 200)
+        if module.partition(".")[0] in KNOWN:
+            says = f"a class that treeaudit does not know: what {show_name(name)} does when it is "
+            says += "loaded or used is not told"
+            yield Leftover(kind="unexplained", where=full, n=n * len(full), says=says)
+            continue
         yield Leftover(
             kind="calls",
             where=full,
@@ -66,7 +69,7 @@ def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
         )
     if len(times) > _MOST:
         rest = sum(times.values()) - sum(n for _, n in times.most_common(_MOST))
-        says = f"{len(times) - _MOST:,} further names outside the usual libraries"
+        says = f"{len(times) - _MOST:,} further names of the same kind"
         yield Leftover(kind="calls", where="…", n=rest, says=says)
     if n_nested and any("numpy_pickle" in name.module for name in mentioned):
         yield Leftover(

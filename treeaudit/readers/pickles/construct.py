@@ -5,7 +5,7 @@ No function of the file is looked up or run. The constructors of
 pass becomes an `Inert`, and everything that it does not is refused by name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import show
@@ -22,8 +22,9 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.keys import hashable
 from treeaudit.readers.pickles.members import FETCHES, fetched
 from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
+from treeaudit.readers.pickles.states import check_items, check_state
 
-__all__ = ["ADVICE", "call", "create"]
+__all__ = ["ADVICE", "call", "create", "excused", "is_array_class"]
 
 ADVICE = "do not load it with pickle or joblib"
 _LONGEST_CODE = 64
@@ -109,8 +110,29 @@ def _make(
         raise _unsafe(target, args, at)
     if allowed is may_call and not all(may_hand(str(target), *_name(arg)) for arg in args):
         raise _unsafe(target, args, at)
+    if target.name.startswith(("__pyx_unpickle_", "SimpleNamespace")):
+        for state in args:
+            check_state(target, state, at)
     spend(240)
     return Inert(target, args)
+
+
+def excused(target: object, args: object, made: object) -> Iterator[int]:
+    """Yield the identity of each name that its place in a call makes harmless.
+
+    A function like `getattr`, in the few forms that `members` knows; a class whose bare
+    instance is made (pickle asks it of a class only); the class of an array that is filled.
+    """
+    if isinstance(target, Global) and str(target) in FETCHES:
+        yield id(target)
+    first = args[0] if isinstance(args, tuple) and args else None
+    if isinstance(made, LateArray) or (isinstance(made, Inert) and made.cls is first):
+        yield id(first)
+
+
+def is_array_class(value: object) -> bool:
+    """Tell whether numpy fills an array of this class like any other."""
+    return isinstance(value, Global) and str(value) in ARRAY_CLASSES
 
 
 def _name(value: object) -> tuple[str, str]:
@@ -155,7 +177,7 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             return DType(code)
         case "_reconstruct":
             spend(240)
-            plain = isinstance(args[0], Global) and str(args[0]) in ARRAY_CLASSES
+            plain = is_array_class(args[0])
             if plain and (len(args) != 3 or args[1] != (0,)):
                 raise ReadError(f"an array at byte {at:,} is not announced as numpy does")
             return LateArray() if plain else Inert(target, args)
@@ -191,6 +213,8 @@ def _reconstructed(args: tuple[object, ...], at: int, spend: Spend) -> object:
     plain = str(base).partition(".")
     if plain[0] not in ("builtins", "__builtin__") or plain[2] not in _BASES:
         raise ReadError(f"an object at byte {at:,} is a kind of {show(base)}")
+    if isinstance(content, dict):
+        check_items(made, content, at)
     match plain[2], content:
         case "object", None:
             pass

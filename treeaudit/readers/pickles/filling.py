@@ -6,19 +6,19 @@ object later, fetched again, would be in the record here and not in the model,
 or the other way round.
 """
 
-import sys
-
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import LateArray, arrived, fill
 from treeaudit.readers.pickles.companions import names_companion, read_companion
-from treeaudit.readers.pickles.construct import ADVICE
+from treeaudit.readers.pickles.construct import ADVICE, is_array_class
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.joblib_arrays import is_wrapper, read_array
 from treeaudit.readers.pickles.keys import hashable
-from treeaudit.readers.pickles.known_names import LIBRARIES, PYTHON2
+from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.machine import Machine
+from treeaudit.readers.pickles.names import is_standard
+from treeaudit.readers.pickles.states import check_items, check_state
 
 __all__ = ["add", "build", "extend", "is_own", "update"]
 
@@ -46,11 +46,14 @@ def build(m: Machine) -> None:
     m.unfinished[place] = None
     match target:
         case Inert():
+            check_state(target.cls, state, m.at - 1)
             library = target.cls.module.partition(".")[0]
             if library in _ESTIMATORS and (isinstance(state, list) or _in_parts(state)):
                 raise m.forged(f"gives {show(target)} a state in parts")
             target.state = state
             if is_wrapper(target):
+                if is_array_class(subclass := target.get("subclass")):
+                    m.excused.add(id(subclass))
                 m.stack[-1] = m.note_gaps(read_array(m, target))
             elif names_companion(target):
                 m.stack[-1] = m.note_gaps(read_companion(m, target))
@@ -109,6 +112,7 @@ def update(m: Machine, items: list[object]) -> None:
     if len(items) % 2:
         raise ReadError(f"a key at byte {m.at - 1:,} has no value")
     if isinstance(target, Inert) and _takes(target.cls, _DICTS):
+        check_items(target, items[::2], m.at - 1)
         target = target.pairs
     if not isinstance(target, dict):
         raise _misplaced(m, target)
@@ -139,8 +143,7 @@ def _misplaced(m: Machine, target: object) -> ReadError:
 
 def is_own(module: str) -> bool:
     """Tell whether a module is of nobody's library: that its code runs is told of the file."""
-    top = module.partition(".")[0]
-    return not (top in LIBRARIES or top in PYTHON2 or top in sys.stdlib_module_names)
+    return not (module.partition(".")[0] in KNOWN or is_standard(module))
 
 
 def _takes(cls: Global, known: frozenset[str]) -> bool:

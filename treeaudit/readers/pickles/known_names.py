@@ -6,8 +6,9 @@ Tables only: what is not in one of them is refused, or stays a foreign name.
 import re
 
 __all__ = [
-    "ANY_CLASS",
+    "BORROWED",
     "CALLED",
+    "CLASS",
     "DATA_CALLS",
     "DATA_CLASS",
     "EXCEPTIONS",
@@ -16,15 +17,14 @@ __all__ = [
     "INERT_CALLS",
     "KEEPERS",
     "KERAS_3",
-    "LIBRARIES",
-    "MEMBER",
+    "KNOWN",
     "MENTIONED",
+    "METHODS",
     "NOT_CALLED",
-    "OWNER",
-    "OWNERS",
     "PLAIN",
     "PUTS_TOGETHER",
     "PYTHON2",
+    "UNSAFE",
 ]
 
 DATA_CALLS = {
@@ -128,6 +128,9 @@ INERT_CALLS = {
     "numpy.random._pickle.__randomstate_ctor",
     "numpy.random.__RandomState_ctor",
     "numpy.ma.core._mareconstruct",
+    "numpy.ma.core.MaskedConstant",
+    "pandas.Interval",
+    "pandas.Period",
     "numpy.core._multiarray_umath._reconstruct",
     "numpy._core._multiarray_umath._reconstruct",
     "sklearn.neighbors._ball_tree.newObj",
@@ -180,7 +183,8 @@ INERT_CALLS = {
 
 # What the data libraries call the functions that put one of their objects together.
 PUTS_TOGETHER = re.compile(
-    r"(pandas\.(_libs|core|tseries)\.[\w.]+\._?(new|unpickle)_\w+"
+    r"(pandas\.(_libs|core|tseries|indexes)\.[\w.]+"
+    r"\.(_new_\w*Index|_unpickle_(timestamp|block)|unpickle_block|new_block(_2d)?)"
     r"|torch\._utils\._rebuild_\w+|torch\.(Size|device)"
     r"|pandas\.(core\.dtypes\.dtypes\.)?\w+Dtype"
     r"|pandas\.tseries\.offsets\.[A-Z]\w*"
@@ -212,16 +216,6 @@ EXCEPTIONS = re.compile(
     r"|decimal\.(Clamped|Inexact|Rounded|Subnormal|Underflow|Overflow|FloatOperation"
     r"|Invalid\w*|Division\w*)"
 )
-LIBRARIES = frozenset(
-    (
-        "sklearn numpy scipy pandas joblib _loss xgboost lightgbm catboost imblearn skopt "
-        "torch keras tensorflow cloudpickle category_encoders feature_engine "
-        "sklearn_pandas mlxtend statsmodels pyarrow polars networkx treeaudit"
-    ).split()
-)
-# Libraries with classes in small letters. A bare instance is asked of a class only:
-# pickle refuses to ask it of a function.
-ANY_CLASS = frozenset("scipy statsmodels".split())
 # Where a class may be called with arguments. Not everywhere: pandas.HDFStore("x") makes a file,
 # and pandas.core.computation.expr.Expr("…") evaluates its text.
 CALLED = (
@@ -243,17 +237,50 @@ DATA_CLASS = re.compile(
     r"|(csr|csc|coo|bsr|dia|dok|lil)_(matrix|array)"
     r"|ndarray|matrix|recarray|record|chararray|poly1d|vectorize|busdaycalendar|float(16|32|64)|u?int(8|16|32|64)|bool_?|str_|bytes_|dtype|ufunc|void"
 )
-# Members of classes that may be named: of libraries whose classes are data, and a few more.
-OWNERS = frozenset(
+# Libraries whose names are listed one by one: what is not listed there is no data.
+KNOWN = frozenset(
     (
-        "sklearn numpy scipy pandas imblearn statsmodels polars matplotlib "
-        "xgboost lightgbm catboost treeaudit"
+        "sklearn numpy scipy pandas joblib xgboost lightgbm catboost imblearn treeaudit _loss "
+        "cloudpickle mtrand"
     ).split()
 )
-OWNER = re.compile(
-    r"_?[A-Z]\w*|interp1d|rv_\w+|\w+_gen|gaussian_kde|__(generator|randomstate)_ctor", re.ASCII
+# Classes there, and whole modules, that open files, start programs or evaluate text.
+UNSAFE = re.compile(
+    r"joblib\..*|cloudpickle\..*|sklearn\.(externals|datasets)\..*|.*\.(testing|_testing|f2py|distutils)\..*"
+    r"|numpy\.(ctypeslib|lib\._?(datasource|npyio|format|utils|user_array)|compat)\..*"
+    r"|numpy\.(DataSource|memmap)|numpy\._?core\.memmap\.memmap"
+    r"|scipy\.(io|datasets|_lib|weave)\..*"
+    r"|pandas\.(io|util|plotting|compat)\..*|pandas\.core\.(computation|config_init)\..*"
+    r"|pandas\._(config|libs\.(parsers|writers|json))\..*"
+    r"|(pandas|numpy|scipy|sklearn|imblearn)\.(.*\.)?(HDFStore|Excel\w+|\w*(Path|Reader|Writer|Opener))"
+    r"|xgboost\.(tracker|collective|spark|dask|testing|libpath|compat)\..*|lightgbm\.(dask|libpath)\..*",
+    re.ASCII,
 )
-MEMBER = re.compile(r"_?[A-Za-z]\w{0,80}", re.ASCII)
+# Names of the standard library that any module may have borrowed: ``six.moves.map``.
+BORROWED = frozenset(
+    (
+        "eval exec exec_ execfile compile system popen popen2 Popen getattr setattr delattr "
+        "__import__ "
+        "import_module run_module runpy map filter imap ifilter starmap reduce attrgetter "
+        "methodcaller check_output check_call getoutput getstatusoutput spawn breakpoint globals "
+        "CDLL PyDLL WinDLL OleDLL LibraryLoader CFUNCTYPE FileHandler RotatingFileHandler "
+        "TemporaryDirectory NamedTemporaryFile TemporaryFile SpooledTemporaryFile FileIO "
+        "InteractiveConsole InteractiveInterpreter FunctionType CodeType LambdaType ModuleType "
+        "ThreadPoolExecutor ProcessPoolExecutor SourceFileLoader SourcelessFileLoader "
+        "ExtensionFileLoader zipimporter Unpickler ZipFile TarFile Timer Thread"
+    ).split()
+)
+CLASS = re.compile(r"_{0,2}[A-Z]\w*", re.ASCII)
+# Methods that may be named: they compute from what their object holds.
+METHODS = re.compile(
+    r"scipy\.interpolate\.(\w+\.)?interp1d\._call_\w+"
+    r"|scipy\.stats\.\w+\.\w+\.[a-z]\w*|scipy\.stats\.\w+\.\w+_gen\._[a-z]\w*"
+    r"|numpy\.random\.(_pickle\.__(generator|randomstate)_ctor|_?generator\.Generator"
+    r"|mtrand\.RandomState)\.[a-z]\w*"
+    r"|(sklearn|imblearn|xgboost\.sklearn|lightgbm\.sklearn)\.[\w.]+\."
+    r"(transform|inverse_transform|predict|predict_proba|predict_log_proba|decision_function)",
+    re.ASCII,
+)
 FETCHED = {
     "builtins.object.__new__",
     "builtins.tuple.__new__",

@@ -10,11 +10,11 @@ from treeaudit.readers.limits import Limits, Most, show, text_bytes
 from treeaudit.readers.pickles.arrays import LateArray
 from treeaudit.readers.pickles.as_pickle import would_run
 from treeaudit.readers.pickles.companions import Companions
-from treeaudit.readers.pickles.construct import ADVICE, call, create
+from treeaudit.readers.pickles.construct import ADVICE, call, create, excused
 from treeaudit.readers.pickles.dtypes import DType, gaps
 from treeaudit.readers.pickles.inert import MARK, Global, Oddity
 from treeaudit.readers.pickles.members import FETCHES
-from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
+from treeaudit.readers.pickles.names import file_within, judge, may_fetch, may_mention, not_read
 
 __all__ = ["Step"]
 
@@ -143,6 +143,8 @@ class Machine:
                     f"the file holds a model of {library}, as a file within the file (byte "
                     f"{name.offset:,}), which treeaudit does not read"
                 )
+            if judge(name.module, name.name) == "function" and id(name) not in self.excused:
+                raise UnsupportedModelError(not_read(name.module, name.name))
 
     # -- bytes ---------------------------------------------------------------
 
@@ -245,13 +247,16 @@ class Machine:
     def call(self, target: object, args: object) -> object:
         made = call(target, args, self.at - 1, self.spend)
         self.announced += isinstance(made, LateArray)
+        self.excused.update(excused(target, args, made))
         if isinstance(target, Global) and str(target) in FETCHES:
-            self.excused.add(id(target))
             self.mentioned += [made] if isinstance(made, Global) else []
         return self.note_gaps(made)
 
     def create(self, target: object, args: object) -> object:
-        return create(target, args, self.at - 1, self.spend)
+        made = create(target, args, self.at - 1, self.spend)
+        if isinstance(target, Global):
+            self.excused.add(id(target))
+        return made
 
     def note_gaps(self, array: object) -> object:
         """Note what stands between the columns of a table."""

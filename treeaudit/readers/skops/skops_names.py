@@ -7,10 +7,18 @@ function node, as a method, as a bit generator.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Global
-from treeaudit.readers.pickles.names import may_call, may_create, may_mention
+from treeaudit.readers.pickles.known_names import KNOWN
+from treeaudit.readers.pickles.names import (
+    judge,
+    may_call,
+    may_create,
+    may_fetch,
+    may_mention,
+    not_read,
+)
 
 __all__ = ["check_names", "dictionaries"]
 
@@ -46,6 +54,8 @@ def check_names(schema: object) -> list[Global]:
     ------
     UnsafeModelError
         If one could run code.
+    UnsupportedModelError
+        If one is a function of a library that is not read.
     ReadError
         If one is no text.
     """
@@ -54,6 +64,9 @@ def check_names(schema: object) -> list[Global]:
         # Whatever `Graph` would build: a dictionary of the model may have such keys too.
         if isinstance(node.get("__loader__"), str):
             mentioned.extend(_gated(node))
+    for name in mentioned:
+        if not name.allowed:
+            raise UnsupportedModelError(not_read(name.module, name.name))
     return mentioned
 
 
@@ -66,7 +79,7 @@ def _gated(node: Node) -> Iterator[Global]:
         allowed = may_call
     elif loader not in _MENTIONED:
         allowed = may_create
-    yield _name(module, name, allowed)
+    yield _name(module, name, allowed, made=loader not in _MENTIONED and loader not in _CALLED)
     content = node.get("content")
     if not isinstance(content, dict):
         return
@@ -82,12 +95,18 @@ def _gated(node: Node) -> Iterator[Global]:
         yield _name("numpy.random", text.strip('"') if isinstance(text, str) else text, may_call)
 
 
-def _name(module: object, name: object, allowed: Callable[[str, str], bool]) -> Global:
+def _name(
+    module: object, name: object, allowed: Callable[[str, str], bool], *, made: bool = False
+) -> Global:
     if not isinstance(module, str) or not isinstance(name, str):
         raise ReadError("the skops schema has a node without a name")
     if len(module) > Most.name or len(name) > Most.name:
         raise ReadError("a name in the skops schema is too long")
-    found = Global(module, name, 0, True)
+    kind = judge(module, name)
+    # skops makes a bare instance of a class only, as pickle does.
+    run = kind == "function" and not made
+    run |= allowed is may_call and kind != "listed" and module.partition(".")[0] not in KNOWN
+    found = Global(module, name, 0, not run)
     if not allowed(module, name):
         raise UnsafeModelError(
             f"the skops schema names {show(found)}, which no tree model needs and which can run "
@@ -100,8 +119,8 @@ def _check_method(node: Node, content: Node) -> None:
     function, owner = content.get("func"), content.get("obj")
     owner = owner if isinstance(owner, dict) else {}
     same = all(owner.get(key) == node.get(key) for key in ("__class__", "__module__"))
-    plain = isinstance(function, str) and function.isidentifier() and function[0] != "_"
-    if not same or not plain:
+    cls = (str(node.get("__module__")), str(node.get("__class__")))
+    if not same or not isinstance(function, str) or not may_fetch(*cls, function):
         raise UnsafeModelError(
             f"the skops schema asks for the method {show(function)} of "
             f"{show(node.get('__class__'))}, which could run code: {_ADVICE}"

@@ -21,6 +21,7 @@ from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.keys import hashable
 from treeaudit.readers.pickles.npy import read_npy
+from treeaudit.readers.pickles.states import check_items, check_state
 from treeaudit.readers.skops.zip_archive import Archive
 
 __all__ = ["Graph"]
@@ -131,6 +132,7 @@ def _object(graph: Graph, node: Node) -> object:
     graph.keep(node, made)
     if node.get("content") is not None:
         made.state = graph.build(node["content"])
+        check_state(made.cls, made.state, 0)
     return made
 
 
@@ -138,6 +140,7 @@ def _reduced(graph: Graph, node: Node) -> object:
     made = Inert(_class(node))
     graph.keep(node, made)
     made.state = graph.build(node.get("content"))
+    check_state(made.cls, made.state, 0)
     reduce = node.get("__reduce__")
     made.args = _arguments(graph, reduce.get("args") if isinstance(reduce, dict) else None)
     return made
@@ -154,14 +157,17 @@ def _mapping(graph: Graph, node: Node) -> object:
     made: dict[object, object] = {}
     cls = _class(node)
     plain = str(cls) in ("builtins.dict", "collections.OrderedDict")
-    graph.keep(node, made if plain else (shell := Inert(cls, pairs=made)))
+    shell = made if plain else Inert(cls, pairs=made)
+    graph.keep(node, shell)
     content = _content(node)
     kinds = graph.build(node["key_types"]) if "key_types" in node else None
     matching = isinstance(kinds, list) and len(kinds) == len(content)
     names = kinds if isinstance(kinds, list) and matching else [None] * len(content)
     for (key, value), kind in zip(content.items(), names, strict=True):
         made[_key(key, kind)] = graph.build(value)
-    return made if plain else shell
+    if isinstance(shell, Inert):
+        check_items(shell, made, 0)
+    return shell
 
 
 def _key(text: str, kind: object) -> object:
@@ -231,7 +237,12 @@ def _partial(graph: Graph, node: Node) -> object:
     content = _content(node)
     made = Inert(_class(node), (graph.build(content.get("func")),))
     made.args += _arguments(graph, content.get("args"))
-    graph.parts({name: content.get(name) for name in ("kwds", "namespace")})
+    beside = graph.parts({name: content.get(name) for name in ("kwds", "namespace")})
+    check_state(
+        made.cls,
+        beside["namespace"] if isinstance(beside, dict) and "namespace" in beside else None,
+        0,
+    )
     return made
 
 
