@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 __all__ = ["FLOODS", "Flood"]
 
-PLAIN, PACKED = 3 << 20, 48 << 20
+PLAIN, PACKED = 3 << 20, 20 << 20
 
 
 class Flood(NamedTuple):
@@ -143,7 +143,7 @@ _NEEDS_A_LIST = ("append",)
 def _pickle_units() -> Iterator[Flood]:
     ways = [*_WAYS]
     for i, (name, (protocol, unit)) in enumerate(_UNITS.items()):
-        head = b"\x80" + bytes([protocol]) if protocol >= 2 else b"]"
+        head = b"\x80" + bytes([max(protocol, 2)])
         head = head + b"]" if name in _NEEDS_A_LIST or unit == b"2" else head
         if unit == b"\x85":
             head += b")"
@@ -285,7 +285,7 @@ def _xml() -> Iterator[Flood]:
     named = partial(_numbered, _XML + b"<DataDictionary>", b"<DataField name='a%d'/>", b"", PLAIN)
     yield Flood("pmml-named-fields", named)
     yield Flood("pmml-entities", lambda: _LAUGHS)
-    quadratic = b'<!DOCTYPE PMML [<!ENTITY a "' + b"a" * 100_000 + b'">]><PMML>' + b"&a;" * 100_000
+    quadratic = b'<!DOCTYPE PMML [<!ENTITY a "' + b"a" * 1_000 + b'">]><PMML>' + b"&a;" * 500_000
     yield Flood("pmml-quadratic-entities", lambda: quadratic)
 
 

@@ -163,10 +163,14 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     raise UnsupportedModelError(f"{_where(source, content)} is {what}")
 
 
+# What text becomes at worst: a text and a copy of it, of four bytes a character each.
+_TEXT_TIMES = 8
+
+
 def _check_unpacked(form: Format, content: Content, limits: Limits) -> None:
     """Refuse text and numbers packed so tightly that their objects would be far larger."""
     n = len(content.data)
-    if content.compression and form != READERS[0] and limits.objects(n) < 4 * n:
+    if content.compression and form != READERS[0] and limits.objects(n) < _TEXT_TIMES * n:
         raise ModelTooLargeError(
             f"{content.n_bytes:,} bytes unpack to {n:,}, more than treeaudit takes in of a "
             f"compressed {form.names[0]} file: unpack it first, or allow more with --max-bytes"

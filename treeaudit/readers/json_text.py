@@ -62,7 +62,10 @@ def parse_json(
     try:
         too_much = f"{what} holds more than treeaudit takes in{advice}{_LEAVE}"
         # The least that its text can take: seen before a page of it is read.
-        if len(data) // 2 > most or (left := most - text_bytes(data)) < 0:
+        size = text_bytes(data) if len(data) // 2 <= most else most + 1
+        # One wide character makes the whole wide, and a text in it, which is a copy, too.
+        left = most - (2 * size if size > len(data) else size)
+        if left < 0:
             raise ModelTooLargeError(too_much)
         text = codecs.utf_8_decode(data, "surrogatepass", True)[0].removeprefix("\ufeff")
         left -= sum(text.count(mark) * cost for mark, cost in zip("{[,", costs, strict=True))

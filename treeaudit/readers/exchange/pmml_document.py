@@ -112,7 +112,7 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
     parser.StartElementHandler = handler.start
     parser.EndElementHandler = handler.end
     parser.CharacterDataHandler = handler.text
-    parser.CommentHandler = handler.document.beside.remark
+    parser.CommentHandler = handler.remark
     parser.ProcessingInstructionHandler = handler.instruction
     view = memoryview(data)
     try:
@@ -220,6 +220,7 @@ class _Handler:
                 parts = (given.get("name", ""), given.get("version", ""))
                 self.document.application = " ".join(part for part in parts if part) or None
             case "MiningField" if models and len(self._open) == 4:
+                self._spend(_COST_OF_NODE)
                 models[-1].schema.append(given)
             case "Segmentation" if models:
                 models[-1].methods.add(given.get("multipleModelMethod", ""))
@@ -288,7 +289,12 @@ class _Handler:
 
     def instruction(self, target: str, text: str) -> None:
         """See an instruction to some program."""
-        self.document.beside.remark(f"{target} {text}")
+        self.remark(f"{target} {text}")
+
+    def remark(self, text: str) -> None:
+        """See a comment."""
+        self._spend(_COST_OF_PREDICATE)
+        self.document.beside.remark(text)
 
     def end(self, tag: str) -> None:
         """See an element end."""

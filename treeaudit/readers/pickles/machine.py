@@ -241,7 +241,7 @@ class Machine:
         self.mentioned.append(found)
         self.spend(240 + len(module) + len(name))
         if len(self.mentioned) > Most.names:
-            raise ModelTooLargeError(f"more than {Most.names:,} names of functions and classes")
+            raise ModelTooLargeError(f"the file names more than {Most.names:,} functions")
         return found
 
     def call(self, target: object, args: object) -> object:
