@@ -219,6 +219,38 @@ UNSAFE = {
         node("JsonNode", "builtins", "str", content="1"),
         node("FunctionNode", "os", "system"),
     ],
+    "function-of-a-library": node("FunctionNode", "numpy.testing._private.utils", "runstring"),
+    "function-content-of-a-library": node(
+        "FunctionNode", "numpy", "log", content={"module_path": "joblib", "function": "load"}
+    ),
+    "type-of-a-library": node("TypeNode", "pandas", "HDFStore"),
+    "method-of-a-library": node(
+        "MethodNode",
+        "pandas.core.frame",
+        "DataFrame",
+        content={"func": "eval", "obj": node("ObjectNode", "pandas.core.frame", "DataFrame")},
+    ),
+    "method-that-fits": node(
+        "MethodNode",
+        "sklearn.pipeline",
+        "Pipeline",
+        content={"func": "fit", "obj": node("ObjectNode", "sklearn.pipeline", "Pipeline")},
+    ),
+    "state-predict": node(
+        "ObjectNode",
+        "sklearn.svm._classes",
+        "SVC",
+        content=node("DictNode", "builtins", "dict", content={"predict": TEXT}) | {"__id__": 7},
+    ),
+    "state-setstate": node(
+        "ObjectNode",
+        "sklearn.svm._classes",
+        "SVC",
+        content=node("DictNode", "builtins", "dict", content={"__setstate__": TEXT})
+        | {"__id__": 7},
+    ),
+    "bunch-item": node("DictNode", "sklearn.utils._bunch", "Bunch", content={"append": TEXT})
+    | {"__id__": 7},
     "path-file": node("BytesNode", "builtins", "bytes", file="../../etc/passwd"),
     "absolute-file": node("NdArrayNode", "numpy", "ndarray", type="numpy", file="/etc/passwd"),
 }

@@ -74,7 +74,7 @@ def check_state(cls: Global, state: object, at: int) -> None:
     state
         What the file would set on it: a dictionary, or a tuple with dictionaries.
     at
-        Offset in the file, for messages.
+        Offset in the file, for messages; 0 where a file has none.
 
     Raises
     ------
@@ -135,8 +135,9 @@ def _check_keys(cls: Global, items: Iterable[tuple[object, object]], at: int) ->
             name = "what it computes"
         else:
             continue
+        place = f" (byte {at:,})" if at else ""
         raise UnsafeModelError(
-            f"the file sets {name} of a {show(cls)} (byte {at:,}), which would take the place of "
+            f"the file sets {name} of a {show(cls)}{place}, which would take the place of "
             "a method when it is loaded or used: do not load it with pickle, joblib or skops"
         )
 
