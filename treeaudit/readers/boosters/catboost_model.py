@@ -31,7 +31,8 @@ from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.booster_parts import CATBOOST
-from treeaudit.readers.leftovers.unexplained import few, unexplained
+from treeaudit.readers.leftovers.documents import unexplained
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits, Most, clean
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content

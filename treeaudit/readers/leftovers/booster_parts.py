@@ -10,7 +10,8 @@ from mmap import mmap
 from typing import Any
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.unexplained import ANY, Keys, unexplained, unseen
+from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
+from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.limits import clean
 
 __all__ = [
@@ -145,7 +146,7 @@ def in_xgboost(document: Mapping[str, object]) -> Iterator[Leftover]:
     for name, text in attributes.items() if isinstance(attributes, dict) else ():
         known = _ATTRIBUTES.get(name)
         if known is not None and not (isinstance(text, str) and known.fullmatch(text)):
-            yield unseen(f"learner.attributes.{name}", text)
+            yield not_explained(f"learner.attributes.{name}", text)
 
 
 def in_lightgbm_json(document: object) -> Iterator[Leftover]:
@@ -159,7 +160,7 @@ def in_lightgbm_json(document: object) -> Iterator[Leftover]:
             if isinstance(node, dict):
                 for name in (name for name in node if name not in _LIGHTGBM_NODE):
                     where = f"tree_info[{i}].tree_structure.{clean(str(name)[:80])}"
-                    yield unseen(where, node[name])
+                    yield not_explained(where, node[name])
                 waiting += [node.get("left_child"), node.get("right_child")]
 
 
@@ -178,7 +179,7 @@ def in_lightgbm_text(data: bytes | mmap, end: int) -> Iterator[Leftover]:
             continue
         name = match[1].decode("utf-8", "backslashreplace").strip()
         if name and name not in _TEXT:
-            yield unseen(f"the line at byte {match.start():,}", name)
+            yield not_explained(f"the line at byte {match.start():,}", name)
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
     known = _REST
     for line in map(str.strip, rest.split("\n")):
@@ -187,4 +188,4 @@ def in_lightgbm_text(data: bytes | mmap, end: int) -> Iterator[Leftover]:
         elif line in ("parameters:", "end of parameters"):
             known = _REST
         elif line and known.fullmatch(line) is None and _REST.fullmatch(line) is None:
-            yield unseen("a line behind the trees", line)
+            yield not_explained("a line behind the trees", line)

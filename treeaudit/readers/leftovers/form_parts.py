@@ -6,8 +6,9 @@ from typing import Any
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.booster_parts import row_seed
+from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
 from treeaudit.readers.leftovers.single_targets import single_targets
-from treeaudit.readers.leftovers.unexplained import Keys, few, is_plain, unexplained, unseen
+from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import clean
 
 __all__ = ["beside_form", "is_seed"]
@@ -96,7 +97,7 @@ def _parameters(forest: Forest) -> Iterator[Leftover]:
         settings = value if starts else [value]
         short = len(name) <= _LONGEST_NAME and i < _MOST_PARAMETERS
         if not short or not all(is_plain(one, _SHORT) for one in settings):
-            yield unseen(f"source.parameters.{clean(name[:_LONGEST_NAME])}", value)
+            yield not_explained(f"source.parameters.{clean(name[:_LONGEST_NAME])}", value)
 
 
 def _seeds(forest: Forest) -> Iterator[Leftover]:
