@@ -5,78 +5,37 @@ it; whatever else stands in a file is named as unseen.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from mmap import mmap
 from typing import Any
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
+from treeaudit.readers.leftovers.documents import ANY, Keys, is_plain, unexplained
 from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.limits import clean
 
 __all__ = [
     "CATBOOST",
+    "NUMBER",
     "category_names",
     "in_lightgbm_json",
     "in_lightgbm_text",
-    "in_xgboost",
+    "is_name",
     "row_seed",
+    "setting",
 ]
 
-_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{0,40}")
-_ATTRIBUTES = {
-    **dict.fromkeys(("best_iteration", "best_score", "best_ntree_limit"), _NUMBER),
-    "scikit_learn": re.compile(r'\{"_estimator_type": "[a-z]{1,20}"\}'),
-}
+NUMBER = r"-?(?:[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?|inf|nan)"
+"""A number as text."""
+
+_SETTING = re.compile(rf"(?=.{{1,26}}\Z){NUMBER}")
+_LONGEST_NAME = 200
 
 
 def _names(text: str) -> dict[str, None]:
     return dict.fromkeys(text.split())
 
 
-_XGBOOST_MODEL: Keys = {
-    **_names("tree_info iteration_indptr cats"),
-    "gbtree_model_param": _names("num_trees num_parallel_tree size_leaf_vector"),
-    "trees": {
-        **_names(
-            "base_weights categories categories_nodes categories_segments categories_sizes "
-            "default_left id left_children loss_changes parents right_children split_conditions "
-            "split_indices split_type sum_hessian leaf_weights"
-        ),
-        "tree_param": _names("num_deleted num_feature num_nodes size_leaf_vector"),
-    },
-}
-_XGBOOST: Keys = {
-    "version": None,
-    "learner": {
-        **_names("feature_names feature_types"),
-        "attributes": _names("best_iteration best_score best_ntree_limit scikit_learn"),
-        "learner_model_param": _names("base_score boost_from_average num_class num_feature")
-        | _names("num_target"),
-        "objective": {
-            "name": None,
-            **dict.fromkeys(
-                (
-                    "reg_loss_param softmax_multiclass_param quantile_loss_param lambdarank_param "
-                    "lambda_rank_param aft_loss_param poisson_regression_param "
-                    "tweedie_regression_param pseudo_huber_param expectile_loss_param"
-                ).split()
-            ),
-        },
-        "gradient_booster": {
-            **_names("name weight_drop"),
-            "model": _XGBOOST_MODEL,
-            "gbtree": {"name": None, "model": _XGBOOST_MODEL},
-        },
-    },
-    "Config": {
-        "version": None,
-        "learner": _names(
-            "generic_param gradient_booster learner_model_param learner_train_param metrics "
-            "objective"
-        ),
-    },
-}
 _LIGHTGBM_NODE = _names(
     "split_index split_feature split_gain threshold decision_type default_left missing_type "
     "internal_value internal_weight internal_count leaf_index leaf_value leaf_weight leaf_count "
@@ -123,6 +82,24 @@ _IMPORTANCES = re.compile(r"feature[_ ]importances:")
 _IMPORTANCE = re.compile(r"[^=]{1,2000}=[0-9][0-9.e+-]{0,30}")
 
 
+def setting(value: object) -> bool:
+    """Tell whether a value is a number, as text too, or a truth value.
+
+    Examples
+    --------
+    >>> [setting(value) for value in (0.5, "0.5", True, "33;yes;54;no", [1])]
+    [True, True, True, False, False]
+    """
+    if isinstance(value, str):
+        return _SETTING.fullmatch(value) is not None
+    return is_plain(value, 0)
+
+
+def is_name(text: object) -> bool:
+    """Tell whether a text is short enough for the name of a column, a class or a category."""
+    return len(str(text)) <= _LONGEST_NAME
+
+
 def category_names(where: str, columns: Iterable[Sequence[object]]) -> Iterator[Leftover]:
     """Yield the lists of categories, which name all that occur in the training data."""
     sizes = [len(names) for names in columns if names]
@@ -136,17 +113,6 @@ def row_seed(where: str, sampled: bool) -> Iterator[Leftover]:
     if sampled:
         says = "the seed from which the rows of each tree were drawn; not drawn again"
         yield Leftover(kind="seeds", where=where, n=1, says=says)
-
-
-def in_xgboost(document: Mapping[str, object]) -> Iterator[Leftover]:
-    """Yield what an XGBoost model holds beside its trees: attributes above all."""
-    yield from unexplained(document, _XGBOOST)
-    learner = document.get("learner")
-    attributes = learner.get("attributes") if isinstance(learner, dict) else None
-    for name, text in attributes.items() if isinstance(attributes, dict) else ():
-        known = _ATTRIBUTES.get(name)
-        if known is not None and not (isinstance(text, str) and known.fullmatch(text)):
-            yield not_explained(f"learner.attributes.{name}", text)
 
 
 def in_lightgbm_json(document: object) -> Iterator[Leftover]:
