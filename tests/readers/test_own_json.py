@@ -83,7 +83,7 @@ LEDGER = {"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove"}
 )
 def test_more_than_a_setting_is_named(changes: dict[str, object], where: str, tmp_path) -> None:
     (left,) = _load(tmp_path, **changes).leftovers.found
-    assert (left.kind, left.where) == ("unseen", where)
+    assert (left.kind, left.where) == ("unexplained", where)
 
 
 def test_settings_are_explained(tmp_path) -> None:
