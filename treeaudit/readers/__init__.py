@@ -13,9 +13,11 @@ from typing import Protocol
 
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.detect import name_of
+from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.unpack import Content, open_file, unpack
 
@@ -146,6 +148,8 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
     for one in READERS:
         if one.reader.matches(content):
             forest = one.reader.read(content, source, select, limits)
+            if content.spare:
+                forest = replace(forest, leftovers=forest.leftovers.beside(_around(content)))
             if source.path is None:
                 in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)
                 return replace(forest, source=in_memory)
@@ -154,6 +158,11 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
     if what == "a text file":
         raise ReadError(f"{_where(source, content)} is a text file; name the model that was saved")
     raise UnsupportedModelError(f"{_where(source, content)} is {what}")
+
+
+def _around(content: Content) -> Leftovers:
+    """Return what the container of the model holds beside it."""
+    return Leftovers(found=few(not_explained(*one) for one in content.spare), looked_for=KINDS)
 
 
 def _where(source: Source, content: Content) -> str:

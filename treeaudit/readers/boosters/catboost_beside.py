@@ -67,7 +67,7 @@ def in_catboost(
         for ctr in data["features_info"].get("ctrs") or ()
         if isinstance(ctr, dict)
     }
-    stored = data.get("ctr_data") or {}
+    stored = _object(data, "ctr_data")
     tables = {name: _table(table) for name, table in stored.items() if name in identifiers}
     oblivious = data.get("oblivious_trees") is not None
     keys: Keys = {
