@@ -182,7 +182,7 @@ READS = {
     "sklearn-joblib": (in_joblib, KINDS, "records"),
     "sklearn-skops": (in_skops, KINDS, "unseen"),
     "treeaudit-json": (in_own_json, SAVED, "unexplained"),
-    "treeaudit-pickle": (in_trainer, KINDS, "unseen"),
+    "treeaudit-pickle": (in_trainer, SAVED, "unseen"),
     "xgboost-json": (in_xgboost, KINDS, "unexplained"),
     "xgboost-ubjson": (in_xgboost_binary, KINDS, "unexplained"),
     "lightgbm-text": (in_lightgbm_text, BOOSTED, "unexplained"),

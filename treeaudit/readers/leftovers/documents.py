@@ -1,7 +1,7 @@
 """Documents of objects and lists, held against what their readers account for."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ __all__ = ["ANY", "Keys", "is_plain", "unexplained"]
 Keys = Mapping[str, Any]
 """The names that an object may have, each with what explains its value: the `Keys` of an object,
 or of the elements of a list; a number, which is the most characters of a plain value, see
-`is_plain`, and ``(number,)`` a list of such values; a pattern that a text must match; a function
-that tells whether a value is explained; or None, where its reader accounts for the whole of it."""
+`is_plain`; a pattern that a text must match; a function
+that tells whether a value is explained; a tuple of one of the two, for each value of a list; or
+None, where its reader accounts for the whole of it."""
 
 ANY = "*"
 """In `Keys`: every other name."""
@@ -61,7 +62,7 @@ def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Lefto
 
 def _inside(
     part: object,
-    explained: Keys | int | tuple[int] | re.Pattern[str] | Callable[[object], bool] | None,
+    explained: Any,  # noqa: ANN401  # as the values of `Keys`
     where: str,
 ) -> Iterator[Leftover]:
     """Yield what does not explain itself in the value of an entry."""
@@ -73,7 +74,8 @@ def _inside(
     elif isinstance(explained, tuple):
         each = part if isinstance(part, list | tuple) else [part]
         for i, one in enumerate(each):
-            if not is_plain(one, explained[0]):
+            (inside,) = explained
+            if not (inside(one) if callable(inside) else is_plain(one, inside)):
                 yield not_explained(f"{where}[{i}]", one)
     elif isinstance(explained, re.Pattern):
         if not (isinstance(part, str) and explained.fullmatch(part)):
