@@ -188,7 +188,7 @@ READS = {
     "lightgbm-text": (in_lightgbm_text, BOOSTED, "unexplained"),
     "lightgbm-json": (in_lightgbm_json, BOOSTED, "unexplained"),
     "catboost-json": (in_catboost, KINDS - {"seeds"}, "unexplained"),
-    "onnx": (in_onnx, KINDS, "unseen"),
+    "onnx": (in_onnx, KINDS, "unexplained"),
     "pmml": (in_pmml, KINDS, "records"),
 }
 
