@@ -80,7 +80,7 @@ _LABELS = frozenset({"classlabels_strings", "classlabels_int64s", "classlabels_i
 
 
 def beside(
-    graph: Graph, chosen: GraphNode, attributes: Mapping[str, Attribute]
+    graph: Graph, chosen: GraphNode, attributes: Mapping[str, Attribute], n_spare: int
 ) -> tuple[Leftover, ...]:
     """Return what the file holds beside one of its ensembles.
 
@@ -92,6 +92,8 @@ def beside(
         The ensemble.
     attributes
         Of the ensemble, as they were read.
+    n_spare
+        Nodes and votes of the ensemble that no tree uses.
     """
     width = sum(given.width or 0 for given in graph.inputs.values())
     labels = [part for name, part in attributes.items() if name in _LABELS]
@@ -106,6 +108,9 @@ def beside(
         own=frozenset(tensor.at for part in attributes.values() for tensor in part.tensors),
     )
     look.model(graph.model)
+    if n := 8 * (n_spare + spare_numbers(attributes)):
+        says = f"{n:,} bytes of nodes, leaves and votes that no tree uses"
+        look.noted.add(Leftover(kind="unexplained", where=bare(chosen.name), n=n, says=says))
     return look.noted.found
 
 
@@ -296,9 +301,6 @@ class _Look:
                 self._add("unexplained", at, n, says)
             elif any(len(text) > _LONGEST_TEXT for text in texts if isinstance(text, bytes)):
                 self._add("unexplained", at, n, "a text that is longer than a label")
-        if n := spare_numbers(self.attributes):
-            says = f"{n:,} numbers of leaves that only a question could need"
-            self._add("unexplained", where, 8 * n, says)
 
     def _fits(self, name: str, attribute: Attribute) -> bool:
         """Tell whether an attribute is filled in as its name says, and no longer than needed."""

@@ -65,6 +65,15 @@ def spare_numbers(attributes: Mapping[str, Attribute]) -> int:
             found = numbers(attributes, name, None, "f")
             if found is not None and len(found) == len(leaf):
                 n += int(np.count_nonzero(found[leaf]))
+    weights = numbers(attributes, "leaf_weights", None, "f")
+    if weights is not None:
+        used: set[int] = set()
+        for side in ("true", "false"):
+            child = numbers(attributes, f"nodes_{side}nodeids")
+            leaves = numbers(attributes, f"nodes_{side}leafs")
+            if child is not None and leaves is not None and len(child) == len(leaves):
+                used.update(child[leaves != 0].tolist())
+        n += len(weights) - len(used)
     for name in attributes:
         if f"{name}_as_tensor" in attributes:
             found = numbers(attributes, name, None, "f")
