@@ -47,7 +47,6 @@ def text(value: str | bytes) -> bytes:
         (b"{}", {}),
         (b"{#i\x01i\x01aT", {"a": True}),
         (b"{$i#i\x01i\x01a\x05", {"a": 5}),
-        (b"NN{i\x01aNNT}", {"a": True}),
         (b"{" + text("a") + b"{" + text("b") + b"[Z]}}", {"a": {"b": [None]}}),
     ],
 )

@@ -25,7 +25,6 @@ def parse_json(
     what: str = "the JSON",
     advice: str = "",
     infinite: bool = False,
-    last: bool = False,
     made: Callable[[_Object], _Object] | None = None,
 ) -> object:
     """Return the value that JSON text stands for.
@@ -42,8 +41,6 @@ def parse_json(
         What the text is called in errors; what to do where it is too much.
     infinite
         Whether NaN and Infinity, which are no JSON, are numbers of this format.
-    last
-        Whether the last of two entries of one name counts, as for the library that loads it.
     made
         Changes every object as soon as it is whole.
 
@@ -80,7 +77,7 @@ def parse_json(
             return found if made is None else made(found)
 
         constant = None if infinite else _refuse
-        return json.loads(text, object_pairs_hook=None if last else once, parse_constant=constant)
+        return json.loads(text, object_pairs_hook=once, parse_constant=constant)
     except UnicodeDecodeError as error:
         raise ReadError(f"{what} is no UTF-8 at byte {error.start:,}") from None
     except json.JSONDecodeError as error:

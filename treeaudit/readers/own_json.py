@@ -24,6 +24,7 @@ from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.form_parts import beside_form
+from treeaudit.readers.leftovers.json_spelling import with_spelling
 from treeaudit.readers.limits import Limits, Most, clean, show
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.own_json_old import answers_of_old, noise_of_old
@@ -55,7 +56,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         raise ReadError(
             f"the model has JSON form {show(data.get('version'))}; this treeaudit reads 1"
         )
-    return checked_forest(data, replace(source, format="treeaudit-json"), "the JSON model")
+    forest = checked_forest(data, replace(source, format="treeaudit-json"), "the JSON model")
+    return with_spelling(forest, content.data)
 
 
 def checked_forest(data: Mapping[str, Any], source: Source, what: str) -> Forest:

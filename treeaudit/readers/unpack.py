@@ -10,6 +10,7 @@ import hashlib
 import lzma
 import mmap
 import os
+import re
 import stat
 import tempfile
 import zlib
@@ -30,6 +31,9 @@ _SPOOL = 64 << 20
 _DICTIONARY = 72 << 20
 # joblib 0.9 and older: two letters, the size in hexadecimal, filled up with blanks.
 _ZF_HEADER = 21
+# gzip names the file that was packed, and may hold other notes.
+_NAMED, _LONGEST_HEAD = 8, 300
+_FILE_NAME = re.compile(rb"[\w. -]{0,100}\0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,6 +53,8 @@ class Content:
         Of the file as stored.
     folder
         Where it lies; None for bytes in memory.
+    spare
+        What the container holds beside its compressed bytes, and where.
     """
 
     data: bytes | mmap.mmap
@@ -56,6 +62,7 @@ class Content:
     digest: Callable[[], str]
     n_bytes: int
     folder: Path | None = None
+    spare: tuple[tuple[str, bytes], ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -193,25 +200,41 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
 def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     """Undo the compression of bytes that were read already."""
     compression = _compression(packed[:16])
-    data = _inflate(packed, compression, limits) if compression else packed
+    streams: list[int] = []
+    data = _inflate(packed, compression, limits, streams) if compression else packed
     return Content(
         data=data,
         compression=compression,
         digest=cache(lambda: hashlib.sha256(packed).hexdigest()),
         n_bytes=len(packed),
+        spare=tuple(_spare(packed, compression, streams)),
     )
 
 
-def _inflate(packed: bytes | mmap.mmap, compression: str, limits: Limits) -> bytes | mmap.mmap:
+def _spare(
+    packed: bytes | mmap.mmap, compression: str, streams: list[int]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield what no stream needs: notes in the headers of gzip, and what follows the last."""
+    for at in streams[:-1] if compression == "gzip" else ():
+        head = bytes(packed[at : at + _LONGEST_HEAD])
+        if head[3] & ~_NAMED or (head[3] & _NAMED and not _FILE_NAME.match(head, 10)):
+            yield "the header of a gzip stream", head[10:].partition(b"\0")[0] or head[3:4]
+    if streams and (rest := bytes(packed[streams[-1] :])):
+        yield f"what follows the {compression} stream", rest
+
+
+def _inflate(
+    packed: bytes | mmap.mmap, compression: str, limits: Limits, streams: list[int]
+) -> bytes | mmap.mmap:
     most = limits.unpacked(len(packed))
     if compression != "ZF":
-        return spooled(inflated(packed, compression), most, len(packed))
+        return spooled(inflated(packed, compression, 0, streams), most, len(packed))
     stated = _stated_size(packed)
     if stated > most:
         raise _bomb(len(packed), most)
     # Python 2 wrote the header one blank wider.
     start = _ZF_HEADER + (packed[_ZF_HEADER : _ZF_HEADER + 1] == b" ")
-    unpacked = spooled(inflated(packed, compression, start), most, len(packed))
+    unpacked = spooled(inflated(packed, compression, start, streams), most, len(packed))
     if len(unpacked) != stated:
         raise ReadError(
             f"the ZF compression is damaged ({stated:,} bytes announced, {len(unpacked):,} found)"
@@ -287,7 +310,10 @@ def _keep(spool: IO[bytes], piece: bytes) -> None:
 
 
 def inflated(
-    packed: bytes | mmap.mmap | memoryview, compression: str, at: int = 0
+    packed: bytes | mmap.mmap | memoryview,
+    compression: str,
+    at: int = 0,
+    streams: list[int] | None = None,
 ) -> Iterator[bytes]:
     """Yield the unpacked bytes, a bounded piece at a time.
 
@@ -299,6 +325,8 @@ def inflated(
         As in `Content`, or ``deflate`` for zlib without a header.
     at
         Where they begin.
+    streams
+        Takes where each stream begins, and in the end where the last one ends.
 
     Raises
     ------
@@ -311,7 +339,7 @@ def inflated(
     b'a model'
     """
     try:
-        yield from _pieces(packed, compression, at)
+        yield from _pieces(packed, compression, at, [] if streams is None else streams)
     except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, RuntimeError) as error:
         if "Memory usage limit" in str(error):
             raise ModelTooLargeError(
@@ -321,8 +349,11 @@ def inflated(
         raise ReadError(f"the {compression} compression is damaged ({error})") from None
 
 
-def _pieces(packed: bytes | mmap.mmap | memoryview, compression: str, at: int) -> Iterator[bytes]:
+def _pieces(
+    packed: bytes | mmap.mmap | memoryview, compression: str, at: int, streams: list[int]
+) -> Iterator[bytes]:
     for _ in range(Most.streams):
+        streams.append(at)
         unpacker = _NEW[compression]()
         given, last, size = b"", False, _FIRST_CHUNK
         while not unpacker.eof:
@@ -342,5 +373,6 @@ def _pieces(packed: bytes | mmap.mmap | memoryview, compression: str, at: int) -
         # joblib's zlib holds one stream; the others may be concatenated.
         one = compression in ("zlib", "ZF", "deflate")
         if one or _compression(bytes(packed[at : at + 16])) != compression:
+            streams.append(at)
             return
     raise ModelTooLargeError(f"the file has more than {Most.streams:,} {compression} streams")

@@ -136,7 +136,7 @@ def _read(path: Path) -> dict[str, Any]:
         return {"version": _FORM, "results": {}}
     try:
         content = read_bytes(path, BASELINE, DataError)
-        data: Any = parse_json(content, Most.form, (232, 88, 36), last=True)
+        data: Any = parse_json(content, Most.form, (232, 88, 36))
     except ReadError as error:
         raise DataError(f"{path} cannot be read as JSON: {error}") from None
     whole = isinstance(data, dict) and "version" in data and isinstance(data.get("results"), dict)

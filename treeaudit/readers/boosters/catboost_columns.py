@@ -6,13 +6,15 @@ the values that one-hot questions name, or any other. A statistic of categories
 with the same category; it cannot be undone and becomes a column of its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Feature
+from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.types import Table
 
@@ -57,6 +59,7 @@ class ColumnTable:
             len(codes) for codes in self._codes.values()
         )
         self._derived: dict[str, int] = {}
+        self._used: set[int] = set()
         self._asked: dict[tuple[int, float, int], int] = {}
         self._rows: list[tuple[int, float, int, bool]] = []
         self._table: Table | None = None
@@ -96,9 +99,30 @@ class ColumnTable:
         name = f"statistic {show(at)}"
         if _is_int(at) and 0 <= at - self._before_ctrs < len(self._ctrs):
             text, stored = self._ctrs[at - self._before_ctrs]
+            self._used.add(at)
             if stored == border:
                 name = text
         return self._derived.setdefault(name, self._width + len(self._derived))
+
+    def unasked(self) -> Iterator[Leftover]:
+        """Yield the borders, categories and names that no tree asks about."""
+        asked = {(feature, border) for feature, border, code in self._asked if code < 0}
+        sets = {(feature, code) for feature, _, code in self._asked if code >= 0}
+        for index, entry in self._floats.items():
+            stored = entry.get("borders")
+            borders = stored.astype(np.float32).tolist() if isinstance(stored, np.ndarray) else []
+            if spare := [b for b in borders if (_flat(entry), b) not in asked]:
+                yield not_explained(f"features_info.float_features[{index}].borders", spare)
+        for index, codes in self._codes.items():
+            flat = _flat(self._cats[index])
+            if spare := [h for h, code in codes.items() if (flat, code) not in sets]:
+                yield not_explained(f"features_info.categorical_features[{index}].values", spare)
+        known = {hashed for codes in self._codes.values() for hashed in codes}
+        if names := [text for hashed, text in self._hashes.items() if hashed not in known]:
+            yield not_explained("features_info.cat_features_hash", names)
+        if len(self._ctrs) > len(self._used):
+            left = [0.0] * (len(self._ctrs) - len(self._used))
+            yield not_explained("features_info.ctrs", left)
 
     @property
     def width(self) -> int:

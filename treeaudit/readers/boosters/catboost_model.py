@@ -26,12 +26,13 @@ from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Source
+from treeaudit.readers.boosters.catboost_beside import in_catboost
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.leftovers.booster_parts import CATBOOST
-from treeaudit.readers.leftovers.unexplained import few, unexplained
+from treeaudit.readers.leftovers.json_spelling import with_spelling
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits, Most, clean
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
@@ -39,6 +40,7 @@ from treeaudit.readers.unpack import Content
 __all__ = ["matches", "read"]
 
 _BINARY = b"CBM1"
+_DIGITS = 20
 _MARKS = (b'"oblivious_trees"', b'"features_info"', b'"catboost_version_info"', b'"ctr_data"')
 _ARRAYS = ("leaf_values", "leaf_weights", "borders")
 _VERSION = re.compile(r"(?:tags/v|release )(\d+(?:\.\d+)+)")
@@ -62,9 +64,10 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             "model.save_model('model.json', format='json')"
         )
     try:
-        return _forest(_parse(content, limits), replace(source, format="catboost-json"))
+        forest = _forest(_parse(content, limits), replace(source, format="catboost-json"))
     except DataError as error:
         raise ReadError(f"the CatBoost model is damaged: {error}") from None
+    return with_spelling(forest, content.data)
 
 
 def _parse(content: Content, limits: Limits) -> dict[str, Any]:
@@ -81,8 +84,17 @@ def _compact(found: dict[str, Any]) -> dict[str, Any]:
         if isinstance(found.get(name), list):
             found[name] = _array(name, found[name])
     if isinstance(found.get("hash_map"), list):
+        if not all(map(_is_count, found["hash_map"])):
+            raise ReadError("the CatBoost model is damaged: a table of statistics holds no numbers")
         found["hash_map"] = len(found["hash_map"])
     return found
+
+
+def _is_count(one: object) -> bool:
+    """Tell whether an entry is a number, which 64 bits hold; large ones are written as text."""
+    if isinstance(one, str):
+        return one.isascii() and one.isdecimal() and len(one) <= _DIGITS
+    return isinstance(one, float) or (isinstance(one, int) and one.bit_length() <= 64)
 
 
 def _array(name: str, stored: list[Any]) -> Float:
@@ -144,7 +156,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
             found=(
                 *_first_round(stored[0], first),
                 *_leftovers(data),
-                *few(unexplained(data, CATBOOST)),
+                *few(in_catboost(data, columns, classes, stored[0].values.shape[1])),
             ),
             looked_for=KINDS - _not_asked(classes),
         ),

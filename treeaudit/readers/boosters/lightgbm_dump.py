@@ -7,9 +7,9 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole
+from treeaudit.readers.boosters.lightgbm_dump_beside import in_lightgbm_json
 from treeaudit.readers.boosters.lightgbm_text import Booster
-from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide
-from treeaudit.readers.leftovers.booster_parts import in_lightgbm_json
+from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide, may_have_categories
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Most, clean, show
 
@@ -39,17 +39,19 @@ def booster_of(document: object) -> Booster:
     version, objective = document.get("version"), document.get("objective", "")
     pandas = document.get("pandas_categorical")
     lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)
+    infos = _infos(document.get("feature_infos"), names)
+    sets = may_have_categories(infos, trees, None)
     return Booster(
         version=clean(version)[:40] if isinstance(version, str) else None,
         objective=clean(objective)[:200] if isinstance(objective, str) else "",
         n_outputs=whole(document, "num_tree_per_iteration", 1, Most.trees),
         names=[clean(name) for name in names],
-        infos=_infos(document.get("feature_infos"), names),
+        infos=infos,
         trees=trees,
         parameters=None,
         pandas=pandas if isinstance(pandas, list) and lists else [],
         averaged=document.get("average_output") is True,
-        unseen=few(in_lightgbm_json(document)),
+        unseen=few(in_lightgbm_json(document, names, sets)),
     )
 
 

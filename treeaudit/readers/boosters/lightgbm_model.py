@@ -12,6 +12,7 @@ from treeaudit.readers.boosters.lightgbm_forest import to_forest
 from treeaudit.readers.boosters.lightgbm_text import parse
 from treeaudit.readers.boosters.wrappers import booster_in, with_wrapper
 from treeaudit.readers.json_text import parse_json
+from treeaudit.readers.leftovers.json_spelling import with_spelling
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.unpack import Content
@@ -39,7 +40,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         advice = "; save the model as text with booster.save_model('model.txt')"
         most = limits.objects(len(data))
         document = parse_json(data, most, (230, 230, 100), advice=advice, infinite=True)
-        return to_forest(booster_of(document), replace(source, format="lightgbm-json"))
+        forest = to_forest(booster_of(document), replace(source, format="lightgbm-json"))
+    return with_spelling(forest, data)
 
 
 def from_inert(value: Inert, source: Source) -> Forest | None:

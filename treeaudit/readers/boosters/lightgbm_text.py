@@ -13,8 +13,8 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole
-from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide
-from treeaudit.readers.leftovers.booster_parts import in_lightgbm_text
+from treeaudit.readers.boosters.lightgbm_beside import in_lightgbm_text
+from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide, may_have_categories
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Most, clean
 
@@ -95,17 +95,19 @@ def parse(data: bytes | mmap) -> Booster:
     if len(data) - end > Most.rest:
         raise ModelTooLargeError(f"more than {Most.rest:,} bytes follow the trees")
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
+    infos, parameters = _infos(head, n_features), _parameters(rest)
+    sets = may_have_categories(infos, trees, parameters)
     return Booster(
         version=head.get("version"),
         objective=clean(head.get("objective", ""))[:200],
         n_outputs=whole(head, "num_tree_per_iteration", 1, Most.trees, head.get("num_class", "1")),
         names=names,
-        infos=_infos(head, n_features),
+        infos=infos,
         trees=trees,
-        parameters=_parameters(rest),
+        parameters=parameters,
         pandas=_pandas(rest),
         averaged="average_output" in head,
-        unseen=few(in_lightgbm_text(data, end)),
+        unseen=few(in_lightgbm_text(data, places, end, names, sets)),
     )
 
 

@@ -5,7 +5,7 @@ Nodes are numbered as LightGBM does: inner nodes first, then leaf ``i`` as
 categories go left, all other values and missing ones right.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,16 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link
 from treeaudit.readers.types import Flag, Float, Wide
 
-__all__ = ["Flag", "Float", "RawTree", "StoredTree", "Wide", "add_up", "read_tree"]
+__all__ = [
+    "Flag",
+    "Float",
+    "RawTree",
+    "StoredTree",
+    "Wide",
+    "add_up",
+    "may_have_categories",
+    "read_tree",
+]
 
 NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
 _ZERO = float(np.float32(1e-35))  # what LightGBM takes for zero, on both sides
@@ -180,3 +189,17 @@ def add_up(tree: StoredTree) -> bool:
         return True
     n, links = tree.n_records, tree.links
     return bool(np.all(n[links.left] + n[links.right] == n[links.inner]))
+
+
+def may_have_categories(
+    infos: Sequence[tuple[float, float] | Wide | None],
+    trees: Sequence[RawTree],
+    parameters: Mapping[str, str] | None,
+) -> int:
+    """Return how many columns may have a list of categories: no more than the file tells of."""
+    told = {i for i, info in enumerate(infos) if isinstance(info, np.ndarray)}
+    told.update(*(tree.feature[tree.categorical].tolist() for tree in trees))
+    stated = (parameters or {}).get("categorical_feature", "")
+    named = len(stated.split(",")) if stated else 0
+    # A column that no tree uses says nothing but its name.
+    return max(named, len(told) + (0 if parameters else sum(info is None for info in infos)))

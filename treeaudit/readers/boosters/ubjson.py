@@ -10,7 +10,7 @@ from mmap import mmap
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most
+from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
 __all__ = ["parse"]
 
@@ -82,8 +82,9 @@ class _Parser:
         return self._data[start : self._at]
 
     def _marker(self) -> str:
-        while (code := self._take(1)[0]) == 0x4E:  # "N": no operation
-            pass
+        code = self._take(1)[0]
+        if code == 0x4E:  # "N": no operation, which no library writes
+            raise self._damaged("it is filled up with bytes that say nothing")
         return chr(code)
 
     def _value(self, marker: str, depth: int) -> object:
@@ -153,6 +154,11 @@ class _Parser:
             return np.frombuffer(self._take(size * dtype.itemsize), dtype=dtype)
         return [self._value(common, depth) for _ in self._counted(size)]
 
+    def _once(self, found: dict[str, object], key: str) -> None:
+        """Refuse an object that names something twice: readers would disagree."""
+        if key in found:
+            raise self._damaged(f"an object names {show(key)} twice")
+
     def _counted(self, size: int) -> range:
         """Refuse more entries than bytes: entries of no bytes are bombs."""
         if size > len(self._data) - self._at:
@@ -165,10 +171,12 @@ class _Parser:
         if size is None:
             while marker != "}":
                 key = self._text(marker)
+                self._once(found, key)
                 found[key] = self._value(self._marker(), depth)
                 marker = self._marker()
             return found
         for _ in self._counted(size):
             key = self._text()
+            self._once(found, key)
             found[key] = self._value(self._marker() if common is None else common, depth)
         return found

@@ -9,10 +9,11 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.damage import each_tree
+from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
-from treeaudit.readers.leftovers.booster_parts import category_names, in_xgboost, row_seed
+from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.types import Wide
 
@@ -74,7 +75,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
                 *_leftovers(booster, trees, found),
                 *category_names("learner.gradient_booster.model.cats", booster.categories.values()),
                 *row_seed("Config", booster.parameters.get("subsample", 1) != 1),
-                *few(in_xgboost(document)),
+                *few(in_xgboost(document, booster, trees)),
             ),
             # Of a model that predicts a number, nobody has asked what its steps tell.
             looked_for=KINDS if schema.classes is not None else KINDS - {"targets"},

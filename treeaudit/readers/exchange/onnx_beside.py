@@ -6,17 +6,20 @@ themselves; one of a number per column may hold the extremes of the columns.
 """
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, read_node
+from treeaudit.readers.exchange.onnx_wires import Wires, spare_numbers, wires_of
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS
-from treeaudit.readers.leftovers.unexplained import Few
-from treeaudit.readers.limits import Deepest, bare, show
+from treeaudit.readers.leftovers.unexplained import Few, masked, size_of
+from treeaudit.readers.limits import Deepest, bare, clean, show
 
 __all__ = ["ENSEMBLES", "beside"]
 
@@ -27,6 +30,23 @@ _MANY_CATEGORIES = 100
 _LONGEST_TEXT = 200
 _HEADER = 300
 _COST_OF_OTHER = 10
+_LONGEST_WORD = 60
+_INPUT = 11
+# Bytes of an element by its type; those that stand in varints take up to ten.
+_WIDTH = {1: 5, 2: 10, 3: 10, 4: 10, 5: 10, 6: 10, 7: 10, 9: 10, 10: 10, 11: 9, 12: 10, 13: 10}
+_FEW_BYTES = 8
+_CHOICES = frozenset(b"NONE SOFTMAX LOGISTIC SOFTMAX_ZERO PROBIT AVERAGE SUM MIN MAX".split())
+_NAME = re.compile(r"(?=(?:[^0-9]*[0-9]){0,16}[^0-9]*\Z)[\w./:@ ()+-]{0,100}")
+# Numbers that steps around the trees may hold for each column and class, and beside them.
+_PER_NUMBER, _FEW_NUMBERS = 4, 64
+_TENSOR: Mapping[int, Any] = {1: None, 2: {1: {1: None, 2: "name"}}}
+
+
+def _types(inner: Mapping[int, Any]) -> dict[int, Any]:
+    return {1: _TENSOR, 4: {1: inner}, 5: {1: None, 2: inner}, 8: _TENSOR, 9: {1: inner}}
+
+
+_TYPE = _types(_types(_types({1: _TENSOR})))
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft")
 _OF_MODEL = {6: "doc_string", 14: "metadata_props", 20: "training_info", 26: "configuration"}
 _OF_GRAPH = {
@@ -62,7 +82,7 @@ _LABELS = frozenset({"classlabels_strings", "classlabels_int64s", "classlabels_i
 
 
 def beside(
-    graph: Graph, chosen: GraphNode, attributes: Mapping[str, Attribute]
+    graph: Graph, chosen: GraphNode, attributes: Mapping[str, Attribute], n_spare: int
 ) -> tuple[Leftover, ...]:
     """Return what the file holds beside one of its ensembles.
 
@@ -74,10 +94,25 @@ def beside(
         The ensemble.
     attributes
         Of the ensemble, as they were read.
+    n_spare
+        Nodes and votes of the ensemble that no tree uses.
     """
     width = sum(given.width or 0 for given in graph.inputs.values())
-    look = _Look(chosen=chosen, attributes=attributes, width=width)
+    labels = [part for name, part in attributes.items() if name in _LABELS]
+    size = width + sum(len(part.strings) + _n_numbers(part) for part in labels)
+    look = _Look(
+        chosen=chosen,
+        attributes=attributes,
+        width=width,
+        wires=wires_of(graph, chosen),
+        left=_PER_NUMBER * size + _FEW_NUMBERS,
+        columns=frozenset(graph.inputs),
+        own=frozenset(tensor.at for part in attributes.values() for tensor in part.tensors),
+    )
     look.model(graph.model)
+    if n := 8 * (n_spare + spare_numbers(attributes)):
+        says = f"{n:,} bytes of nodes, leaves and votes that no tree uses"
+        look.noted.add(Leftover(kind="unexplained", where=bare(chosen.name), n=n, says=says))
     return look.noted.found
 
 
@@ -86,6 +121,10 @@ class _Look:
     chosen: GraphNode
     attributes: Mapping[str, Attribute]
     width: int
+    wires: Wires
+    left: int
+    columns: frozenset[str]
+    own: frozenset[int]
     noted: Few = field(default_factory=Few)
     domains: set[str] = field(default_factory=lambda: set(_DOMAINS))
 
@@ -99,17 +138,42 @@ class _Look:
         if part.wire == BYTES and not n:
             return
         name = names.get(part.number, f"field {part.number}")
-        said = (
-            show(message.beginning(part, _LONGEST_TEXT), 60) if part.wire == BYTES else "a number"
-        )
-        self._add("unseen", f"{where}{name}", n, f"no trees need it: {said}")
+        said = "a number"
+        if part.wire == BYTES:
+            said = repr(masked(message.beginning(part, _LONGEST_TEXT)))
+        says = f"{n:,} bytes that no trees need: {said}"
+        self._add("unexplained", f"{where}{name}", max(n, 1), says)
 
     def _name(self, where: str, message: Message, part: Field) -> None:
-        if part.end - part.at > _LONGEST_TEXT:
+        if part.wire != BYTES or _NAME.fullmatch(message.beginning(part, _LONGEST_TEXT)) is None:
             self._other(where, message, part, {part.number: "name"})
+
+    def _once(self, where: str, message: Message, fields: frozenset[int]) -> None:
+        """Name the fields that stand in a message twice: the last one wins, unseen the first."""
+        seen: set[int] = set()
+        for part in message.fields():
+            if part.number in fields and part.number in seen:
+                self._other(where, message, part, {})
+            seen.add(part.number)
+
+    def _take(self, n: int) -> bool:
+        """Tell whether the steps around the trees may hold so many numbers more."""
+        self.left -= n
+        return self.left >= 0
+
+    def _type(self, where: str, message: Message, known: Mapping[int, Any]) -> None:
+        for part in message.fields():
+            inside = known.get(part.number, "unknown")
+            if inside == "name":
+                self._name(where, message, part)
+            elif inside == "unknown":
+                self._other(where, message, part, {6: "denotation", 3: "denotation"})
+            elif inside is not None:
+                self._type(where, message.message(part), inside)
 
     def model(self, message: Message) -> None:
         graphs = 0
+        self._once("", message, frozenset(range(1, 7)))
         functions = [message.message(part) for part in message.fields() if part.number == 25]
         for made in functions:
             self.domains.update(made.text(part) for part in made.fields() if part.number == 10)
@@ -117,8 +181,10 @@ class _Look:
             self.function(made)
         for part in message.fields():
             match part.number:
-                case 1 | 5 | 8 | 25:
+                case 1 | 5 | 25:
                     pass
+                case 8:
+                    self._operators(message.message(part))
                 case 2 | 3 | 4:
                     self._name("", message, part)
                 case 7:
@@ -127,7 +193,16 @@ class _Look:
                 case _:
                     self._other("", message, part, _OF_MODEL)
         if graphs > 1:
-            self._add("unseen", "graph", graphs, "the file holds more than one graph")
+            self._add("unexplained", "graph", graphs, "the file holds more than one graph")
+
+    def _operators(self, message: Message) -> None:
+        """Look at a set of operators that the file says it uses."""
+        self._once("opset_import.", message, frozenset({1, 2}))
+        for part in message.fields():
+            if part.number == 1 and message.text(part) not in self.domains:
+                self._other("opset_import.", message, part, {1: "domain"})
+            elif part.number > 2:
+                self._other("opset_import.", message, part, {})
 
     def function(self, message: Message) -> None:
         for part in message.fields():
@@ -137,7 +212,7 @@ class _Look:
                 case 1 | 4 | 5 | 6 | 10 | 13:
                     self._name("functions.", message, part)
                 case 9:
-                    pass
+                    self._operators(message.message(part))
                 case _:
                     self._other("functions.", message, part, _OF_FUNCTION)
 
@@ -152,25 +227,35 @@ class _Look:
                 case 2:
                     self._name(f"{where}.", message, part)
                 case 5:
-                    self.tensor(f"{where}.initializer", message.message(part))
+                    self.tensor(f"{where}.initializer", message.message(part), wired=depth == 0)
                 case 11 | 12 | 13:
-                    self._value(f"{where}.", message.message(part))
+                    self._value(f"{where}.", message.message(part), part.number, wired=depth == 0)
                 case _:
                     self._other(f"{where}.", message, part, _OF_GRAPH)
 
-    def _value(self, where: str, message: Message) -> None:
+    def _value(self, where: str, message: Message, field: int, *, wired: bool) -> None:
+        self._once(where, message, frozenset({1, 2}))
         for part in message.fields():
             if part.number == 1:
-                self._name(where, message, part)
-            elif part.number != 2:
+                # A column may be called anything, but must be one that is used.
+                if wired and clean(message.text(part)) not in self.wires.tensors:
+                    self._other(where, message, part, {1: "name that nothing uses"})
+                elif field != _INPUT or part.end - part.at > _LONGEST_TEXT:
+                    self._name(where, message, part)
+            elif part.number == 2:
+                self._type(f"{where}type.", message.message(part), _TYPE)
+            else:
                 self._other(where, message, part, {3: "doc_string", 4: "metadata_props"})
 
     def node(self, above: str, message: Message, depth: int) -> None:
         node = read_node(message)
         where = f"{above}.{bare(node.name or node.operator)}"
         n_attributes = 0
+        self._once(f"{where}.", message, frozenset({3, 4, 7, 8}))
         for part in message.fields():
             match part.number:
+                case 1 if clean(message.text(part)) in self.columns:
+                    pass
                 case 1 | 2 | 3 | 4 | 7 | 8:
                     self._name(f"{where}.", message, part)
                 case 5:
@@ -187,21 +272,60 @@ class _Look:
             says = "another tree ensemble, which is not audited: choose it with --select"
             self._add("unseen", where, 1, says)
             return
-        for name, attribute in node.attributes().items():
+        if depth == 0 and message.at not in self.wires.nodes:
+            n = message.end - message.at
+            says = f"{n:,} bytes: an operation on which no answer of the trees depends"
+            self._add("unexplained", where, n, says)
+        stated = node.attributes()
+        if len(stated) != n_attributes:
+            says = "an attribute stands there twice"
+            self._add("unexplained", where, message.end - message.at, says)
+        for name, attribute in stated.items():
             self._attribute(f"{where}.{bare(name)}", node, name, attribute, depth)
 
     def _ensemble(self, where: str, n_attributes: int) -> None:
         if n_attributes != len(self.attributes):
-            self._add("unseen", where, n_attributes, "an attribute of the trees stands there twice")
+            self._add(
+                "unexplained", where, n_attributes, "an attribute of the trees stands there twice"
+            )
         for name, attribute in self.attributes.items():
             at = f"{where}.{bare(name)}"
             for message, part in attribute.unread:
                 self._other(f"{at}.", message, part, {13: "doc_string"})
+            for tensor in attribute.tensors:
+                self.tensor(at, tensor, wired=False)
+            n = size_of([attribute.numbers, attribute.strings, attribute.single])
+            texts = [*attribute.strings, attribute.single or b""]
             if name.removesuffix("_as_tensor") not in _EXPLAINED:
-                self._add("unseen", at, 1, "an attribute that no tree ensemble has")
+                self._add("unexplained", at, n, "an attribute that no tree ensemble has")
             elif name.startswith("nodes_hitrates") and _differ(attribute):
                 says = "how often each node was reached, which may count training records"
-                self._add("unseen", at, 1, says)
+                self._add("unexplained", at, n, says)
+            elif not self._fits(name, attribute):
+                says = f"{n:,} bytes in an attribute of the trees that they do not need"
+                self._add("unexplained", at, n, says)
+            elif any(len(text) > _LONGEST_TEXT for text in texts if isinstance(text, bytes)):
+                self._add("unexplained", at, n, "a text that is longer than a label")
+
+    def _fits(self, name: str, attribute: Attribute) -> bool:
+        """Tell whether an attribute is filled in as its name says, and no longer than needed."""
+        kinds = [
+            attribute.numbers is not None and len(attribute.numbers) > 0,
+            bool(attribute.strings) or attribute.modes is not None,
+            attribute.single is not None,
+        ]
+        n_labels = max((_n_numbers(a) + len(a.strings) for n, a in self.attributes.items()
+                        if n in _LABELS), default=0)  # fmt: skip
+        stated = self.attributes["n_targets"].single if "n_targets" in self.attributes else 1
+        most = max(n_labels, stated if isinstance(stated, int) else 1)
+        if name.startswith("base_values"):
+            return kinds[1:] == [False, False] and _n_numbers(attribute) <= most
+        if name in ("post_transform", "aggregate_function", "n_targets"):
+            word = attribute.single
+            return kinds[:2] == [False, False] and (isinstance(word, int) or word in _CHOICES)
+        if name.startswith("membership_values"):
+            return self.chosen.operator == "TreeEnsemble"
+        return sum(kinds) <= 1
 
     def _attribute(
         self, where: str, node: GraphNode, name: str, attribute: Attribute, depth: int
@@ -211,9 +335,13 @@ class _Look:
                 self.graph(where, message.message(part), depth + 1)
             else:
                 self._other(f"{where}.", message, part, {13: "doc_string"})
-        if isinstance(attribute.single, bytes) and len(attribute.single) > _LONGEST_TEXT:
-            n = len(attribute.single)
-            self._add("unseen", where, n, f"a text of {n:,} characters that no trees need")
+        for tensor in attribute.tensors:
+            self.tensor(where, tensor, wired=False)
+        single = attribute.single if isinstance(attribute.single, bytes) else b""
+        longest = max(map(len, attribute.strings), default=0)
+        if len(single) > _LONGEST_WORD or longest > _LONGEST_TEXT:
+            n = len(single) + sum(map(len, attribute.strings))
+            self._add("unexplained", where, n, f"{n:,} bytes of text that no trees need")
         n = len(attribute.strings) + (0 if attribute.numbers is None else len(attribute.numbers))
         if node.operator.startswith("SVM") and name == "support_vectors":
             self._add("records", where, n, "the values of the records at the margin")
@@ -223,13 +351,18 @@ class _Look:
             if n >= _MANY_CATEGORIES:
                 says = f"{n:,} categories: more than a public list has"
                 self._add("column-values", where, n, says)
-        elif n >= FEWEST_RECORDS and n != self.width and name not in _LABELS:
+        elif not attribute.tensors and (not self._take(n) or self._many(n, name)):
             says = f"{n:,} entries that the trees do not use: they may be training records"
-            self._add("unseen", where, n, says)
+            self._add("unexplained", where, 8 * n, says)
 
-    def tensor(self, where: str, message: Message) -> None:
+    def _many(self, n: int, name: str) -> bool:
+        return n >= FEWEST_RECORDS and n != self.width and name not in _LABELS
+
+    def tensor(self, where: str, message: Message, *, wired: bool) -> None:
         sizes: list[int] = []
         name, kind, outside = "", 0, False
+        held = 0
+        self._once(f"{where}.", message, frozenset({2, 3, 8, 9, 12, 14}))
         for part in message.fields():
             match part.number:
                 case 1 if part.wire == BYTES:
@@ -238,28 +371,40 @@ class _Look:
                     sizes.append(message.integer(part))
                 case 2:
                     kind = message.integer(part)
+                case 4 | 5 | 6 | 7 | 9 | 10 | 11:
+                    held += part.end - part.at
                 case 8:
-                    name = bare(message.text(part))
+                    name = clean(message.text(part))
                     self._name(f"{where}.", message, part)
                 case 13:
                     outside = True
                 case 14 if part.wire == VARINT:
                     outside = outside or part.value == 1
-                case 12 | 16:
+                case _:
                     self._other(f"{where}.", message, part, _OF_TENSOR)
-        at = f"{where}[{name}]"
+        at = f"{where}[{bare(name)}]" if wired else where
         n = math.prod(max(size, 0) for size in sizes)
+        most = _WIDTH.get(kind, _LONGEST_TEXT)
         if outside:
             self._add("unseen", at, n, "it lies in another file, which was not read")
-        elif n == self.width and kind in _FLOATS:
+        elif wired and name not in self.wires.tensors:
+            says = f"{held:,} bytes: a table on which no answer of the trees depends"
+            self._add("unexplained", at, max(held, 1), says)
+        elif held > most * n + _FEW_BYTES:
+            says = "more bytes than its shape accounts for"
+            self._add("unexplained", at, held, says)
+        elif n == self.width and kind in _FLOATS and wired:
             self._add("extremes", at, n, _PER_COLUMN)
-        elif n >= FEWEST_RECORDS and n != self.width:
+        elif message.at not in self.own and (
+            (n >= FEWEST_RECORDS and n != self.width) or not self._take(n)
+        ):
             shape = " × ".join(f"{size:,}" for size in sizes)
             says = f"{shape} numbers that the trees do not use: they may be training records"
-            self._add("unseen", at, n, says)
-        elif message.end - message.at > 8 * max(n, FEWEST_RECORDS) + _HEADER:
-            says = "more bytes than its shape accounts for"
-            self._add("unseen", at, message.end - message.at, says)
+            self._add("unexplained", at, max(held, 8 * n), says)
+
+
+def _n_numbers(attribute: Attribute) -> int:
+    return 0 if attribute.numbers is None else len(attribute.numbers)
 
 
 def _differ(attribute: Attribute) -> bool:

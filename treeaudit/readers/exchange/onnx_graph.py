@@ -45,6 +45,8 @@ _MODE_CODES = [(b"J\x04LEAF", LEAF)] + [
     (b"J" + bytes([7 + len(name)]) + b"BRANCH_" + name.encode(), code)
     for code, name in enumerate(MODES)
 ]
+# Fields of an attribute that may stand there once.
+_SINGLE = frozenset({1, 2, 3, 4, 5, 6, 20, 21})
 _TENSOR_TYPES = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 10: "<f2", 11: "<f8"}
 
 
@@ -65,6 +67,8 @@ class Attribute:
         Its one number or text.
     unread
         Its other parts, such as graphs, with the message that holds them.
+    tensors
+        The messages of its tensors.
     """
 
     numbers: Array | None = None
@@ -72,6 +76,7 @@ class Attribute:
     modes: npt.NDArray[np.uint8] | None = None
     single: int | bytes | None = None
     unread: list[tuple[Message, Field]] = field(default_factory=list)
+    tensors: list[Message] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +116,7 @@ class Graph:
 
     nodes: tuple[GraphNode, ...]
     inputs: Mapping[str, GraphInput]
+    outputs: tuple[str, ...]
     producer: str
     version: str | None
     model: Message
@@ -144,6 +150,7 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
     nodes: list[GraphNode] = []
     inputs: dict[str, GraphInput] = {}
     constants: set[str] = set()
+    outputs: list[str] = []
     for part in graph.fields():
         if part.number == 1:
             nodes.append(read_node(graph.message(part)))
@@ -152,9 +159,16 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
         elif part.number == 11:
             given = _input(graph.message(part))
             inputs[given.name] = given
+        elif part.number == 12:
+            outputs.append(clean(_name_of(graph.message(part), 1)))
     kept = {name: given for name, given in inputs.items() if name not in constants}
     return Graph(
-        nodes=tuple(nodes), inputs=kept, producer=texts[2], version=texts[3] or None, model=model
+        nodes=tuple(nodes),
+        inputs=kept,
+        outputs=tuple(outputs),
+        producer=texts[2],
+        version=texts[3] or None,
+        model=model,
     )
 
 
@@ -219,12 +233,17 @@ def _columns(shape: Message) -> int | None:
 
 def _attribute(message: Message) -> tuple[str, Attribute]:
     name, found = "", Attribute()
+    once: set[int] = set()
     runs: list[Array] = []
     modes: list[npt.NDArray[np.uint8]] = []
     at = message.at
     while at < message.end:
         part = message.field(at)
         at = part.end
+        if part.number in _SINGLE and part.number in once:
+            # The last one wins, and nobody sees the first.
+            found.unread.append((message, part))
+        once.add(part.number)
         match part.number:
             case 1:
                 name = message.text(part)
@@ -234,6 +253,7 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                 found.single = bytes(message.bytes_of(part))
             case 5:
                 runs.append(_tensor(message.message(part)))
+                found.tensors.append(message.message(part))
             case 7:
                 run, at = message.floats(part, FIXED32)
                 runs.append(run)
@@ -247,7 +267,9 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                     found.strings.append(bytes(message.bytes_of(part)))
                 else:
                     modes.append(kinds)
-            case 6 | 10 | 11 | 13 | 14 | 15 | 22 | 23:
+            case 2 | 20:
+                pass
+            case _:
                 found.unread.append((message, part))
     if runs:
         found.numbers = runs[0] if len(runs) == 1 else np.concatenate(runs)

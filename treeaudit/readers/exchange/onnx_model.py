@@ -87,7 +87,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             ),
             warnings=tuple(warnings),
             leftovers=Leftovers(
-                found=beside(graph, node, attributes),
+                found=beside(graph, node, attributes, ensemble.n_spare),
                 # Whose target the value of a leaf is cannot be told without counts.
                 looked_for=KINDS if labels is not None else KINDS - {"targets"},
             ),

@@ -92,6 +92,11 @@ class Ensemble:
         return len(self.columns.root)
 
     @property
+    def n_spare(self) -> int:
+        """How many stored votes and nodes no tree uses."""
+        return self.n_cut_off + len(self.columns.vote_row) - len(self._votes)
+
+    @property
     def n_features(self) -> int:
         """How many columns the tests reach."""
         tested = self.columns.feature[self.columns.mode != LEAF]

@@ -24,6 +24,7 @@ _LONGEST = 10
 _FIRST_CHUNK, _LAST_CHUNK = 1 << 9, 1 << 21
 _MOST_NUMBER = 1 << 29
 _COST_OF_RUN, _COST_OF_MESSAGE, _COST_OF_TEXT = 100, 10, 2
+_WASTEFUL = "the file is damaged: a number is longer than it needs to be"
 
 Whole = npt.NDArray[np.signedinteger]
 
@@ -129,6 +130,8 @@ class Message:
             byte = self.data[at + i]
             value |= (byte & 127) << (7 * i)
             if byte < 128:
+                if i and not byte:
+                    raise ReadError(f"byte {at:,}: {_WASTEFUL}")
                 return value & ((1 << 64) - 1), at + i + 1
         raise ReadError(f"byte {at:,}: the file is damaged: a number does not end")
 
@@ -287,6 +290,8 @@ def _decode(raw: npt.NDArray[np.uint8]) -> tuple[Wide, int]:
         first, last, length = first[: long[0]], last[: long[0]], length[: long[0]]
         if not len(last):
             return np.zeros(0, dtype=np.int64), 0
+    if np.any((raw[last] == 0) & (length > 1)):
+        raise ReadError(_WASTEFUL)
     value = np.zeros(len(first), dtype=np.uint64)
     for i in range(int(length.max())):
         more = length > i

@@ -1,48 +1,66 @@
 """What our own form of a model, as JSON or inside a trainer, holds beside its trees."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
-from treeaudit.readers.leftovers.booster_parts import row_seed
+from treeaudit.readers.leftovers.booster_parts import is_name, row_seed
+from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
 from treeaudit.readers.leftovers.single_targets import single_targets
-from treeaudit.readers.leftovers.unexplained import Keys, few, is_plain, unexplained, unseen
+from treeaudit.readers.leftovers.unexplained import few, name_in_path, not_explained
 from treeaudit.readers.limits import clean
 
 __all__ = ["beside_form", "is_seed"]
 
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
-_PUBLISHED = "as published: "
-_SHORT, _LONG, _LONGEST_NAME, _MOST_PARAMETERS = 200, 2_000, 80, 200
+_SHORT, _LONG, _LONGEST_NAME, _MOST_PARAMETERS = 60, 500, 60, 100
+_MOST_DIGITS, _MOST_MARKS = 60, 4
+_NAME = re.compile(r"[^\x00-\x1f]{0,200}")
+_WORDS = re.compile(r"[A-Za-z_][\w .:()+/-]{0,100}|")
+_VERSION = re.compile(r"[\w .+-]{0,60}")
+_PARAMETER = re.compile(r"[A-Za-z_][\w.-]*")
 
 
 def _each(names: str, inside: object) -> dict[str, Any]:
     return dict.fromkeys(names.split(), inside)
 
 
+def _is_sentence(part: object) -> bool:
+    """Tell whether a text can be one that the program says itself: words with a few numbers."""
+    if not isinstance(part, str) or len(part) > _LONG or not part.isprintable():
+        return False
+    marks = sum(part.count(mark) for mark in ";|")
+    return marks <= _MOST_MARKS and sum(map(str.isdigit, part)) <= _MOST_DIGITS
+
+
 _KEYS: Keys = {
     **_each("format version counts_are records_are n_records single_precision answers", _SHORT),
-    "counts_reason": _LONG,
+    "counts_reason": _is_sentence,
     "class_weights": None,
     "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
     "privacy": {
         **_each("epsilon delta budget neighbours variant not_private", _SHORT),
-        **_each("reasons public", (_LONG,)),
+        **_each("reasons public", (_is_sentence,)),
         "queries": _each("name mechanism epsilon sensitivity composition asked", _SHORT),
     },
     "schema": {
-        **_each("classes", None),
-        **_each("target", _LONG),
+        "classes": lambda part: part is None or all(map(is_name, part)),
+        **_each("target", _NAME),
         **_each("named", _SHORT),
         "features": {
-            **_each("name fill", _LONG),
-            **_each("categories", None),
+            "name": _NAME,
+            "fill": lambda part: part is None or is_name(part),
+            "categories": lambda part: part is None or all(map(is_name, part)),
             **_each("low high ignores_unknown", _SHORT),
         },
     },
     "source": {
-        **_each("estimator library library_version", _LONG),
+        **_each("estimator library", _WORDS),
+        "library_version": lambda part: part is None or bool(_VERSION.fullmatch(str(part))),
         "parameters": None,
     },
     "trees": _each("parent feature low high categories missing n_records counts label value", None),
@@ -68,8 +86,8 @@ def is_seed(name: str) -> bool:
 def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     """Return what the form has no place for, its seeds, and the targets that its leaves tell.
 
-    Exact values of columns were not looked for, unless the model is private, or
-    but for a flaw of the paper: then its schema was public.
+    Exact values of columns were not looked for: that its schema was public, as it was
+    for a private model, is a claim that the file cannot prove.
 
     Parameters
     ----------
@@ -78,11 +96,15 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     forest
         The model that was read from it.
     """
-    found = few([*unexplained(data, _KEYS), *_parameters(forest), *_seeds(forest)])
-    privacy = forest.privacy or {}
-    undone = [why for why in privacy.get("reasons", ()) if not str(why).startswith(_PUBLISHED)]
-    public = bool(privacy.get("queries")) and not undone
-    beside = Leftovers(found=found, looked_for=KINDS if public else KINDS - _NOT_ASKED)
+    found = few(
+        [
+            *unexplained(data, _KEYS),
+            *_parameters(forest),
+            *_seeds(forest),
+            *_bounds(forest),
+        ]
+    )
+    beside = Leftovers(found=found, looked_for=KINDS - _NOT_ASKED)
     if forest.schema.classes is not None:
         return beside
     return beside.beside(single_targets(forest.trees, means=forest.source.estimator in _MEANS))
@@ -95,8 +117,25 @@ def _parameters(forest: Forest) -> Iterator[Leftover]:
         starts = name == "base_score" and isinstance(value, list) and len(value) <= forest.n_trees
         settings = value if starts else [value]
         short = len(name) <= _LONGEST_NAME and i < _MOST_PARAMETERS
-        if not short or not all(is_plain(one, _SHORT) for one in settings):
-            yield unseen(f"source.parameters.{clean(name[:_LONGEST_NAME])}", value)
+        known = short and _PARAMETER.fullmatch(name) is not None
+        if not known or not all(_is_setting(one) for one in settings):
+            yield not_explained(f"source.parameters.{name_in_path(name)}", value, name)
+
+
+def _is_setting(value: object) -> bool:
+    text = not isinstance(value, str) or _is_sentence(value)
+    return text and is_plain(value, _SHORT)
+
+
+def _bounds(forest: Forest) -> Iterator[Leftover]:
+    """Yield the bounds of columns that no tree asks about, unless they are those of a ledger."""
+    if forest.privacy is not None:
+        return
+    asked = {int(feature) for tree in forest.trees for feature in np.unique(tree.feature)}
+    for i, feature in enumerate(forest.schema.features):
+        bounds = [bound for bound in (feature.low, feature.high) if bound is not None]
+        if bounds and i not in asked:
+            yield not_explained(f"schema.features[{i}]", bounds)
 
 
 def _seeds(forest: Forest) -> Iterator[Leftover]:

@@ -1,110 +1,137 @@
-"""Parts of a JSON-like document that no audited model accounts for."""
+"""Content that no audited model accounts for: what it is called, how large it is, what is shown.
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+A finding never repeats the content: it names the place, the size in bytes, and the first
+characters with letters and digits masked.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Set
 
 import numpy as np
 
 from treeaudit.model.leftovers import Kind, Leftover
-from treeaudit.readers.limits import clean, show
+from treeaudit.readers.limits import clean
 
-__all__ = ["ANY", "Few", "Keys", "few", "is_plain", "unexplained", "unseen"]
-
-Keys = Mapping[str, Any]
-"""The names that an object may have, each with the `Keys` of what it holds, or None where its
-reader accounts for the whole of it. A list is held against the keys of its elements. A number is
-the most characters of a plain value, see `is_plain`, and ``(number,)`` a list of such values."""
-
-ANY = "*"
-"""In `Keys`: every other name."""
+__all__ = [
+    "Few",
+    "few",
+    "masked",
+    "name_in_path",
+    "not_explained",
+    "size_of",
+]
 
 _MOST = 200
-_LONGEST_NAME = 80
+_SHOWN = 24
+_NUMBER = 8
 _MOST_BITS = 128
+_LONGEST_PATH = 200
+_CLEAR_NAME = re.compile(r"[A-Za-z_.-]{1,40}")
 
 
-def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Leftover]:
-    """Yield the entries of a document that are not among the names it may have.
+def masked(text: str) -> str:
+    """Return the first characters of a text of the file, letters and digits masked.
+
+    Examples
+    --------
+    >>> masked("Ann;33;yes"), masked("0123456789" * 3)
+    ('aaa;99;aaa', '999999999999999999999999…')
+    """
+    shown = "".join(map(_mask, text[:_SHOWN]))
+    return shown + "…" if len(text) > _SHOWN else shown
+
+
+def _mask(character: str) -> str:
+    if character.isalpha():
+        return "a"
+    if character.isnumeric():
+        return "9"
+    return character if " " <= character <= "~" else "?"
+
+
+def size_of(value: object) -> int:
+    """Return how many bytes a value holds: of a text in UTF-8, of bytes, 8 for each number.
+
+    Containers hold what is in them, keys included; a part that is held twice counts once.
+
+    Examples
+    --------
+    >>> size_of("é"), size_of([1, 2.5]), size_of({"age": np.zeros(3)}), size_of(None)
+    (2, 16, 27, 1)
+    """
+    n, waiting, seen = 0, [value], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            n += len(part) if part.isascii() else len(part.encode("utf-8", "surrogatepass"))
+        elif isinstance(part, bytes | bytearray | memoryview):
+            n += len(part) if not isinstance(part, memoryview) else part.nbytes
+        elif part is None or isinstance(part, bool | np.bool_):
+            n += 1
+        elif isinstance(part, int):
+            n += max(_NUMBER, (part.bit_length() + 7) // 8)
+        elif isinstance(part, np.ndarray) and part.dtype != object:
+            n += part.size * _NUMBER if part.dtype.kind in "biufcmM" else part.nbytes
+        elif isinstance(part, Mapping | list | tuple | Set | np.ndarray):
+            if id(part) not in seen:
+                seen.add(id(part))
+                waiting.extend(part if not isinstance(part, np.ndarray) else part.ravel().tolist())
+                waiting.extend(part.values() if isinstance(part, Mapping) else ())
+        else:
+            n += _NUMBER
+    return n
+
+
+def name_in_path(name: object) -> str:
+    """Return a name that nobody knows as it stands in a path: plain words, or masked.
+
+    Examples
+    --------
+    >>> name_in_path("backup_"), name_in_path("Ann Lee;33")
+    ('backup_', 'aaa aaa;99')
+    """
+    text = str(name)
+    return text if _CLEAR_NAME.fullmatch(text) else masked(text)
+
+
+def not_explained(where: str, part: object, name: object = "") -> Leftover:
+    """Return one part of the file that nothing explains.
 
     Parameters
     ----------
-    document
-        Objects and lists, as decoded from JSON.
-    keys
-        What its reader accounts for.
     where
         The way to it in the file.
-
-    Examples
-    --------
-    >>> data = {"trees": [{"feature": 1}, {"feature": 2, "rows": [33, 54]}]}
-    >>> [(one.where, one.n) for one in unexplained(data, {"trees": {"feature": None}})]
-    [('trees[1].rows', 2)]
+    part
+        What stands there.
+    name
+        Its name, where that is not explained either.
     """
-    if isinstance(document, list | tuple):
-        for i, part in enumerate(document):
-            if isinstance(part, Mapping):
-                yield from unexplained(part, keys, f"{where}[{i}]")
-            elif part is not None:
-                yield unseen(f"{where}[{i}]", part)
-    elif isinstance(document, Mapping):
-        for name, part in document.items():
-            shown = clean(str(name)[:_LONGEST_NAME])
-            path = f"{where}.{shown}" if where else shown
-            if name not in keys and ANY not in keys:
-                yield unseen(path, part)
-                continue
-            inside = keys[name] if name in keys else keys[ANY]
-            if isinstance(inside, int | tuple):
-                yield from _more_than_plain(part, inside, path)
-            elif inside is not None:
-                yield from unexplained(part, inside, path)
-    elif document is not None:
-        yield unseen(where, document)
+    n = max(1, size_of(part) + size_of(str(name)))
+    says = f"{n:,} bytes that no model accounts for: {_form(part)}"
+    return Leftover(kind="unexplained", where=clean(where[:_LONGEST_PATH]), n=n, says=says)
 
 
-def is_plain(value: object, longest: int) -> bool:
-    """Tell whether a value is a setting: None, a truth value, a number, or a short text.
-
-    Examples
-    --------
-    >>> [is_plain(value, 4) for value in (None, 0.5, "gini", "entropy", [1, 2], 1 << 999)]
-    [True, True, True, False, False, False]
-    """
-    if isinstance(value, str):
-        return len(value) <= longest
-    if isinstance(value, int):
-        return value.bit_length() <= _MOST_BITS
-    return value is None or isinstance(value, float | np.number | np.bool_)
-
-
-def _more_than_plain(part: object, longest: int | tuple[int], where: str) -> Iterator[Leftover]:
-    if isinstance(longest, tuple) and isinstance(part, list | tuple):
-        for i, one in enumerate(part):
-            if not is_plain(one, longest[0]):
-                yield unseen(f"{where}[{i}]", one)
-    elif isinstance(longest, tuple) or not is_plain(part, longest):
-        yield unseen(where, part)
-
-
-def unseen(where: str, part: object) -> Leftover:
-    """Return one part of the file that nothing explains."""
-    n = len(part) if isinstance(part, str | bytes | list | tuple | Mapping) else 1
-    return Leftover(kind="unseen", where=where, n=n, says=f"no model explains it: {_form(part, n)}")
-
-
-def _form(part: object, n: int) -> str:
+def _form(part: object) -> str:
     match part:
-        case str() if n <= _LONGEST_NAME:
-            return f"the text {show(part)}"
-        case str() | bytes():
-            return f"a text of {n:,} characters"
+        case str():
+            return f"a text like {masked(part)!r}"
+        case bytes() | bytearray() | memoryview():
+            return f"bytes like {masked(bytes(part[: _SHOWN + 1]).decode('latin-1'))!r}"
         case Mapping():
-            return "an object of 1 entry" if n == 1 else f"an object of {n:,} entries"
-        case list() | tuple():
-            return "a list of 1 entry" if n == 1 else f"a list of {n:,} entries"
+            return (
+                "an object of 1 entry" if len(part) == 1 else f"an object of {len(part):,} entries"
+            )
+        case list() | tuple() | np.ndarray():
+            return "a list of 1 entry" if len(part) == 1 else f"a list of {len(part):,} entries"
+        case int() | float():
+            return f"a number like {masked(_digits(part))}"
         case _:
-            return show(part)
+            return f"a {type(part).__name__}"
+
+
+def _digits(number: float) -> str:
+    huge = isinstance(number, int) and number.bit_length() > _MOST_BITS
+    return "9" * (_SHOWN + 1) if huge else repr(number)
 
 
 class Few:

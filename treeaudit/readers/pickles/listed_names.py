@@ -469,6 +469,8 @@ sklearn.utils._metadata_requests: MetadataRequest MetadataRouter MethodMapping
 sklearn.utils._set_output: _SetOutputMixin
 sklearn.utils._tags: ClassifierTags InputTags RegressorTags Tags TargetTags TransformerTags
 sklearn.utils.deprecation: DeprecationDict deprecated
+treeaudit.model.schema: Feature Schema
+treeaudit.schema: Feature Schema
 treeaudit.trainers.diffpid3: DiffPID3Classifier
 treeaudit.trainers.dpdf: DPDFClassifier
 treeaudit.trainers.private_forest: PrivateForestClassifier

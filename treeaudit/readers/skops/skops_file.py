@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.skops.skops_names import check_names, dictionaries
@@ -46,7 +48,9 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         unread=file.unread,
         written_by=("skops", file.version),
     )
-    return replace(forest, leftovers=forest.leftovers.beside(beside))
+    spare = few(not_explained(f"the zip archive: {where}", part) for where, part in file.spare)
+    found = Leftovers(found=spare, looked_for=KINDS)
+    return replace(forest, leftovers=forest.leftovers.beside(beside).beside(found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,6 +69,8 @@ class Parsed:
         Of the skops that wrote the file, as the schema tells it.
     unread
         Members of the archive that the schema does not name.
+    spare
+        Bytes of the archive that belong to no member, and where they stand.
     """
 
     root: object
@@ -72,6 +78,7 @@ class Parsed:
     n_bytes: int
     version: object
     unread: tuple[str, ...] = ()
+    spare: tuple[tuple[str, bytes], ...] = ()
 
 
 def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
@@ -113,12 +120,13 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         n_bytes=archive.n_bytes,
         version=version,
         unread=tuple(name for name in archive.names if name not in read),
+        spare=tuple(one for one in archive.spare() if one[1]),
     )
 
 
 def _schema(data: memoryview, most: int) -> dict[str, object]:
     what = "the schema.json of the skops file"
-    schema = parse_json(data, most, _COSTS, what=what, infinite=True, last=True)
+    schema = parse_json(data, most, _COSTS, what=what, infinite=True)
     if not isinstance(schema, dict):
         raise ReadError("the schema.json of the skops file holds no model")
     return schema

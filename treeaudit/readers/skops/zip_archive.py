@@ -17,7 +17,8 @@ from treeaudit.readers.unpack import inflated, spooled
 
 __all__ = ["Archive", "begins_archive", "member_names"]
 
-_LOCAL_HEADER = 30
+_LOCAL_HEADER, _ENTRY, _END, _LARGE_END = 30, 46, 22, 56 + 20
+_DESCRIBED = 8
 _METHODS = {zipfile.ZIP_STORED: "", zipfile.ZIP_DEFLATED: "deflate", zipfile.ZIP_BZIP2: "bz2"}
 # What zipfile raises for a directory that is damaged, besides BadZipFile.
 _DAMAGE = (zipfile.BadZipFile, ValueError, OSError, EOFError, OverflowError, NotImplementedError)
@@ -31,7 +32,7 @@ def begins_archive(data: bytes | mmap) -> bool:
 def member_names(data: bytes | mmap) -> list[str] | None:
     """Return the names of the members, or None where the archive is damaged."""
     try:
-        return [entry.filename for entry in _directory(data)]
+        return [entry.filename for entry in _directory(data).infolist()]
     except ReadError:
         return None
 
@@ -67,10 +68,10 @@ class _Window:
         return bytes(self._data[self._at - piece : self._at])
 
 
-def _directory(data: bytes | mmap) -> list[zipfile.ZipInfo]:
+def _directory(data: bytes | mmap) -> zipfile.ZipFile:
     try:
         with zipfile.ZipFile(_Window(data)) as archive:
-            return archive.infolist()
+            return archive
     except _DAMAGE as error:
         reason = str(error).splitlines()[0] if str(error) else "no directory"
         raise ReadError(f"the zip archive is damaged ({reason[:80]})") from None
@@ -108,7 +109,8 @@ class Archive:
         self._view = memoryview(data)
         self._most = limits.unpacked(len(data))
         self._entries: dict[str, zipfile.ZipInfo] = {}
-        for entry in _directory(data):
+        self._listed = _directory(data)
+        for entry in self._listed.infolist():
             _check_name(entry.filename)
             if entry.filename in self._entries:
                 raise ReadError(f"the zip archive holds {show(entry.filename)} twice")
@@ -120,6 +122,32 @@ class Archive:
     def names(self) -> list[str]:
         """All members, in the order of the archive."""
         return list(self._entries)
+
+    def spare(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the bytes that belong to no member, with the place where they stand."""
+        at = 0
+        for entry in sorted(self._entries.values(), key=lambda one: one.header_offset):
+            start, begin = self._start(entry), entry.header_offset
+            n_extra = int.from_bytes(self._view[begin + 28 : begin + _LOCAL_HEADER], "little")
+            yield "a gap between members", bytes(self._view[at:begin])
+            yield "extra fields of a member", bytes(self._view[start - n_extra : start])
+            yield "extra fields of the directory", entry.extra
+            yield "the comment of a member", entry.comment
+            at = start + entry.compress_size
+            if entry.flag_bits & _DESCRIBED:
+                signed = bytes(self._view[at : at + 4]) == b"PK\x07\x08"
+                at += 16 if signed else 12
+        first = self._listed.start_dir
+        yield "a gap before the directory", bytes(self._view[at:first])
+        stated = sum(
+            _ENTRY + len(one.orig_filename.encode(*_codec(one))) + len(one.extra) + len(one.comment)
+            for one in self._entries.values()
+        )
+        end = first + stated
+        if bytes(self._view[end : end + 4]) == b"PK\x06\x06":
+            end += _LARGE_END
+        last = bytes(self._view[end : end + 4]) == b"PK\x05\x06"
+        yield "what follows the directory", bytes(self._view[end + _END if last else end :])
 
     @property
     def n_unpacked(self) -> int:
@@ -201,8 +229,7 @@ class Archive:
             raise ReadError(f"{show(entry.filename)} is not where the zip archive says")
         n_name, n_extra = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:], "little")
         name = bytes(self._view[at + _LOCAL_HEADER : at + _LOCAL_HEADER + n_name])
-        codec = "utf-8" if entry.flag_bits & 0x800 else "cp437"
-        if name.decode(codec, "replace") != entry.orig_filename:
+        if name.decode(_codec(entry)[0], "replace") != entry.orig_filename:
             raise ReadError(f"the zip archive has two names for {show(entry.filename)}")
         start = at + _LOCAL_HEADER + n_name + n_extra
         if start + entry.compress_size > len(self._data):
@@ -234,6 +261,10 @@ def _check_sum(found: int, entry: zipfile.ZipInfo) -> None:
     if found != entry.CRC:
         name = show(entry.filename)
         raise ReadError(f"{name} in the zip archive is damaged: its checksum differs")
+
+
+def _codec(entry: zipfile.ZipInfo) -> tuple[str, str]:
+    return ("utf-8" if entry.flag_bits & 0x800 else "cp437"), "replace"
 
 
 def _stand_apart(places: Iterable[_Place]) -> None:

@@ -1,0 +1,177 @@
+"""What a CatBoost model holds beside its trees: every name, with what its values may be."""
+
+import operator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from treeaudit.model.leftovers import Leftover
+from treeaudit.model.schema import Label
+from treeaudit.readers.boosters.catboost_columns import ColumnTable
+from treeaudit.readers.boosters.catboost_names import (
+    are_options,
+    are_rounds,
+    is_version,
+    parameters,
+)
+from treeaudit.readers.leftovers.booster_parts import is_name, setting
+from treeaudit.readers.leftovers.documents import Keys, unexplained
+from treeaudit.readers.leftovers.unexplained import not_explained
+
+__all__ = ["in_catboost"]
+
+_GUID = re.compile(r"[0-9a-f]{1,8}(?:-[0-9a-f]{1,8}){3}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z?")
+_WORD = re.compile(r"[A-Za-z_]{1,32}")
+_MOST_ROUNDS = 1_000_000
+_SPLIT: Keys = {
+    "split_type": _WORD,
+    **dict.fromkeys(
+        (
+            "border float_feature_index cat_feature_index split_index value ctr_target_border_idx"
+        ).split(),
+        setting,
+    ),
+}
+_ELEMENT: Keys = {
+    "combination_element": _WORD,
+    **dict.fromkeys("cat_feature_index float_feature_index border value".split(), setting),
+}
+
+
+def in_catboost(
+    data: Mapping[str, Any], columns: ColumnTable, labels: Sequence[Label] | None, n_outputs: int
+) -> Iterator[Leftover]:
+    """Yield what a CatBoost model holds beside its trees.
+
+    Parameters
+    ----------
+    data
+        The object of the file.
+    columns
+        Its columns, after all trees have asked.
+    labels
+        Its classes.
+    n_outputs
+        Numbers of a leaf.
+    """
+    names = {feature.name for feature in columns.features}
+    words = {str(label) for label in labels or ()}
+    n_labels = len(words)
+    rounds = _object(data, "model_info", "params", "boosting_options").get("iterations")
+    rounds = min(rounds, _MOST_ROUNDS) if isinstance(rounds, int) else 0
+    named = {"feature_name": is_name, "feature_id": is_name}
+    placed = dict.fromkeys("feature_index flat_feature_index".split(), setting)
+    identifiers = {
+        ctr.get("identifier")
+        for ctr in data["features_info"].get("ctrs") or ()
+        if isinstance(ctr, dict)
+    }
+    stored = _object(data, "ctr_data")
+    tables = {name: _table(table) for name, table in stored.items() if name in identifiers}
+    oblivious = data.get("oblivious_trees") is not None
+    keys: Keys = {
+        "ctr_data": tables,
+        "oblivious_trees": {"leaf_values": None, "leaf_weights": None, "splits": _SPLIT},
+        **({} if oblivious else {"trees": None}),
+        "scale_and_bias": lambda part: _is_scale(part, n_outputs),
+        "features_info": {
+            "float_features": {
+                **placed,
+                **named,
+                "borders": None,
+                "has_nans": setting,
+                "nan_value_treatment": _WORD,
+            },
+            "categorical_features": {**placed, **named, "values": None},
+            **dict.fromkeys(
+                "text_features embedding_features estimated_features".split(), operator.not_
+            ),
+            "cat_features_hash": {"hash": setting, "value": is_name},
+            "ctrs": {
+                "borders": None,
+                "ctr_type": _WORD,
+                "elements": _ELEMENT,
+                "identifier": lambda part: part in stored,
+                **dict.fromkeys(
+                    (
+                        "prior_denomerator prior_denominator prior_numerator scale shift "
+                        "target_border_idx"
+                    ).split(),
+                    setting,
+                ),
+            },
+        },
+        "model_info": {
+            "catboost_version_info": is_version,
+            "model_guid": _GUID,
+            "output_options": are_options,
+            "train_finish_time": _DATE,
+            "training": lambda part: are_rounds(part, rounds),
+            "class_params": {
+                "class_label_type": _WORD,
+                "class_names": lambda part: all(map(is_name, part)),
+                "class_to_label": lambda part: (
+                    isinstance(part, list)
+                    and part == list(range(len(part)))
+                    and len(part) <= max(n_labels, 1)
+                ),
+                "classes_count": setting,
+            },
+            "params": None,
+        },
+    }
+    yield from unexplained(data, keys)
+    params = _object(data, "model_info").get("params")
+    if isinstance(params, dict):
+        yield from parameters("model_info.params", params, names, words)
+    elif params is not None:
+        yield not_explained("model_info.params", params)
+    if not oblivious:
+        for i, tree in enumerate(data["trees"]):
+            yield from _nodes(f"trees[{i}]", tree, n_outputs)
+    yield from columns.unasked()
+
+
+def _table(table: object) -> Keys:
+    """Return what a table of statistics may hold: a number of entries that it counts."""
+    size = table.get("hash_map") if isinstance(table, dict) else None
+    return {
+        "hash_map": lambda part: isinstance(part, int),
+        "hash_stride": lambda part: (
+            isinstance(part, int) and isinstance(size, int) and part > 0 and size % part == 0
+        ),
+        "counter_denominator": setting,
+    }
+
+
+def _object(data: Mapping[str, Any], *path: str) -> dict[str, Any]:
+    found: Any = data
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _is_scale(part: object, n_outputs: int) -> bool:
+    if not isinstance(part, list) or len(part) > 2:
+        return False
+    scale, bias = part[0] if part else 1, part[1] if len(part) > 1 else []
+    biases = bias if isinstance(bias, list) else [bias]
+    return setting(scale) and len(biases) <= n_outputs and all(map(setting, biases))
+
+
+def _nodes(where: str, root: Mapping[str, Any], n_outputs: int) -> Iterator[Leftover]:
+    """Yield what the nodes of a tree hold that is no question and no answer."""
+    inner: Keys = {"split": _SPLIT, "left": None, "right": None}
+    leaf: Keys = {"weight": setting, "value": lambda part: _are_numbers(part, n_outputs)}
+    todo: list[Any] = [root]
+    while todo:
+        node = todo.pop()
+        yield from unexplained(node, inner if "split" in node else leaf, where)
+        if "split" in node:
+            todo += [node["left"], node["right"]]
+
+
+def _are_numbers(part: object, n: int) -> bool:
+    each = part if isinstance(part, list) else [part]
+    return len(each) == n and all(type(one) in (int, float) for one in each)

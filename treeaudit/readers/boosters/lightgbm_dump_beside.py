@@ -1,0 +1,98 @@
+"""What the JSON of a LightGBM model holds beside its trees."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.boosters.lightgbm_beside import PLAIN, VERSION, are_categories
+from treeaudit.readers.boosters.lightgbm_names import OBJECTIVE
+from treeaudit.readers.leftovers.booster_parts import is_name, setting
+from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
+from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
+
+__all__ = ["in_lightgbm_json"]
+
+_SHAPES = "num_class num_tree_per_iteration label_index max_feature_idx".split()
+_KINDS = frozenset({"<=", "==", "None", "Zero", "NaN"})
+_SET = re.compile(r"[0-9]{1,10}(?:\|\|[0-9]{1,10})*")
+_NODE = frozenset(
+    (
+        "split_index split_feature split_gain threshold decision_type default_left missing_type "
+        "internal_value internal_weight internal_count leaf_index leaf_value leaf_weight "
+        "leaf_count leaf_parent leaf_const"
+    ).split()
+)
+
+
+def in_lightgbm_json(
+    document: Mapping[str, Any], names: Sequence[str], categorical: int
+) -> Iterator[Leftover]:
+    """Yield what the JSON of a LightGBM model holds beside its trees.
+
+    Parameters
+    ----------
+    document
+        The object.
+    names
+        Of its columns.
+    categorical
+        How many of them may have lists of categories.
+    """
+    columns = set(names)
+
+    def of_columns(part: object, explained: Callable[[object], bool]) -> bool:
+        return (
+            isinstance(part, dict) and part.keys() <= columns and all(map(explained, part.values()))
+        )
+
+    keys: Keys = {
+        "name": re.compile("tree"),
+        "version": VERSION,
+        **dict.fromkeys(
+            "num_class num_tree_per_iteration label_index max_feature_idx".split(), setting
+        ),
+        "objective": OBJECTIVE,
+        "average_output": setting,
+        "feature_names": lambda part: all(map(is_name, part)),
+        "monotone_constraints": lambda part: (
+            isinstance(part, list) and len(part) in (0, len(names)) and {-1, 0, 1}.issuperset(part)
+        ),
+        "feature_importances": lambda part: of_columns(part, setting),
+        "pandas_categorical": lambda part: are_categories(part, categorical),
+        "feature_infos": lambda part: of_columns(part, lambda info: isinstance(info, dict)),
+        "tree_info": {
+            **dict.fromkeys("tree_index num_leaves num_cat shrinkage".split(), setting),
+            "tree_structure": None,
+        },
+    }
+    yield from unexplained(document, keys)
+    infos = document.get("feature_infos")
+    info = {"min_value": setting, "max_value": setting, "values": _are_plain}
+    yield from unexplained(infos if isinstance(infos, dict) else {}, {ANY: info}, "feature_infos")
+    for i, entry in enumerate(document["tree_info"]):
+        yield from _nodes(f"tree_info[{i}].tree_structure", entry["tree_structure"])
+
+
+def _are_plain(part: object) -> bool:
+    return isinstance(part, list) and set(map(type, part)) <= PLAIN
+
+
+def _nodes(where: str, root: Mapping[str, Any]) -> Iterator[Leftover]:
+    waiting: list[Any] = [root]
+    while waiting:
+        for name, value in waiting.pop().items():
+            if type(value) in PLAIN and name in _NODE:
+                continue
+            if name in ("left_child", "right_child") and isinstance(value, dict):
+                waiting.append(value)
+            elif not _explains_itself(name, value):
+                yield not_explained(f"{where}.{name_in_path(name)}", value, name)
+
+
+def _explains_itself(name: str, value: object) -> bool:
+    if name in ("decision_type", "missing_type"):
+        return isinstance(value, str) and value in _KINDS
+    if name == "threshold":
+        return isinstance(value, str) and (value == "" or _SET.fullmatch(value) is not None)
+    return name in ("leaf_features", "leaf_coeff") and _are_plain(value)

@@ -1,0 +1,78 @@
+"""The names and words that XGBoost writes into a model beside its trees, of all versions."""
+
+import re
+
+from treeaudit.readers.leftovers.booster_parts import NUMBER, setting
+from treeaudit.readers.leftovers.documents import Keys, is_plain
+
+__all__ = [
+    "DART",
+    "GENERIC",
+    "HIST",
+    "LEARNER",
+    "METRIC",
+    "OBJECTIVE",
+    "OF_OBJECTIVES",
+    "TRAINING",
+    "is_setting",
+]
+
+OBJECTIVE = re.compile(r"[a-z_]{1,20}:[a-z_]{1,30}")
+# The training configuration that a pickled Booster holds, of all versions.
+TRAINING = (
+    "alpha cache_opt colsample_bylevel colsample_bynode colsample_bytree default_direction eta "
+    "gamma grow_policy lambda learning_rate max_bin max_cat_threshold max_cat_to_onehot "
+    "max_delta_step max_depth max_leaves max_search_group min_child_weight min_split_loss "
+    "opt_dense_col refresh_leaf reg_alpha reg_lambda sampling_method sketch_eps sketch_ratio "
+    "sparse_threshold split_evaluator subsample"
+)
+GENERIC = (
+    "device enable_experimental_json_serialization fail_on_invalid_gpu_id gpu_id gpu_page_size "
+    "n_gpus n_jobs nthread random_state seed seed_per_iteration validate_parameters verbosity"
+)
+LEARNER = "booster disable_default_eval_metric dsplit multi_strategy objective num_class"
+DART = "learning_rate normalize_type one_drop rate_drop sample_type skip_drop"
+HIST = (
+    "debug_synchronize enable_feature_grouping gpu_batch_nrows internal_device "
+    "max_cached_hist_node max_conflict_rate max_search_group single_precision_histogram "
+    "hist_synchronize max_cached_bin_pages extmem_single_page"
+)
+UPDATERS = (
+    "grow_colmaker grow_histmaker grow_local_histmaker grow_quantile_histmaker grow_gpu_hist "
+    "grow_gpu_approx grow_fast_histmaker distcol prune refresh sync grow_skmaker "
+    "grow_quantile_histmaker_sycl"
+).split()
+_WORDS = frozenset(
+    (
+        "auto approx exact hist gpu_hist default update uniform gradient_based depthwise lossguide "
+        "gbtree gblinear dart tree forest one_output_per_tree multi_output_tree normal logistic "
+        "extreme topk mean left right learn row col cpu cpu_predictor gpu_predictor weighted "
+        "auto_predictor"
+    ).split()
+) | {"", *UPDATERS}
+_LIST_OF_WORDS = re.compile(rf"(?:{'|'.join(UPDATERS)})(?:,(?:{'|'.join(UPDATERS)})){{0,4}}")
+_DEVICE = re.compile(r"(?:cuda|gpu|sycl)(?::[0-9]{1,3})?(?::[a-z]{1,8})?")
+METRIC = re.compile(rf"[a-z-]{{1,24}}(?:@{NUMBER}-?)?")
+OF_OBJECTIVES: Keys = {
+    "reg_loss_param": ("scale_pos_weight"),
+    "softmax_multiclass_param": ("num_class"),
+    "quantile_loss_param": ("quantile_alpha"),
+    "expectile_loss_param": ("expectile_alpha"),
+    "lambdarank_param": (
+        "lambdarank_bias_norm lambdarank_normalization lambdarank_num_pair_per_sample "
+        "lambdarank_pair_method lambdarank_score_normalization lambdarank_unbiased ndcg_exp_gain"
+    ),
+    "lambda_rank_param": ("num_pairsample fix_list_weight"),
+    "aft_loss_param": ("aft_loss_distribution aft_loss_distribution_scale"),
+    "poisson_regression_param": ("max_delta_step"),
+    "tweedie_regression_param": ("tweedie_variance_power"),
+    "pseudo_huber_param": ("huber_slope"),
+}
+
+
+def is_setting(part: object) -> bool:
+    """Tell whether a value is a number or a word of XGBoost."""
+    if not isinstance(part, str) or part in _WORDS or setting(part):
+        return is_plain(part, 40)
+    patterns = (_LIST_OF_WORDS, _DEVICE, OBJECTIVE)
+    return any(pattern.fullmatch(part) for pattern in patterns)

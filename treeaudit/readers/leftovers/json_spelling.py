@@ -1,0 +1,123 @@
+"""What the text of a JSON file holds beyond its values: blanks between them, digits beyond them.
+
+A writer of JSON sets blanks by rule: what stands between two signs follows from the signs. Blanks
+that follow no rule can spell anything, and so can digits that no number needs.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from mmap import mmap
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.readers.types import Int
+
+__all__ = ["spelling", "with_spelling"]
+
+Bytes = npt.NDArray[np.uint8]
+
+_SCALAR = b"0123456789+-.eEaflnrstuyINi"
+_SHAPE = bytes.maketrans(_SCALAR, b"0" * len(_SCALAR))
+_BLANKS = b" \t\r\n"
+_ESCAPED = re.compile(rb"\\.", re.DOTALL)
+_NEWLINE, _BLANK, _COMMA, _ZERO = b"\n ,0"
+_SIGN = np.zeros(256, dtype=np.int32)
+_SIGN[list(b"{}[],:")] = range(1, 7)
+_LINE = 1 << 20
+_LONGEST = 25  # characters of a 64-bit float with 17 digits, sign, point and exponent
+
+
+def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterator[Leftover]:
+    r"""Yield what the spelling of a JSON text could hide.
+
+    Parameters
+    ----------
+    data
+        The text, which is JSON.
+    longest
+        Characters that a number of its writer can have.
+
+    Examples
+    --------
+    >>> [one.n for one in spelling(b'{"a": [1, 2], "b": 0.5}')]
+    []
+    >>> [one.n for one in spelling(b'{"a": [1, 2],  "b" : 0.5000000000000000000033054}')]
+    [2, 1]
+    """
+    text = bytes(data)
+    outside = b"0".join((_ESCAPED.sub(b"", text) if b"\\" in text else text).split(b'"')[::2])
+    del text
+    shape = outside.translate(_SHAPE)
+    del outside
+    if b"0" * (longest + 1) in shape:
+        n = sum(len(run) - longest for run in re.findall(rb"0{%d,}" % (longest + 1), shape))
+        yield _left("the digits of its numbers", n, "digits that its numbers do not need")
+    if n := _odd_blanks(shape):
+        yield _left("the blanks between its values", n, "blanks that follow no rule")
+
+
+def with_spelling(
+    forest: Forest, data: bytes | mmap | memoryview, longest: int = _LONGEST
+) -> Forest:
+    """Return a model with what the spelling of its JSON could hide; see `spelling`."""
+    odd = Leftovers(found=tuple(spelling(data, longest)), looked_for=KINDS)
+    return replace(forest, leftovers=forest.leftovers.beside(odd)) if odd.found else forest
+
+
+def _left(where: str, n: int, what: str) -> Leftover:
+    says = f"{n:,} bytes that no model accounts for: {what}"
+    return Leftover(kind="unexplained", where=where, n=n, says=says)
+
+
+def _odd_blanks(shape: bytes) -> int:
+    """Count the blanks that differ from those where the same signs stood first."""
+    whole, shape = len(shape), shape.strip(_BLANKS)
+    # A file may end with a new line.
+    around = max(whole - len(shape) - 2, 0)
+    n = len(shape) - len(shape.translate(None, _BLANKS))
+    if n == 0 or n == _in_line(shape):
+        return around
+    if shape.count(b"\r\n") == shape.count(b"\n"):
+        shape = shape.replace(b"\r\n", b"\n")
+    signs = np.frombuffer(shape, np.uint8)
+    inside = (signs[1:] == _ZERO) & (signs[:-1] == _ZERO)
+    signs = signs[np.append(~inside, True)]
+    at = np.flatnonzero(signs > _BLANK).astype(np.int32)
+    sign = _SIGN[signs[at]]
+    gap = np.diff(at) - 1
+    between = sign[:-1] * 8 + sign[1:]
+    between[1:] += np.where(sign[1:-1] == _SIGN[_COMMA], sign[:-2], 0) * 64
+    value = _what_stands(signs, at, gap)
+    first = np.zeros(512, dtype=value.dtype)
+    first[between[::-1]] = value[::-1]
+    return around + int(np.maximum(gap[value != first[between]], 1).sum())
+
+
+def _in_line(shape: bytes) -> int:
+    """Count the blanks behind commas and colons, where all or none of them have one."""
+    n = 0
+    for sign in (b",", b":"):
+        spaced = shape.count(sign + b" ")
+        n += spaced if spaced == shape.count(sign) else -1
+    return n
+
+
+def _what_stands(signs: Bytes, at: Int, gap: Int) -> Int:
+    """Say what stands in each gap: so many blanks, or a new line that is so much further in."""
+    value = gap.copy()
+    some = np.flatnonzero(gap)
+    begin, width = at[some] + 1, gap[some]
+    line = signs[begin] == _NEWLINE
+    blanks = np.concatenate([[0], np.cumsum(signs == _BLANK, dtype=np.int32)])
+    full = blanks[begin + width] - blanks[begin] == width - line
+    indent = width[line] - 1
+    stands = width.copy()
+    stands[line] = _LINE + np.diff(np.concatenate([[0], indent]))
+    # Anything else is like nothing: every one of them differs from the others.
+    stands[~full] = -1 - np.arange(np.count_nonzero(~full))
+    value[some] = stands
+    return value
