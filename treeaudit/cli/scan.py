@@ -127,13 +127,11 @@ def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe
 def _print(report: "Report", written: list[Path], *, quiet: bool, verbose: bool) -> None:
     from rich.console import Console
 
-    from treeaudit.reports.advice import verdict_line
-    from treeaudit.reports.terminal import print_report, to_text
+    from treeaudit.reports.terminal import print_report, print_verdict, to_text
 
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
     if quiet:
-        word = report.verdict.upper() if report.checks else "OBSERVED"
-        console.print(f"{word}  {verdict_line(report)}")
+        print_verdict(report, console, quiet=True)
         return
     if console.is_terminal:
         print_report(report, console, verbose=verbose)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["plain", "print_report", "to_text"]
+__all__ = ["plain", "print_report", "print_verdict", "to_text"]
 
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
@@ -69,13 +69,7 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
         console.print(_row("warning", plain(warning), "yellow"))
     if report.warnings:
         console.print()
-    console.print(_verdict(report))
-    for check in report.checks:
-        if check.status != "pass":
-            said = check.shown or check.reason or ""
-            said += f", was {check.was}" if check.was else ""
-            word = "accepted" if check.accepted else check.status
-            console.print(_row(f"  {word}", f"{check.title}: {said} ({check.bound})", "dim"))
+    print_verdict(report, console)
     if report.verdict == "fail":
         # A command is not broken into lines: it would not survive being copied.
         command = defend_command(report, folders=True)
@@ -86,6 +80,21 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
             console.print(_row("    ", plain(said, 600), "dim"))
     for step in next_steps(report):
         console.print(_row("next", step, "dim"))
+
+
+def print_verdict(report: Report, console: "Console", *, quiet: bool = False) -> None:
+    """Print the verdict, and unless ``quiet`` the checks that did not pass."""
+    if quiet:
+        word = report.verdict.upper() if report.checks else "OBSERVED"
+        console.print(f"{word}  {verdict_line(report)}")
+        return
+    console.print(_verdict(report))
+    for check in report.checks:
+        if check.status != "pass":
+            said = check.shown or check.reason or ""
+            said += f", was {check.was}" if check.was else ""
+            word = "accepted" if check.accepted else check.status
+            console.print(_row(f"  {word}", f"{check.title}: {said} ({check.bound})", "dim"))
 
 
 def _heading(report: Report) -> "Text":
