@@ -98,6 +98,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 
 
 bind("Report", "treeaudit.reports")
+bind("Reports", "treeaudit.reports.several")
 bind("Comparison", "treeaudit.reports.comparison")
 
 

@@ -66,6 +66,6 @@ def _print(before: "Forest", report: "Report", written: Path, *, quiet: bool) ->
     from treeaudit.reports.terminal import print_verdict
 
     lines = [] if quiet else [f"left out: {plain(left_out(before, report.forest), 2000)}"]
-    lines.append(f"model  {plain(written, 1000)}")
+    lines.append(f"model  {plain(str(written), 1000)}")
     typer.echo("\n".join(lines))
     typer.echo(printed(lambda console: print_verdict(report, console, quiet=quiet), 80), nl=False)

@@ -125,6 +125,8 @@ def _live(value: object, depth: int) -> Any:  # noqa: ANN401
 def _object(value: Inert, depth: int) -> Any:  # noqa: ANN401
     module = value.cls.module.split(".")
     if value.kind == "slice" and module[0] in ("builtins", "__builtin__"):
+        if not value.args:
+            raise _refused(value.cls)
         return slice(*(_live(part, depth + 1) for part in value.args))
     if value.kind == "_RemainderColsList" and module[0] == "sklearn":
         return _live(value.attributes.get("data"), depth + 1)
