@@ -5,12 +5,13 @@ import json
 import pickle
 
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from tests.cli.run import run
-from tests.cli.test_release import LEAKY, TREE, X
+from tests.cli.test_release import LEAKY, TREE, X, Y
 from treeaudit.reports.to_json import json_schema
 
-MILD = copy.deepcopy(TREE)
+MILD = DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=100, random_state=1).fit(X, Y)
 
 
 @pytest.fixture
@@ -34,7 +35,6 @@ def files(tmp_path, monkeypatch):
     [
         ("two.pkl", [("['old']", "pass"), ("['new']", "fail")], 1),
         ("mild.pkl", [("['old']", "pass"), ("['new']", "pass")], 0),
-        ("backup.pkl", [(None, "pass"), ("backup_", "fail")], 1),
         ("three.pkl", [("['a']", "fail"), ("['b']", "fail")], 1),
     ],
 )
@@ -47,6 +47,14 @@ def test_the_worst_verdict_decides(files, name, verdicts, code) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     for one in data["reports"]:
         jsonschema.validate(one, json_schema())
+
+
+def test_a_model_at_an_attribute_is_audited_too(files) -> None:
+    done = run("scan", "backup.pkl", "--format", "json")
+    reports = json.loads(done.stdout)["reports"]
+    assert [one["model"]["inside"] for one in reports] == [None, "backup_"]
+    assert [one["checks"][0]["status"] for one in reports] == ["pass", "fail"]
+    assert done.returncode == 1
 
 
 def test_what_is_chosen_names_the_others(files) -> None:

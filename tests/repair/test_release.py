@@ -172,14 +172,22 @@ def test_the_output_of_set_output_stays() -> None:
     assert isinstance(again[:-1].transform(TABLE), pd.DataFrame)
 
 
-def test_a_review_of_leftovers_points_to_release() -> None:
-    report = with_fix(ta.scan(attribute(TREE)))
+def test_a_review_of_leftovers_points_to_release(tmp_path) -> None:
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps(TREE) + b"33,yes;54,no")
+    report = with_fix(ta.scan(path))
     assert report.verdict == "review"
     assert report.fix is not None
     assert (report.fix.by, report.fix.passed, report.fix.suffix) == ("release", True, ".pkl")
     assert report.to_dict()["fix"]["by"] == "release"
-    assert "treeaudit.save(treeaudit.release(model), 'clean.pkl')" in str(report)
+    assert f"treeaudit release {path} -o clean.pkl" in str(report)
     assert "no leaf changes" in " ".join(str(report).split())
+
+
+def test_a_model_in_memory_is_released_from_python() -> None:
+    assert "treeaudit.save(treeaudit.release(model), 'clean.pkl')" in str(
+        with_fix(ta.scan(attribute(X)))
+    )
 
 
 def test_a_failure_of_leftovers_alone_points_to_release() -> None:
