@@ -2,11 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from treeaudit.readers.estimators.ensembles import SEARCHES, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
-from treeaudit.readers.estimators.models import PASSED, members_of, models_in, tree_models
-from treeaudit.readers.limits import Deepest
+from treeaudit.readers.estimators.models import (
+    PASSED,
+    allowance,
+    members_of,
+    models_in,
+    tree_models,
+)
+from treeaudit.readers.limits import Allowance, Deepest
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Walk, walk
@@ -46,33 +53,36 @@ def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
     models
         The models that are known already.
     """
-    known = {part for model in models for part in _parts(model)}
+    looks = allowance()
+    fitted = partial(_is_fitted, looks=looks)
+    known = {part for model in models for part in _parts(model, looks)}
     taken = {model.inside for model in models}
     for place in Walk(root):
         value = place.value
         if not isinstance(value, Inert) or id(value) in known:
             continue
-        for found in models_in(value, _is_fitted, PASSED, place.path):
+        for found in models_in(value, fitted, PASSED, place.path):
             if id(found.estimator) in known:
                 continue
             if found.inside in taken:
                 # The way was cut short: another name stands for it.
                 found = replace(found, inside=f"{found.inside}[{len(taken)}]")
-            known.update(_parts(found))
+            known.update(_parts(found, looks))
             taken.add(found.inside)
             yield found
 
 
-def _parts(model: Found) -> Iterator[int]:
+def _parts(model: Found, looks: Allowance) -> Iterator[int]:
     """Yield what a model is and all models that it is made of, by identity."""
     for part in walk(model, lambda one: one.estimator, children, Deepest.models):
+        looks.take(1)
         yield id(part.estimator)
         yield id(part.get("_Booster"))
         if part.estimator.kind.startswith("GradientBoosting"):
             yield from map(id, elements(part.get("estimators_")))
 
 
-def _is_fitted(found: Found) -> bool:
+def _is_fitted(found: Found, looks: Allowance) -> bool:
     value = found.estimator
     if is_tree(value) or is_trainer(value):
         return True
@@ -85,7 +95,7 @@ def _is_fitted(found: Found) -> bool:
         return True
     if value.kind in PASSED or next(children(found), None) is None:
         return False
-    return any(_holds_trees(member) for member in members_of(found).trees)
+    return any(_holds_trees(member) for member in members_of(found, looks).trees)
 
 
 def _holds_trees(member: Found) -> bool:

@@ -20,6 +20,7 @@ __all__ = [
     "PASSED",
     "Found",
     "Members",
+    "allowance",
     "find_model",
     "inner_models",
     "members_of",
@@ -85,7 +86,7 @@ def members_of(found: Found, looks: Allowance | None = None) -> Members:
     ModelTooLargeError
         If there are more.
     """
-    looks = looks or _looks()
+    looks = looks or allowance()
     members = Members(trees=[], others=[])
     for here in walk(found, lambda one: one.estimator, _below, Deepest.models):
         named = (here.get(name) for name in ("classes_", "feature_names_in_"))
@@ -98,7 +99,8 @@ def members_of(found: Found, looks: Allowance | None = None) -> Members:
     return members
 
 
-def _looks() -> Allowance:
+def allowance() -> Allowance:
+    """Return how many models, classes and names of columns may be looked at."""
     return Allowance(Most.looks, "the file holds more models than treeaudit takes in")
 
 
@@ -132,7 +134,7 @@ def find_model(root: object) -> Found:
 
 def tree_models(root: object) -> list[Found]:
     """Return the tree models of scikit-learn that the file holds, none of them inside another."""
-    looks = _looks()
+    looks = allowance()
     return list(models_in(root, lambda one: _is_model(one, looks), PASSED))
 
 
