@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from treeaudit.model.tree import Tree
     from treeaudit.readers import load
     from treeaudit.repair.defend import defend
+    from treeaudit.repair.release import release
     from treeaudit.stats import Estimate
     from treeaudit.table.reconstruction import reconstruct
     from treeaudit.table.table import Table
@@ -68,6 +69,7 @@ __all__ = [
     "defend",
     "load",
     "reconstruct",
+    "release",
     "save",
     "scan",
 ]
@@ -86,6 +88,7 @@ _HOME = {
     "model.tree": "Tree",
     "readers": "load",
     "repair.defend": "defend",
+    "repair.release": "release",
     "stats": "Estimate",
     "table.reconstruction": "reconstruct",
     "table.table": "Table",
@@ -95,6 +98,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 
 
 bind("Report", "treeaudit.reports")
+bind("Reports", "treeaudit.reports.several")
 bind("Comparison", "treeaudit.reports.comparison")
 
 

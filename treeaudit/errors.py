@@ -6,6 +6,7 @@
     ├── ReadError                    the file could not be read as a model
     │   ├── UnsafeModelError         loading it would run code; names the call
     │   ├── UnsupportedModelError    readable, but no tree we know; names what it is
+    │   │   └── SeveralModelsError   several models and no choice; lists their names
     │   └── ModelTooLargeError       over a stated limit
     ├── DataError(ValueError)        the data does not fit the model
     ├── PolicyError(ValueError)      a policy is not well formed
@@ -22,6 +23,7 @@ __all__ = [
     "PrivacyError",
     "PrivacyWarning",
     "ReadError",
+    "SeveralModelsError",
     "TreeauditError",
     "UnsafeModelError",
     "UnsupportedModelError",
@@ -42,6 +44,20 @@ class UnsafeModelError(ReadError):
 
 class UnsupportedModelError(ReadError):
     """The file was understood, but holds no tree model that treeaudit reads."""
+
+
+class SeveralModelsError(UnsupportedModelError):
+    """The file holds several models, and none was chosen.
+
+    Attributes
+    ----------
+    names
+        What ``--select`` takes.
+    """
+
+    def __init__(self, message: str, names: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.names = names
 
 
 class ModelTooLargeError(ReadError):

@@ -138,6 +138,31 @@ def test_all_that_can_be_asked_at_once(folder) -> None:
     assert first["model"]["inside"] == "['b']"
 
 
+def test_the_printed_command_audits_all_models_again(folder) -> None:
+    code, first = answer("scan", "two.pkl", "-o", "page.html", "--format", "json")
+    assert [one["model"]["inside"] for one in first["reports"]] == ["['a']", "['b']"]
+    Path("inner.html").write_text(html.unescape(Path("page.html").read_text(encoding="utf-8")))
+    again = printed("inner.html")
+    assert again == "treeaudit scan two.pkl --policy default"
+    assert answer(*shlex.split(again)[1:], "--format", "json") == (code, first)
+
+
+def test_the_printed_release_gives_what_was_promised(folder) -> None:
+    x, y = [[1], [2]] * 40, [0, 0, 0, 1, 1, 1, 0, 1] * 10
+    data = pickle.dumps(DecisionTreeClassifier(max_depth=1).fit(x, y))
+    Path("-long.pkl").write_bytes(data + b"left behind")
+    words = ["--policy", "strict", "--", "-long.pkl"]
+    _, first = answer("scan", "--format", "json", "-o", "page.html", *words)
+    assert first["fix"]["by"] == "release"
+    line = re.search(r'<code class="command">(treeaudit release .*?)</code>',
+                     Path("page.html").read_text(encoding="utf-8"))[1]  # fmt: skip
+    assert line == "treeaudit release ./-long.pkl --policy strict -o clean.pkl"
+    _, released = answer(*shlex.split(line)[1:], "--format", "json")
+    assert (released["verdict"] == "pass") == first["fix"]["passed"]
+    code, again = answer("scan", "clean.pkl", "--policy", "strict", "--format", "json")
+    assert (again["checks"], code) == (released["checks"], 0 if first["fix"]["passed"] else 3)
+
+
 NAMES = ["a b.pkl", "it's.pkl", 'say "x".pkl', "-o.pkl", "$HOME;`id`!.pkl", "*?[ab]~.pkl", "é.pkl"]
 
 

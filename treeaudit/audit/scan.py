@@ -7,16 +7,17 @@ from dataclasses import replace
 from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
 from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
-from treeaudit.errors import PolicyError
+from treeaudit.errors import DataError, PolicyError
 from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.judging import check_names, judge, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.readers import load
+from treeaudit.model.forest import Forest
+from treeaudit.readers import load, load_all
 
-__all__ = ["Case", "Progress", "audit", "scan"]
+__all__ = ["Case", "Progress", "audit", "audit_all", "scan"]
 
 
 def scan(
@@ -120,13 +121,34 @@ def scan(
 
 def audit(request: Request, progress: Progress | None = None) -> Report:
     """Answer a request; `scan` says what it takes, gives and raises."""
+    return _audit(
+        load(request.model, select=request.select, max_bytes=request.max_bytes), request, progress
+    )
+
+
+def audit_all(request: Request, progress: Progress | None = None) -> tuple[Report, ...]:
+    """Answer a request about a file for each of its models, unless one is chosen.
+
+    Raises
+    ------
+    DataError
+        If there are several models, and an accepted report of one.
+    """
+    forests = load_all(os.fspath(request.model), select=request.select, max_bytes=request.max_bytes)  # type: ignore[call-overload]
+    if len(forests) > 1 and request.baseline is not None:
+        raise DataError("--baseline is a report of one model: choose it with --select NAME")
+    several = request.select is None and (len(forests) > 1 or bool(forests[0].others))
+    found = (_audit(forest, request, progress) for forest in forests)
+    return tuple(replace(report, several=several) for report in found)
+
+
+def _audit(forest: Forest, request: Request, progress: Progress | None) -> Report:
     offered = offered_attacks()
     known_checks = all_checks(offered)
     asked = request.policy
     policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
     check_names(policy, known_checks)
     chosen = _choose(request.attacks, all_attacks(offered))
-    forest = load(request.model, select=request.select, max_bytes=request.max_bytes)
     accepted = None if request.baseline is None else read_baseline(request.baseline, forest)
     if request.target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=request.target))

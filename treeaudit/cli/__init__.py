@@ -21,6 +21,7 @@ from treeaudit.cli.inspect import inspect
 from treeaudit.cli.methods import Named, NamedWithMethods
 from treeaudit.cli.options import VERBOSE
 from treeaudit.cli.reconstruct import reconstruct
+from treeaudit.cli.release import release
 from treeaudit.cli.scan import scan
 from treeaudit.cli.schema import schema
 from treeaudit.cli.train import train
@@ -40,7 +41,10 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (scan, reconstruct, inspect, compare, defend, train, schema, explain, attacks, demo):
+for command in (
+    *(scan, reconstruct, inspect, compare, release, defend),
+    *(train, schema, explain, attacks, demo),
+):
     app.command(cls=NamedWithMethods if command is defend else Named)(command)
 
 

@@ -1,5 +1,6 @@
 """``treeaudit scan MODEL``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ from treeaudit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from treeaudit.findings.report import Report
+    from treeaudit.findings.report import Reports
 
 __all__ = ["scan"]
 
@@ -71,11 +72,13 @@ def scan(
 
     treeaudit scan model.joblib --policy strict --format json
     """
-    from treeaudit.audit.scan import audit
+    from treeaudit.audit.scan import audit_all
     from treeaudit.cli.progress import progress_bar
+    from treeaudit.errors import DataError
+    from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.repair.fix import with_fix
-    from treeaudit.reports import render, save
+    from treeaudit.reports import render, save, several
 
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
     if acro is not None:
@@ -99,15 +102,20 @@ def scan(
         seed=seed,
     )
     with progress_bar(model, quiet=quiet) as progress:
-        report = with_fix(audit(request, progress), test=test, target=target)
-    written = [save(report, path, force=force, release_safe=release_safe) for path in output or []]
+        reports = [with_fix(one, test=test, target=target) for one in audit_all(request, progress)]
+    found = Reports(reports=tuple(reports))
+    write = partial(save, reports[0]) if len(reports) == 1 else partial(several.save, found)
+    if acro is not None and len(reports) > 1:
+        raise DataError("--acro takes one model: choose it with --select NAME")
+    written = [write(path, force=force, release_safe=release_safe) for path in output or []]
     if acro is not None:
-        written.append(write_acro(report, acro, force=force))
+        written.append(write_acro(reports[0], acro, force=force))
     if form == "json":
-        typer.echo(render(report, "json"), nl=False)
+        one = len(reports) == 1
+        typer.echo(render(reports[0], "json") if one else several.dumps(found), nl=False)
     else:
-        _print(report, written, quiet=quiet, verbose=verbose)
-    raise typer.Exit(0 if exit_zero else report.exit_code)
+        _print(found, written, quiet=quiet, verbose=verbose)
+    raise typer.Exit(0 if exit_zero else found.worst.exit_code)
 
 
 def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe: bool) -> None:
@@ -124,20 +132,22 @@ def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe
         check_free(path, force=force)
 
 
-def _print(report: "Report", written: list[Path], *, quiet: bool, verbose: bool) -> None:
+def _print(found: "Reports", written: list[Path], *, quiet: bool, verbose: bool) -> None:
     from rich.console import Console
 
-    from treeaudit.reports.advice import verdict_line
-    from treeaudit.reports.terminal import print_report, to_text
+    from treeaudit.reports import several
+    from treeaudit.reports.terminal import print_report, print_verdict, to_text
 
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    first, *others = found.reports
     if quiet:
-        word = report.verdict.upper() if report.checks else "OBSERVED"
-        console.print(f"{word}  {verdict_line(report)}")
+        several.print_worst(found, console) if others else print_verdict(first, console, quiet=True)
         return
     if console.is_terminal:
-        print_report(report, console, verbose=verbose)
+        show = partial(several.print_reports, found) if others else partial(print_report, first)
+        show(console, verbose=verbose)
     else:
-        typer.echo(to_text(report, console.width, verbose=verbose), nl=False)
+        text = partial(several.to_text, found) if others else partial(to_text, first)
+        typer.echo(text(console.width, verbose=verbose), nl=False)
     for path in written:
         console.print(f"report  {path}", soft_wrap=True)

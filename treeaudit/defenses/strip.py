@@ -11,6 +11,7 @@ from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree, weig
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftovers
 from treeaudit.model.tree import Tree
+from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.readers.leftovers.single_targets import single_targets
 
@@ -18,6 +19,8 @@ __all__ = ["Strip", "without_leftovers"]
 
 _NEEDED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
 """What a writer needs for predictions."""
+_LONGEST = 200
+"""Characters of a setting that is text."""
 _SHARES = "only the share of each class in each leaf is kept"
 
 
@@ -63,7 +66,9 @@ def without_leftovers(forest: Forest) -> Forest:
     still tells the target of one person is looked for again.
     """
     parameters: Mapping[str, Any] = {
-        name: value for name, value in forest.source.parameters.items() if not is_seed(name)
+        name: value
+        for name, value in forest.source.parameters.items()
+        if not is_seed(name) and (isinstance(value, list) or is_plain(value, _LONGEST))
     }
     return replace(
         forest,
@@ -72,6 +77,7 @@ def without_leftovers(forest: Forest) -> Forest:
             if forest.schema.classes is not None
             else single_targets(forest.trees, means=False)
         ),
+        others={},
         source=replace(forest.source, parameters=parameters),
     )
 

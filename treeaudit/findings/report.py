@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
 from treeaudit.findings.policy import Policy
@@ -15,17 +15,21 @@ from treeaudit.rendered import Rendered, renderer_of
 from treeaudit.stats import Estimate
 from treeaudit.table.table import Table
 
-__all__ = ["Fix", "Page", "Report", "Show", "view_of"]
+__all__ = ["Fix", "Page", "Report", "Reports", "Show", "view_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A repair that was tried after a failed audit, and what it costs.
+    """What was tried after an audit that did not pass, and what it costs.
 
     Attributes
     ----------
     steps
         What was done, in words.
+    by
+        The command that does it: ``defend`` repairs, ``release`` only writes again.
+    suffix
+        Of the file that it was seen to write; empty where the model's own serves.
     passed, misses
         Whether the repaired model passes the policy, and what it misses.
     leaves
@@ -42,6 +46,8 @@ class Fix:
     passed: bool
     misses: tuple[str, ...]
     leaves: tuple[int, int]
+    by: Literal["defend", "release"] = "defend"
+    suffix: str = ""
     right: tuple[float | None, float | None] = (None, None)
     unseen: tuple[Estimate, Estimate] | None = None
 
@@ -73,7 +79,10 @@ class Report(Rendered):
         file, ``model_sha256``, ``by`` whom and ``until`` when it is accepted and
         whether that ``holds``; None without.
     fix
-        The repair that was tried, where the audit failed and one was.
+        The repair that was tried, where the audit did not pass and one was.
+    several
+        Whether the file holds other models, each with a report of its own in the
+        same run.
     """
 
     forest: Forest
@@ -88,6 +97,7 @@ class Report(Rendered):
     people: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     baseline: Mapping[str, Any] | None = None
     fix: Fix | None = None
+    several: bool = False
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -129,6 +139,24 @@ class Report(Rendered):
         renderer = renderer_of(type(self))
         written: Path = renderer.save(self, path, force=force, release_safe=release_safe)
         return written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reports(Rendered):
+    """The results for every model of one file.
+
+    Attributes
+    ----------
+    reports
+        One for each model, in the order of the file.
+    """
+
+    reports: tuple[Report, ...]
+
+    @property
+    def worst(self) -> Report:
+        """The first of the reports with the worst verdict, which is that of the file."""
+        return max(self.reports, key=lambda one: ("pass", "review", "fail").index(one.verdict))
 
 
 Show = Callable[[Finding | Skipped, Report], View]

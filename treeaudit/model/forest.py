@@ -145,6 +145,9 @@ class Forest:
     leftovers
         What else the file holds about people, and which kinds of it were looked
         for: none in a model that no reader has read.
+    others
+        The other models of its file: the name by which each can be chosen, and where
+        it is.
     members
         The models that the trees belong to, in their order; empty where there
         is only one.
@@ -170,6 +173,7 @@ class Forest:
     source: Source = field(default_factory=Source)
     warnings: tuple[str, ...] = ()
     leftovers: Leftovers = field(default_factory=Leftovers)
+    others: Mapping[str, str] = field(default_factory=dict)
     members: tuple[Member, ...] = ()
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
     class_weights: tuple[tuple[float, ...] | None, ...] | None = None

@@ -6,22 +6,31 @@ Adding a format: one module with the two functions of `Reader`, and its name in
 
 import os
 import pickle
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.errors import (
+    ModelTooLargeError,
+    ReadError,
+    SeveralModelsError,
+    UnsafeModelError,
+    UnsupportedModelError,
+)
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.leftovers.unexplained import few, not_explained
-from treeaudit.readers.limits import Limits
+from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.unpack import Content, open_file, unpack
 
-__all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "read"]
+__all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "load_all", "read"]
+
+_MOST_MODELS = 200
 
 
 class Reader(Protocol):
@@ -107,7 +116,8 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
         `Forest` is returned as it is.
     select
         Which model to take from a bundle of several, by the name that the
-        error lists.
+        error lists, or a plain key of it. Other models of the file are named among
+        the leftovers, as not audited.
     max_bytes
         Largest file, packed, unpacked or as Python objects. Unless told a file may have
         8 GiB, and unpack to four times its size and 256 MiB more.
@@ -138,6 +148,62 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
     """
     if isinstance(model, Forest):
         return model
+    return _beside(_read(model, select, max_bytes), {})
+
+
+def load_all(
+    model: str | os.PathLike[str], *, select: str | None = None, max_bytes: int | None = None
+) -> list[Forest]:
+    """Read every model of a file, or the one that is chosen.
+
+    A model that cannot be read is named, with the reason, among the leftovers of
+    the others. Parameters and errors are those of `load`.
+    """
+    if select is not None:
+        return [load(model, select=select, max_bytes=max_bytes)]
+    read: dict[str, Forest] = {}
+    failed: dict[str, str] = {}
+    try:
+        first = _read(model, None, max_bytes)
+        read[first.source.inside] = first
+        todo = list(first.others)
+    except SeveralModelsError as error:
+        todo = list(error.names)
+    known = {*read, *todo}
+    for name in todo:
+        if len(read) == _MOST_MODELS:
+            break
+        try:
+            read[name] = _read(model, name, max_bytes)
+        except UnsafeModelError:
+            raise
+        except ReadError as error:
+            failed[name] = f"another model, which could not be read: {error}"
+            continue
+        todo += [one for one in read[name].others if one not in known]
+        known.update(todo)
+    if not read:
+        return [load(model, select=todo[0], max_bytes=max_bytes)]
+    left = {n: w for one in read.values() for n, w in one.others.items() if n not in read}
+    return [_beside(replace(one, others=left), failed) for one in read.values()]
+
+
+def _beside(forest: Forest, said: Mapping[str, str]) -> Forest:
+    """Name the other models of the file that were not audited, with what is said of them."""
+
+    def left(name: str, where: str) -> Leftover:
+        how = f"with --select {show(name, 80)}" if name else "without --select"
+        says = said.get(name, f"another model, which was not audited: scan it {how}")
+        return Leftover(kind="unseen", where=where, n=1, says=says)
+
+    if not forest.others:
+        return forest
+    found = few(left(name, where) for name, where in forest.others.items())
+    asked = Leftovers(found=found, looked_for=KINDS)
+    return replace(forest, leftovers=forest.leftovers.beside(asked))
+
+
+def _read(model: object, select: str | None, max_bytes: int | None) -> Forest:
     limits = Limits.up_to(max_bytes)
     if isinstance(model, str | os.PathLike):
         content = open_file(model, limits)

@@ -1,15 +1,46 @@
 """Which model of several."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from treeaudit.errors import UnsupportedModelError
+from treeaudit.errors import SeveralModelsError, UnsupportedModelError
 from treeaudit.readers.limits import clean
 
-__all__ = ["choose", "named"]
+__all__ = ["choose", "listed_names", "matching", "named", "plain_name"]
 
 _T = TypeVar("_T")
 _LONGEST_LIST = 300
+_TOP = "the file itself"
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a model as a person would type it: keys without brackets and quotes.
+
+    Examples
+    --------
+    >>> [plain_name(name) for name in ("['old']", "steps['clf'].estimators_[0]", "")]
+    ['old', 'steps.clf.estimators_.0', 'the file itself']
+    """
+    parts = re.split(r"\.?\[['\"]?|['\"]?\]|\.", name)
+    return ".".join(part for part in parts if part) or _TOP
+
+
+def matching(names: Iterable[str], select: str) -> list[str]:
+    """Return the names that a choice can mean.
+
+    A name as it stands goes before one without its brackets, and that before
+    its last key alone.
+
+    Examples
+    --------
+    >>> matching(["['old']", "['new']"], "old"), matching(["a['x']", "b['x']"], "x")
+    (["['old']"], ["a['x']", "b['x']"])
+    """
+    names, plain = list(dict.fromkeys(names)), plain_name(select)
+    as_it_stands = [name for name in names if name == select]
+    without = [name for name in names if plain_name(name) == plain]
+    return as_it_stands or without or [n for n in names if plain_name(n).endswith(f".{plain}")]
 
 
 def choose(
@@ -25,7 +56,7 @@ def choose(
     found
         The models of a file, each with its name.
     select
-        The name that the user gave.
+        The name that the user gave, which may be a plain key.
     what
         What to call them.
     shown
@@ -33,8 +64,10 @@ def choose(
 
     Raises
     ------
+    SeveralModelsError
+        If there are several and no choice.
     UnsupportedModelError
-        If there are several and no choice, or none of that name.
+        If there is none of that name, or several are.
 
     Examples
     --------
@@ -42,15 +75,18 @@ def choose(
     2
     """
     if select is not None:
-        chosen = [one for one in found if one[0] == select]
-        if not chosen:
-            names = _listed(found, shown) or "no model"
-            raise UnsupportedModelError(f"--select {clean(select)[:60]}: the file holds {names}")
-        found = chosen
+        meant = matching((name for name, _ in found), select)
+        if len(meant) != 1:
+            chosen = [one for one in found if one[0] in meant] or found
+            names = listed_names((name for name, _ in chosen), shown) or "no model"
+            more = f": it can mean {names}" if meant else f": the file holds {names}"
+            raise UnsupportedModelError(f"--select {clean(select)[:60]}{more}")
+        found = [one for one in found if one[0] == meant[0]]
     if len(found) > 1:
-        raise UnsupportedModelError(
-            f"the file holds {len(found)} {what} ({_listed(found, shown)}): choose one with "
-            "--select NAME"
+        names = listed_names((name for name, _ in found), shown)
+        raise SeveralModelsError(
+            f"the file holds {len(found)} {what} ({names}): choose one with --select NAME",
+            names=tuple(name for name, _ in found),
         )
     return found[0][1] if found else None
 
@@ -70,11 +106,11 @@ def named(models: Iterable[tuple[str, str, _T]]) -> list[tuple[str, _T]]:
     return list(found.items())
 
 
-def _listed(found: Sequence[tuple[str, object]], shown: Callable[[str], str]) -> str:
+def listed_names(names: Iterable[str], shown: Callable[[str], str] = str) -> str:
     """Name the models, as many as fit."""
     text = ""
-    for name, _ in found:
-        one = shown(name) or "the file itself"
+    for name in names:
+        one = shown(name) or _TOP
         if text and len(text) + len(one) > _LONGEST_LIST:
             return f"{text}, …"
         text = f"{text}, {one}" if text else one

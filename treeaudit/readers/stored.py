@@ -1,26 +1,27 @@
 """The one model in what a pickle or a skops file holds, whatever library it is of."""
 
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
-from treeaudit.errors import UnsupportedModelError
+from treeaudit.errors import SeveralModelsError, UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
-from treeaudit.readers.choice import choose
-from treeaudit.readers.estimators.ensembles import SEARCHES
+from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.estimators.models import find_model, models_in, tree_models
+from treeaudit.readers.estimators.models import find_model, inner_models, members_of
+from treeaudit.readers.estimators.no_model import what_it_is
 from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.estimators.undo import undo
-from treeaudit.readers.leftovers.unexplained import few
-from treeaudit.readers.limits import show
+from treeaudit.readers.every import elsewhere, library_of, of_other_libraries, usual
+from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.trained import from_inert, held_by, is_trainer
 
 __all__ = ["stored_model"]
 
-_PASSED = SEARCHES | {"Pipeline"}
+_BOOSTERS = ("xgboost", "lightgbm", "catboost")
 
 
 def stored_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:
@@ -31,7 +32,7 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
     root
         What the file holds, as inert data.
     select
-        Which one to take when there are several.
+        Which one to take when there are several, by its name or a plain key.
     source
         What is known of the file.
     n_bytes
@@ -44,63 +45,61 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
     ReadError
         If it is damaged.
     """
-    try:
-        found = find_model(root, select)
-    except UnsupportedModelError:
-        forest = _of_another_library(root, select, source)
-        if forest is None:
-            raise
+    models = usual(root)
+    models += islice(elsewhere(root, models), Most.models)
+    found = _first(root) if select is None else _selected(models, select)
+    others = {one.inside: one.inside or "the file itself" for one in models}
+    others.pop(found.inside, None)
+    if library_of(found.estimator) in _BOOSTERS or is_trainer(found.estimator):
+        other = _of_another_library(found, source)
+        if other is None:
+            raise UnsupportedModelError(what_it_is(root))
+        forest = other
     else:
         # Its trees lie in the record that is walked through: nothing of them is beside it.
         beside = Leftovers(looked_for=KINDS)
         forest = replace(to_forest(found, source, n_bytes), leftovers=beside)
-    if not forest.source.inside:
-        return forest
-    others = few(_not_audited(root, forest.source.inside))
-    asked = Leftovers(found=others, looked_for=KINDS)
-    return replace(forest, leftovers=forest.leftovers.beside(asked))
+        # Members over other columns or classes are models of their own.
+        joined = {one.inside for one in forest.members} or {found.inside}
+        apart = (one.inside for one in members_of(found).trees)
+        others |= {name: name for name in apart if name not in joined}
+    return replace(forest, others=others)
 
 
-def _not_audited(root: object, inside: str) -> Iterator[Leftover]:
-    """Yield the models of the file, of every library, but the one that was taken."""
-    for other in (*tree_models(root), *_others(root)):
-        if other.inside != inside:
-            where, how = other.inside, f"with --select {show(other.inside, 80)}"
-            if not where:
-                where, how = "the file itself", "without --select"
-            says = f"another model, which was not audited: scan it {how}"
-            yield Leftover(kind="unseen", where=where, n=1, says=says)
+def _first(root: object) -> Found:
+    """Return the one model where files have them, of scikit-learn before the others."""
+    try:
+        return find_model(root)
+    except SeveralModelsError:
+        raise
+    except UnsupportedModelError:
+        found = choose([(one.inside, one) for one in of_other_libraries(root)], None)
+        if found is None:
+            raise
+        return found
 
 
-def _others(root: object) -> Iterator[Found]:
-    return models_in(root, _is_known, _PASSED)
-
-
-def _of_another_library(root: object, select: str | None, source: Source) -> Forest | None:
-    from treeaudit.readers.trained import held_by
-
-    found = choose(
-        [(one.inside, one) for one in _others(root) if select in (None, one.inside)], None
-    )
+def _selected(models: list[Found], select: str) -> Found:
+    """Return the model of a name, also one inside another."""
+    pairs = [(one.inside, one) for one in models]
+    if not matching((name for name, _ in pairs), select):
+        inner = inner_models(models, select)
+        if len(inner) == 1:
+            return inner[0]
+        pairs = [(one.inside, one) for one in inner] or pairs
+    found = choose(pairs, select)
     if found is None:
-        return None
+        raise UnsupportedModelError("the file holds no model")
+    return found
+
+
+def _of_another_library(found: Found, source: Source) -> Forest | None:
     forest = _read(found.estimator, replace(source, inside=found.inside))
     return None if forest is None else _undone(held_by(forest, found.inside, found.before), found)
 
 
-def _library(value: Inert) -> str:
-    return value.cls.module.partition(".")[0]
-
-
-def _is_known(found: Found) -> bool:
-    from treeaudit.readers.trained import is_trainer
-
-    library = _library(found.estimator)
-    return library in ("xgboost", "lightgbm", "catboost") or is_trainer(found.estimator)
-
-
 def _read(value: Inert, source: Source) -> Forest | None:
-    match _library(value):
+    match library_of(value):
         case "xgboost":
             from treeaudit.readers.boosters import xgboost_model
 
@@ -115,8 +114,6 @@ def _read(value: Inert, source: Source) -> Forest | None:
                 "and write it with model.save_model('model.json', format='json')"
             )
         case _:
-            from treeaudit.readers.trained import from_inert
-
             return from_inert(value, source)
 
 

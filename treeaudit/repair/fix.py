@@ -1,11 +1,18 @@
-"""The repair that a failed audit can point to, tried on the model in memory."""
+"""What a failed or undecided audit can point to, tried on the model."""
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
-from treeaudit.errors import DataError
+from treeaudit.audit.scan import scan
+from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.report import Fix, Report
 from treeaudit.people.sheet import read_table
+from treeaudit.readers import load
+from treeaudit.repair.attempts import attempt
 from treeaudit.repair.defend import Wanted, repair, utility_on
+from treeaudit.repair.release import own_suffix, release
+from treeaudit.writers import save
 
 __all__ = ["with_fix"]
 
@@ -14,13 +21,16 @@ _MOST_NODES = 300_000
 
 
 def with_fix(report: Report, *, test: object = None, target: str | None = None) -> Report:
-    """Return the report of a failed audit with the mildest repair that was found.
+    """Return the report of an audit that did not pass with the mildest way out that was found.
+
+    That is to write the file again, where its leftovers alone are in the way,
+    and else a repair.
 
     Parameters
     ----------
     report
-        An audit. Unless it failed it is returned as it is, and so it is where
-        the model is too large to try, or cannot be repaired.
+        An audit. It is returned as it is where it passed, the model is too large
+        to try, or nothing helps; a review is never repaired.
     test
         Unseen people: what the repair costs on them.
     target
@@ -36,14 +46,16 @@ def with_fix(report: Report, *, test: object = None, target: str | None = None) 
     >>> fix.steps[0], fix.passed
     ('leaves of fewer than 5 people merged into their parents', True)
     """
-    if report.verdict != "fail" or report.table.n_nodes > _MOST_NODES:
+    if report.verdict == "pass" or report.table.n_nodes > _MOST_NODES:
         return report
+    if report.verdict == "review":
+        return _released(report)
     try:
         done = repair(report.forest, Wanted(policy=report.policy))
     except DataError:
         return report
     if not done.steps:
-        return report
+        return _released(report)
     fix = Fix(
         steps=done.steps,
         passed=done.passed,
@@ -57,3 +69,35 @@ def with_fix(report: Report, *, test: object = None, target: str | None = None) 
         if uses[0] is not None and uses[1] is not None:
             fix = replace(fix, unseen=(uses[0].accuracy, uses[1].accuracy))
     return replace(report, fix=fix)
+
+
+def _released(report: Report) -> Report:
+    """Return the report with the promise of `release`, if the file that it writes fares better."""
+    forest, policy = report.forest, report.policy
+    if not forest.leftovers.found or _no_better(scan(release(forest), policy=policy), report):
+        return report
+    suffix = own_suffix(forest)
+    if suffix is None:
+        return report
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = save(release(forest), Path(folder) / f"clean{suffix}")
+            after = attempt(load(path), (), policy)
+    except TreeauditError:
+        return report
+    if _no_better(after.report, report):
+        return report
+    fix = Fix(
+        steps=("written again from what was audited",),
+        by="release",
+        suffix=suffix,
+        passed=after.report.verdict == "pass",
+        misses=tuple(after.misses),
+        leaves=(after.leaves, after.leaves),
+    )
+    return replace(report, fix=fix)
+
+
+def _no_better(one: Report, other: Report) -> bool:
+    order = ("pass", "review", "fail")
+    return order.index(one.verdict) >= order.index(other.verdict)

@@ -82,7 +82,8 @@ def next_steps(report: Report) -> list[str]:
     elif report.verdict == "review":
         reasons = {c.reason for c in report.checks if c.status == "skipped" and c.reason}
         if reasons:
+            decide = "or somebody" if passed else "somebody"
             steps.append(
-                f"somebody has to decide what could not be checked ({'; '.join(sorted(reasons))})"
+                f"{decide} has to decide what could not be checked ({'; '.join(sorted(reasons))})"
             )
     return steps

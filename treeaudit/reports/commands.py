@@ -5,12 +5,20 @@ paths are told from the deepest folder that holds all files of the audit, and al
 commands of a page run there.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from treeaudit.findings.report import Report
+from treeaudit.findings.request import Request
 from treeaudit.writers import suffixes_of
 
-__all__ = ["defend_command", "place_to_repeat", "reconstruct_command", "repeat_command"]
+__all__ = [
+    "defend_command",
+    "next_command",
+    "place_to_repeat",
+    "reconstruct_command",
+    "repeat_command",
+]
 
 _LOADING = ("select", "max_bytes")
 
@@ -26,25 +34,47 @@ def place_to_repeat(report: Report) -> str:
     return "" if whole == repeat_command(report) else "Run it in the folder that holds these files."
 
 
+def _of_one(report: Report) -> Request:
+    """Return the request with the model chosen, where the file holds several."""
+    name = report.forest.source.inside or "the file itself"
+    return replace(report.request, select=name) if report.several else report.request
+
+
 def reconstruct_command(report: Report) -> str:
     """Return what writes the whole table."""
-    line = report.request.command("reconstruct", _LOADING, folders=False)
+    request = _of_one(report)
+    line = request.command("reconstruct", _LOADING, folders=False)
     if line is not None:
         return f"{line} -o table.csv"
-    call = report.request.call("reconstruct", _LOADING, folders=False)
+    call = request.call("reconstruct", _LOADING, folders=False)
     return f"{call}.to_frame().to_csv('table.csv')"
+
+
+def next_command(report: Report, *, folders: bool = False) -> str:
+    """Return what writes a better file, as it was tried; with ``folders``, by whole paths."""
+    fix = report.fix
+    if fix is None or fix.by == "defend":
+        return defend_command(report, folders=folders)
+    return _writing(report, "release", "clean", fix.suffix, folders=folders)
 
 
 def defend_command(report: Report, *, folders: bool = False) -> str:
     """Return what repairs the model for the policy; with ``folders``, by whole paths."""
-    request, source = report.request, report.forest.source
-    options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
+    source = report.forest.source
     suffix = Path(source.path).suffix.lower() if source.path is not None else ".pkl"
     suffix = suffix if suffix in suffixes_of(report.forest) else ".json"
-    name = f"safer{suffix}"
-    if source.path is not None and Path(source.path).name == name:
-        name = f"safer-2{suffix}"
-    line = request.command("defend", options, folders=folders)
+    return _writing(report, "defend", "safer", suffix, folders=folders)
+
+
+def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: bool) -> str:
+    """Return the line that writes a file of this name, which is not that of the model."""
+    request, path = _of_one(report), report.forest.source.path
+    options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
+    taken = path is not None and Path(path).name == f"{stem}{suffix}"
+    name = f"{stem}-2{suffix}" if taken else f"{stem}{suffix}"
+    line = request.command(command, options, folders=folders)
     if line is not None:
         return f"{line} -o {name}"
-    return f"treeaudit.save({request.call('defend', options, folders=folders)}, {name!r})"
+    if command == "release":
+        options = _LOADING
+    return f"treeaudit.save({request.call(command, options, folders=folders)}, {name!r})"

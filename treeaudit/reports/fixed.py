@@ -17,6 +17,8 @@ def fix_sentence(report: Report, numbers: Numbers) -> str:
     else:
         missed = "" if numbers.safe else f" ({'; '.join(fix.misses)})"
         text = f"tried, and not enough: {done}{missed}"
+    if fix.by == "release":
+        return f"{text}; no leaf changes."
     costs = [f"{fix.leaves[0]:,} → {fix.leaves[1]:,} leaves"]
     if fix.unseen is not None:
         before, after = (_share(one.value, numbers) for one in fix.unseen)

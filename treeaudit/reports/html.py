@@ -24,7 +24,7 @@ from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
 from treeaudit.reports.commands import (
-    defend_command,
+    next_command,
     place_to_repeat,
     reconstruct_command,
     repeat_command,
@@ -36,7 +36,7 @@ from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, s
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import bounded_by
-from treeaudit.reports.provenance import facts, model_name, not_checked
+from treeaudit.reports.provenance import facts, not_checked, shown_name
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release
 from treeaudit.version import __version__
@@ -77,7 +77,7 @@ def to_html(
         .render(
             numbers=numbers,
             report=report,
-            name=model_name(report.forest),
+            name=shown_name(report),
             meta=_meta(report, numbers),
             date=f"{created.day} {created:%B %Y}" if created is not None else "",
             pill=word,
@@ -89,7 +89,7 @@ def to_html(
             verdict_line=_sentence(verdict_line(report)),
             checks=[_check(check, report, numbers) for check in report.checks],
             fix=_sentence(numbers.text(fix_sentence(report, numbers))) if report.fix else "",
-            defend=_line(defend_command(report)),
+            command_next=_line(next_command(report)),
             accepted=is_accepted(report),
             steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
             warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],

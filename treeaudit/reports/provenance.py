@@ -5,13 +5,14 @@ from pathlib import Path
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
+from treeaudit.readers.choice import plain_name
 from treeaudit.reports.advice import acceptance
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import claim, spent
 from treeaudit.version import __version__
 
-__all__ = ["facts", "model_name", "not_checked"]
+__all__ = ["facts", "model_name", "not_checked", "shown_name"]
 
 _COUNTS = {
     "exact": "people",
@@ -39,6 +40,13 @@ def model_name(forest: Forest) -> str:
     """Return the file name of a model, as it may be shown."""
     path = forest.source.path
     return plain(Path(path).name, 120) if path else "model in memory"
+
+
+def shown_name(report: Report) -> str:
+    """Return the file name, with the name of the model where the file holds several."""
+    name = model_name(report.forest)
+    inside = plain(plain_name(report.forest.source.inside), 120)
+    return f"{name} [{inside}]" if report.several else name
 
 
 def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:

@@ -4,7 +4,6 @@ Severity is a word first and a colour second. Text from the model is untrusted:
 it is shown as plain text, with control and direction characters taken out.
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeaudit.attacks.singling_out.details import group_sizes
@@ -12,12 +11,13 @@ from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.attack_lines import attack_lines, has_control
-from treeaudit.reports.commands import defend_command
+from treeaudit.reports.commands import next_command
 from treeaudit.reports.fixed import fix_sentence
 from treeaudit.reports.looks import SEVERITY, VERDICT
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.private import claim, spent
+from treeaudit.reports.provenance import shown_name
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["plain", "print_report", "to_text"]
+__all__ = ["plain", "print_report", "print_verdict", "to_text"]
 
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
@@ -69,16 +69,10 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
         console.print(_row("warning", plain(warning), "yellow"))
     if report.warnings:
         console.print()
-    console.print(_verdict(report))
-    for check in report.checks:
-        if check.status != "pass":
-            said = check.shown or check.reason or ""
-            said += f", was {check.was}" if check.was else ""
-            word = "accepted" if check.accepted else check.status
-            console.print(_row(f"  {word}", f"{check.title}: {said} ({check.bound})", "dim"))
-    if report.verdict == "fail":
+    print_verdict(report, console)
+    if report.verdict == "fail" or report.fix is not None:
         # A command is not broken into lines: it would not survive being copied.
-        command = defend_command(report, folders=True)
+        command = next_command(report, folders=True)
         line = Text.assemble(("next", "bold"), "  ", plain(command, len(command)))
         console.print(line, soft_wrap=True)
         if report.fix is not None:
@@ -86,6 +80,21 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
             console.print(_row("    ", plain(said, 600), "dim"))
     for step in next_steps(report):
         console.print(_row("next", step, "dim"))
+
+
+def print_verdict(report: Report, console: "Console", *, quiet: bool = False) -> None:
+    """Print the verdict, and unless ``quiet`` the checks that did not pass."""
+    if quiet:
+        word = report.verdict.upper() if report.checks else "OBSERVED"
+        console.print(f"{word}  {verdict_line(report)}")
+        return
+    console.print(_verdict(report))
+    for check in report.checks:
+        if check.status != "pass":
+            said = check.shown or check.reason or ""
+            said += f", was {check.was}" if check.was else ""
+            word = "accepted" if check.accepted else check.status
+            console.print(_row(f"  {word}", f"{check.title}: {said} ({check.bound})", "dim"))
 
 
 def _heading(report: Report) -> "Text":
@@ -103,8 +112,7 @@ def _heading(report: Report) -> "Text":
     parts.append(number_of(table.n_leaves, "leaf", "leaves"))
     if forest.n_records is not None:
         parts.append(number_of(forest.n_records, "person", "people"))
-    name = Path(source.path).name if source.path else "model in memory"
-    text = Text.assemble((f"treeaudit {__version__}", "bold"), "  ", (plain(name, 120), "bold"))
+    text = Text.assemble((f"treeaudit {__version__}", "bold"), "  ", (shown_name(report), "bold"))
     text.append("\n" + plain(" · ".join(parts)), style="dim")
     if forest.privacy is not None:
         text.append(f"\n{claim(forest)}", style="dim")

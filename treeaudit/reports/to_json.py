@@ -137,6 +137,7 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
     if fix is None:
         return None
     return {
+        "by": fix.by,
         "steps": list(fix.steps),
         "passed": fix.passed,
         "misses": list(fix.misses),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
@@ -36,7 +37,34 @@ TRANSFORMERS: Mapping[str, str] = {
 }
 """Steps that are rebuilt, and the module of scikit-learn that offers them."""
 
+_COMMON = "n_features_in_ feature_names_in_"
+_CATEGORIES = "categories_ _infrequent_enabled _infrequent_indices _default_to_infrequent_mappings"
+_SCALE = "scale_ n_samples_seen_"
+_FITTED: Mapping[str, str] = {
+    "ColumnTransformer": "transformers_ _columns _remainder _transformer_to_input_indices "
+    "output_indices_ sparse_output_ _name_to_fitted_passthrough _has_str_cols _df_columns "
+    "_n_features _feature_names_in",
+    "KBinsDiscretizer": "_encoder bin_edges_ n_bins_",
+    "MaxAbsScaler": f"{_SCALE} max_abs_",
+    "MinMaxScaler": f"{_SCALE} min_ data_min_ data_max_ data_range_",
+    "OneHotEncoder": f"{_CATEGORIES} drop_idx_ _drop_idx_after_grouping _n_features_outs",
+    "OrdinalEncoder": f"{_CATEGORIES} _missing_indices",
+    "RobustScaler": "center_ scale_",
+    "SimpleImputer": "statistics_ indicator_ _fit_dtype _fill_dtype",
+    "StandardScaler": f"{_SCALE} mean_ var_",
+    "VarianceThreshold": "variances_",
+}
+"""What a fitted step of each kind needs beside its parameters; nothing else is carried over."""
+_LONGER = frozenset(
+    "categories drop dtype feature_range func inverse_func n_bins quantile_range remainder steps "
+    "transformer_list transformer_weights transformers".split()
+)
+"""Parameters that are more than a number or a short text; a function that is none takes no
+arguments."""
+_OUTPUT = "_sklearn_output_config"
+
 _DEEPEST = 12
+_LONGEST = 200
 _NUMPY = frozenset("float32 float64 int32 int64 bool_ object_ str_".split())
 
 
@@ -98,6 +126,8 @@ def _live(value: object, depth: int) -> Any:  # noqa: ANN401
 def _object(value: Inert, depth: int) -> Any:  # noqa: ANN401
     module = value.cls.module.split(".")
     if value.kind == "slice" and module[0] in ("builtins", "__builtin__"):
+        if not value.args:
+            raise _refused(value.cls)
         return slice(*(_live(part, depth + 1) for part in value.args))
     if value.kind == "_RemainderColsList" and module[0] == "sklearn":
         return _live(value.attributes.get("data"), depth + 1)
@@ -106,8 +136,11 @@ def _object(value: Inert, depth: int) -> Any:  # noqa: ANN401
     offered = import_module(f"sklearn.{TRANSFORMERS[value.kind]}")
     kind = getattr(offered, value.kind)
     made = kind([]) if value.kind in _ASKING else kind()
+    parameters = set(made.get_params(deep=False))
+    fitted = {*_COMMON.split(), *_FITTED.get(value.kind, "").split()}
     for name, each in value.attributes.items():
-        if name == "_sklearn_version":
+        setting = name in parameters and (name in _LONGER or is_plain(arrived(each), _LONGEST))
+        if not setting and name not in fitted and not (name == _OUTPUT and _is_output(each)):
             continue
         if name in ("func", "inverse_func") and each is not None:
             raise _refused(each)
@@ -117,6 +150,11 @@ def _object(value: Inert, depth: int) -> Any:  # noqa: ANN401
             each = _as_fitted(value, each)
         setattr(made, name, _live(each, depth + 1))
     return made
+
+
+def _is_output(value: object) -> bool:
+    """Tell whether this is what `set_output` stores."""
+    return value in [{"transform": form} for form in ("default", "pandas", "polars")]
 
 
 _ASKING = frozenset({"ColumnTransformer", "FeatureUnion", "Pipeline"})

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.readers.choice import choose
+from treeaudit.readers.choice import choose, plain_name
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, SEARCHES, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
 from treeaudit.readers.estimators.no_model import what_it_is
@@ -16,7 +16,17 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import walk
 
-__all__ = ["Found", "Members", "find_model", "members_of", "models_in", "tree_models"]
+__all__ = [
+    "PASSED",
+    "Found",
+    "Members",
+    "allowance",
+    "find_model",
+    "inner_models",
+    "members_of",
+    "models_in",
+    "tree_models",
+]
 
 _BOOSTED = frozenset(
     {
@@ -26,7 +36,7 @@ _BOOSTED = frozenset(
     }
 )
 _WEIGHED = frozenset({"AdaBoostClassifier", "AdaBoostRegressor"})
-_PASSED = SEARCHES | {
+PASSED = SEARCHES | {
     "Pipeline",
     "FrozenEstimator",
     "TransformedTargetRegressor",
@@ -76,7 +86,7 @@ def members_of(found: Found, looks: Allowance | None = None) -> Members:
     ModelTooLargeError
         If there are more.
     """
-    looks = looks or _looks()
+    looks = looks or allowance()
     members = Members(trees=[], others=[])
     for here in walk(found, lambda one: one.estimator, _below, Deepest.models):
         named = (here.get(name) for name in ("classes_", "feature_names_in_"))
@@ -89,7 +99,8 @@ def members_of(found: Found, looks: Allowance | None = None) -> Members:
     return members
 
 
-def _looks() -> Allowance:
+def allowance() -> Allowance:
+    """Return how many models, classes and names of columns may be looked at."""
     return Allowance(Most.looks, "the file holds more models than treeaudit takes in")
 
 
@@ -100,27 +111,22 @@ def _below(found: Found) -> Iterator[Found]:
     return children(found)
 
 
-def find_model(root: object, select: str | None = None) -> Found:
+def find_model(root: object) -> Found:
     """Return the one tree model of scikit-learn that the file holds.
 
     Parameters
     ----------
     root
         What the file holds, as inert data.
-    select
-        Which one to take when there are several, by the name that the error
-        lists; also one inside another, such as ``estimators_[0]``.
 
     Raises
     ------
+    SeveralModelsError
+        If there is more than one.
     UnsupportedModelError
-        If there is none, or more than one and no choice.
+        If there is none.
     """
-    found = tree_models(root)
-    if select is not None and all(model.inside != select for model in found):
-        inside = _inside(found, select)
-        found, select = inside or found, None if inside else select
-    chosen = choose([(model.inside, model) for model in found], select)
+    chosen = choose([(model.inside, model) for model in tree_models(root)], None)
     if chosen is None:
         raise UnsupportedModelError(what_it_is(root))
     return chosen
@@ -128,30 +134,49 @@ def find_model(root: object, select: str | None = None) -> Found:
 
 def tree_models(root: object) -> list[Found]:
     """Return the tree models of scikit-learn that the file holds, none of them inside another."""
-    looks = _looks()
-    return list(models_in(root, lambda one: _is_model(one, looks), _PASSED))
+    looks = allowance()
+    return list(models_in(root, lambda one: _is_model(one, looks), PASSED))
 
 
-def _inside(found: list[Found], select: str) -> list[Found]:
-    """Look for a name inside the models, along the way that it says."""
-    todo, depth = list(found), 0
-    while todo and depth < 4 * Deepest.models:
-        on_the_way = [m for m in todo if _leads(m.inside, select)]
-        if chosen := [m for m in on_the_way if m.inside == select]:
-            return [m for m in chosen if members_of(m).trees][:1]
-        todo = [child for model in on_the_way for child in children(model)][: Most.models]
-        depth += 1
-    return []
+def inner_models(models: list[Found], select: str) -> list[Found]:
+    """Return what a name means inside the models, along the way that it says.
+
+    Members go by their place, such as ``estimators_[0]``, and those of a vote or
+    a stack by what that calls them, too.
+    """
+    wanted, found = plain_name(select), []
+    todo = [(plain_name(model.inside) if model.inside else "", model) for model in models]
+    for _ in range(4 * Deepest.models):
+        below = [
+            (f"{name}.{plain_name(way)}".removeprefix("."), child)
+            for name, model in todo
+            for way, child in _ways(model)
+        ]
+        found += [child for name, child in below if name == wanted and members_of(child).trees]
+        todo = [one for one in below if wanted.startswith(f"{one[0]}.")][: Most.models]
+        if found or not todo:
+            break
+    return list({id(one.estimator): one for one in found}.values())
 
 
-def _leads(inside: str, select: str) -> bool:
-    return not inside or select == inside or select.startswith(f"{inside}.")
+def _ways(model: Found) -> Iterator[tuple[str, Found]]:
+    """Yield the models that one holds, each by every name that it has there."""
+    pairs = model.get("estimators")
+    called = [
+        one[0]
+        for one in (pairs if isinstance(pairs, list) else ())
+        if isinstance(one, tuple) and len(one) == 2 and isinstance(arrived(one[1]), Inert)
+    ]
+    for i, child in enumerate(children(model)):
+        yield child.inside.removeprefix(model.inside).removeprefix("."), child
+        if i < len(called) and isinstance(called[i], str):
+            yield called[i], child
 
 
 def _is_model(found: Found, looks: Allowance) -> bool:
     if has_trees(found):
         return True
-    return found.estimator.kind not in _PASSED and bool(members_of(found, looks).trees)
+    return found.estimator.kind not in PASSED and bool(members_of(found, looks).trees)
 
 
 class _Place:
@@ -169,7 +194,7 @@ class _Place:
 
 
 def models_in(
-    root: object, is_model: Callable[[Found], bool], passed: frozenset[str]
+    root: object, is_model: Callable[[Found], bool], passed: frozenset[str], inside: str = ""
 ) -> Iterator[Found]:
     """Yield the models in a bundle, each once; nothing inside them is looked at.
 
@@ -181,8 +206,10 @@ def models_in(
         Tells what to yield.
     passed
         The classes of scikit-learn that are looked into.
+    inside
+        The way to ``root`` in the file.
     """
-    for place in walk(_Place(root, ""), lambda one: one.value, partial(_held, passed)):
+    for place in walk(_Place(root, inside), lambda one: one.value, partial(_held, passed)):
         if place.found is not None and is_model(place.found):
             place.is_model = True
             yield place.found

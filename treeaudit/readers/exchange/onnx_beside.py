@@ -269,8 +269,8 @@ class _Look:
             self._ensemble(where, n_attributes)
             return
         if node.operator in ENSEMBLES:
-            says = "another tree ensemble, which is not audited: choose it with --select"
-            self._add("unseen", where, 1, says)
+            if depth:  # those of the graph itself are other models, and named by the reader
+                self._add("unseen", where, 1, "a tree ensemble in a graph inside, not audited")
             return
         if depth == 0 and message.at not in self.wires.nodes:
             n = message.end - message.at

@@ -25,7 +25,7 @@ from treeaudit.readers.exchange.onnx_graph import (
     read_graph,
 )
 from treeaudit.readers.exchange.onnx_trees import Ensemble
-from treeaudit.readers.limits import Limits, Most, bare, listed
+from treeaudit.readers.limits import Limits, Most, bare, listed, show
 from treeaudit.readers.types import Int
 from treeaudit.readers.unpack import Content
 
@@ -52,7 +52,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     """Return the tree ensemble of an ONNX file; see `treeaudit.readers.Reader`."""
     data = memoryview(content.data)
     graph = read_graph(data, limits.instructions)
-    node = _choose(graph, select)
+    nodes = _ensembles(graph)
+    node = _choose(graph, nodes, select)
     attributes = node.attributes()
     labels, n_outputs = _outputs(node, attributes)
     if node.operator == "TreeEnsemble":
@@ -81,11 +82,12 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
                 source,
                 format="onnx",
                 estimator=node.operator,
-                inside=select or "",
+                inside=next(n for n, one in nodes if one is node) if len(nodes) > 1 else "",
                 library_version=version or None,
                 parameters=stated,
             ),
             warnings=tuple(warnings),
+            others={n: f"{one.operator} {show(n, 60)}" for n, one in nodes if one is not node},
             leftovers=Leftovers(
                 found=beside(graph, node, attributes, ensemble.n_spare),
                 # Whose target the value of a leaf is cannot be told without counts.
@@ -96,10 +98,14 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         raise ReadError(f"the tree ensemble is damaged: {error}") from None
 
 
-def _choose(graph: Graph, select: str | None) -> GraphNode:
-    nodes = [node for node in graph.nodes if node.operator in ENSEMBLES]
-    stated = ((node.name, node.operator, node) for node in nodes)
-    chosen = choose(named(stated), select, "tree ensembles", bare)
+def _ensembles(graph: Graph) -> list[tuple[str, GraphNode]]:
+    """Return the tree ensembles, each with a name of its own."""
+    nodes = (node for node in graph.nodes if node.operator in ENSEMBLES)
+    return named((node.name, node.operator, node) for node in nodes)
+
+
+def _choose(graph: Graph, nodes: list[tuple[str, GraphNode]], select: str | None) -> GraphNode:
+    chosen = choose(nodes, select, "tree ensembles", bare)
     if chosen is None:
         what = listed(node.operator for node in graph.nodes) or "no operations at all"
         raise UnsupportedModelError(f"the ONNX file holds no tree ensemble, but {what}")

@@ -51,17 +51,26 @@ def matches(content: Content) -> bool:
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the trees of a PMML file; see `treeaudit.readers.Reader`."""
     document = parse(content.data, limits)
-    model = _choose(document, select)
+    models = _models(document)
+    model = _choose(document, models, select)
+    inside = next(name for name, one in models if one is model) if len(models) > 1 else ""
+    others = {
+        name: f"{clean(one.kind)} {show(name, 60)}" for name, one in models if one is not model
+    }
     try:
-        return _forest(document, model, select or "", source)
+        return replace(_forest(document, model, inside, source), others=others)
     except DataError as error:
         raise ReadError(f"the PMML is damaged: {error}") from None
 
 
-def _choose(document: Document, select: str | None) -> Model:
+def _models(document: Document) -> list[tuple[str, Model]]:
+    """Return the models that hold trees, each with a name of its own."""
     models = [model for model in document.models if model.trees]
-    stated = ((model.attributes.get("modelName", ""), model.kind, model) for model in models)
-    chosen = choose(named(stated), select, shown=bare)
+    return named((model.attributes.get("modelName", ""), model.kind, model) for model in models)
+
+
+def _choose(document: Document, models: list[tuple[str, Model]], select: str | None) -> Model:
+    chosen = choose(models, select, shown=bare)
     if chosen is None:
         kinds = [model.kind for model in document.models]
         kinds += [other for model in document.models for other in model.others]
@@ -126,9 +135,9 @@ def _leftovers(document: Document, model: Model, trees: list[Tree], *, numeric: 
     """Return what the file holds beside these trees, the models that are not audited included."""
     found = list(document.beside.found)
     for other in document.models:
-        if other is not model:
+        if other is not model and not other.trees:
             where = f"{clean(other.kind)} {show(other.attributes.get('modelName', ''), 60)}"
-            says = "another model, which is not audited: choose it with --select"
+            says = "another model, which holds no trees and is not audited"
             found.append(Leftover(kind="unseen", where=where, n=1, says=says))
     # Nobody has asked what the steps of boosting tell of the classes.
     steps = any(tree.attributes.get("functionName") == "regression" for tree in model.trees)

@@ -1,0 +1,85 @@
+"""``treeaudit release``: what was audited is written again, and what was written is audited."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from tests.cli.run import run
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(2000, 4))
+Y = np.where(RNG.random(2000) < 0.3, 1 - (X[:, 0] > 0), X[:, 0] > 0).astype(int)
+TREE = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=100, random_state=0).fit(X, Y)
+LEAKY = DecisionTreeClassifier(random_state=0).fit(X[:300], Y[:300])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    noted = copy.deepcopy(TREE)
+    noted.note_, noted.other_ = X, LEAKY
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(noted))
+    (tmp_path / "two.pkl").write_bytes(pickle.dumps({"old": TREE, "new": LEAKY}))
+    return tmp_path
+
+
+def test_what_is_written_passes(folder) -> None:
+    done = run("release", "m.pkl", "-o", "clean.pkl")
+    assert done.returncode == 0, done.stderr
+    first, second, third = done.stdout.splitlines()
+    assert first.startswith("left out: ")
+    assert "other_ (another model)" in first
+    assert second == "model  clean.pkl"
+    assert third.startswith(" PASS   all ")
+    live = pickle.loads((folder / "clean.pkl").read_bytes())
+    assert np.array_equal(live.predict_proba(X), TREE.predict_proba(X))
+    assert not hasattr(live, "note_")
+
+
+def test_the_returncode_is_that_of_the_scan(folder) -> None:
+    done = run("release", "two.pkl", "--select", "new", "-o", "clean.joblib", "-q")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0] == "model  clean.joblib"
+    assert done.stdout.splitlines()[1].startswith("FAIL  ")
+    passed = run("release", "two.pkl", "--select", "new", "-o", "c.json", "--policy", "observe")
+    assert passed.returncode == 0
+
+
+def test_the_report_as_json(folder) -> None:
+    done = run("release", "m.pkl", "-o", "clean.pkl", "--format", "json")
+    data = json.loads(done.stdout)
+    assert (data["verdict"], data["model"]["path"]) == ("pass", "clean.pkl")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["two.pkl", "-o", "c.pkl"], "the file holds 2 models (['old'], ['new']): choose one"),
+        (["m.pkl", "-o", "m.pkl", "--force"], "is the model itself"),
+        (["m.pkl", "-o", "two.pkl"], "exists already"),
+        (["m.pkl", "-o", "c.txt"], "a model is written as .json, .pkl"),
+        (["two.pkl", "--select", "x", "-o", "c.pkl"], "--select x: the file holds ['old'], ['new"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_sentence(folder, words, sentence) -> None:
+    done = run("release", *words)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_model_without_a_form_of_its_own_names_the_way_that_works(folder) -> None:
+    from sklearn.ensemble import StackingClassifier
+
+    stack = StackingClassifier([("a", DecisionTreeClassifier(max_depth=2))], cv=2)
+    stack.final_estimator = LogisticRegression()
+    (folder / "s.pkl").write_bytes(pickle.dumps(stack.fit(X, Y)))
+    assert "(-o model.json)" in run("release", "s.pkl", "-o", "c.pkl").stderr
+    assert run("release", "s.pkl", "-o", "model.json").returncode in (0, 1, 3)
+    assert ta.load("model.json").n_trees == 1

@@ -1,0 +1,71 @@
+"""``treeaudit release MODEL -o CLEAN``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treeaudit.cli.options import Force, Form, MaxBytes, Model, PolicyName, Quiet, Select
+
+if TYPE_CHECKING:
+    from treeaudit.findings.report import Report
+    from treeaudit.model.forest import Forest
+
+__all__ = ["release"]
+
+
+def release(
+    model: Model,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The model: .pkl, .joblib or .skops for scikit-learn, .json for any.",
+            metavar="FILE",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ],
+    policy: PolicyName = "default",
+    select: Select = None,
+    max_bytes: MaxBytes = None,
+    form: Form = "text",
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a model again from what was audited, and audit what was written.
+
+    No leaf changes. Whatever no prediction needs is left out: other models,
+    notes, seeds, code. The model given is left as it is.
+
+    treeaudit release model.pkl -o clean.pkl
+
+    treeaudit release bundle.pkl --select old -o old.json
+    """
+    import treeaudit as ta
+    from treeaudit.audit.scan import audit
+    from treeaudit.findings.request import Request
+    from treeaudit.reports import render
+    from treeaudit.writers import check_target
+
+    before = ta.load(model, select=select, max_bytes=max_bytes)
+    check_target(before, output, force=force)
+    written = ta.save(ta.release(before), output, force=force)
+    report = audit(Request(model=written, policy=policy))
+    if form == "json":
+        typer.echo(render(report, "json"), nl=False)
+    else:
+        _print(before, report, written, quiet=quiet)
+    raise typer.Exit(report.exit_code)
+
+
+def _print(before: "Forest", report: "Report", written: Path, *, quiet: bool) -> None:
+    from treeaudit.repair.release import left_out
+    from treeaudit.reports.plain_text import plain, printed
+    from treeaudit.reports.terminal import print_verdict
+
+    lines = [] if quiet else [f"left out: {plain(left_out(before, report.forest), 2000)}"]
+    lines.append(f"model  {plain(str(written), 1000)}")
+    typer.echo("\n".join(lines))
+    typer.echo(printed(lambda console: print_verdict(report, console, quiet=quiet), 80), nl=False)

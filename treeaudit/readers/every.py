@@ -1,0 +1,104 @@
+"""Every model in what a file holds, of every library, wherever it hangs."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from treeaudit.readers.estimators.ensembles import SEARCHES, children
+from treeaudit.readers.estimators.found import Found, elements, is_tree
+from treeaudit.readers.estimators.models import (
+    PASSED,
+    allowance,
+    members_of,
+    models_in,
+    tree_models,
+)
+from treeaudit.readers.limits import Allowance, Deepest
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.trained import is_trainer
+from treeaudit.readers.walk import Walk, walk
+
+__all__ = ["elsewhere", "library_of", "of_other_libraries", "usual"]
+
+_BOOSTERS = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}
+_PASSED = SEARCHES | {"Pipeline"}
+
+
+def library_of(value: Inert) -> str:
+    """Return the name of the library that a class is of."""
+    return value.cls.module.partition(".")[0]
+
+
+def usual(root: object) -> list[Found]:
+    """Return the models where files have them: at the top, in containers, pipelines, searches."""
+    return [*tree_models(root), *of_other_libraries(root)]
+
+
+def of_other_libraries(root: object) -> list[Found]:
+    """Return those of them that are not of scikit-learn."""
+
+    def known(found: Found) -> bool:
+        return library_of(found.estimator) in _BOOSTERS or is_trainer(found.estimator)
+
+    return list(models_in(root, known, _PASSED))
+
+
+def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
+    """Yield the fitted models that hang anywhere else, and are no part of those given.
+
+    Parameters
+    ----------
+    root
+        What the file holds, as inert data.
+    models
+        The models that are known already.
+    """
+    looks = allowance()
+    fitted = partial(_is_fitted, looks=looks)
+    known = {part for model in models for part in _parts(model, looks)}
+    taken = {model.inside for model in models}
+    for place in Walk(root):
+        value = place.value
+        if not isinstance(value, Inert) or id(value) in known:
+            continue
+        for found in models_in(value, fitted, PASSED, place.path):
+            if id(found.estimator) in known:
+                continue
+            if found.inside in taken:
+                # The way was cut short: another name stands for it.
+                found = replace(found, inside=f"{found.inside}[{len(taken)}]")
+            known.update(_parts(found, looks))
+            taken.add(found.inside)
+            yield found
+
+
+def _parts(model: Found, looks: Allowance) -> Iterator[int]:
+    """Yield what a model is and all models that it is made of, by identity."""
+    for part in walk(model, lambda one: one.estimator, children, Deepest.models):
+        looks.take(1)
+        yield id(part.estimator)
+        yield id(part.get("_Booster"))
+        if part.estimator.kind.startswith("GradientBoosting"):
+            yield from map(id, elements(part.get("estimators_")))
+
+
+def _is_fitted(found: Found, looks: Allowance) -> bool:
+    value = found.estimator
+    if is_tree(value) or is_trainer(value):
+        return True
+    begins = _BOOSTERS.get(library_of(value))
+    if begins is not None:
+        parts = ("_Booster", "__model")
+        fitted = value.kind.startswith(begins) and any(value.get(name) for name in parts)
+        return value.kind == "Booster" or fitted
+    if elements(value.get("_predictors")):
+        return True
+    if value.kind in PASSED or next(children(found), None) is None:
+        return False
+    return any(_holds_trees(member) for member in members_of(found, looks).trees)
+
+
+def _holds_trees(member: Found) -> bool:
+    """Tell whether a model that can have trees of its own was fitted."""
+    held = (member.get(name) for name in ("estimators_", "_predictors"))
+    return is_tree(member.estimator) or any(elements(one) for one in held)

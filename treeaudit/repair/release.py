@@ -1,0 +1,97 @@
+"""Write a model again from what was audited and nothing else."""
+
+from dataclasses import replace
+
+from treeaudit.defenses import without_leftovers
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.readers import load
+from treeaudit.writers import suffixes_of, to_estimator
+
+__all__ = ["left_out", "own_suffix", "release"]
+
+_MOST_NAMED = 12
+
+
+def release(model: object) -> Forest:
+    """Return a model as it was audited, without what else its file holds; no leaf changes.
+
+    Parameters
+    ----------
+    model
+        A path, a fitted estimator, or a `Forest`.
+
+    Returns
+    -------
+    Forest
+        Write it with `treeaudit.save`, or use it with
+        `treeaudit.writers.to_estimator`. Names of columns, classes and settings
+        stay; seeds, notes, other models and everything else that no prediction
+        needs are not in it.
+
+    Raises
+    ------
+    ReadError
+        If the model cannot be read, or it holds several and none was chosen.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier(random_state=7).fit(*load_iris(return_X_y=True))
+    >>> clean = release(tree)
+    >>> clean.trees[0].n_nodes == tree.tree_.node_count, "random_state" in clean.source.parameters
+    (True, False)
+    """
+    forest = without_leftovers(load(model))
+    return replace(forest, source=replace(forest.source, digest=None, n_bytes=None))
+
+
+def left_out(before: Forest, after: Forest) -> str:
+    """Say in one line what a file held that the file written from it does not hold.
+
+    Parameters
+    ----------
+    before
+        The model as it was read.
+    after
+        The model as it was read again from what was written.
+    """
+    stays = {(one.kind, one.where) for one in after.leftovers.found}
+    gone = [one for one in before.leftovers.found if (one.kind, one.where) not in stays]
+    names = dict.fromkeys(
+        f"{one.where} ({_what(one.kind, one.n, another=one.where in before.others.values())})"
+        for one in gone
+    )
+    shown = list(names)[:_MOST_NAMED]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "") if names else "nothing"
+
+
+def _what(kind: str, n: int, *, another: bool) -> str:
+    if another:
+        return "another model"
+    if kind == "unexplained":
+        return f"{n:,} {'byte' if n == 1 else 'bytes'}"
+    return {"unseen": "not read", "calls": "a name outside the usual libraries"}.get(
+        kind, kind.replace("-", " ")
+    )
+
+
+def own_suffix(forest: Forest) -> str | None:
+    """Return a suffix under which the model is written in its own form; None where it cannot be.
+
+    The estimator is put together, so that what is promised works.
+    """
+    source = forest.source
+    if source.format in ("treeaudit-json", "treeaudit-pickle"):
+        return ".json"
+    if ".pkl" not in suffixes_of(forest):
+        return None
+    try:
+        to_estimator(forest)
+    except UnsupportedModelError:
+        return None
+    named = "." + (source.path or "").rpartition(".")[2].lower()
+    return named if named in suffixes_of(forest) and named != ".json" else ".pkl"

@@ -1,0 +1,141 @@
+"""The reports of all models of one file, one after the other: what they share is said once."""
+
+import datetime
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from treeaudit.errors import DataError
+from treeaudit.findings.report import Report, Reports
+from treeaudit.output import write_file
+from treeaudit.reports import render, suffix_of
+from treeaudit.reports import to_dict as report_to_dict
+from treeaudit.reports.html import environment
+from treeaudit.reports.looks import VERDICT
+from treeaudit.reports.notebook import framed
+from treeaudit.reports.plain_text import printed
+from treeaudit.reports.provenance import model_name, shown_name
+from treeaudit.reports.summary import pill
+from treeaudit.reports.terminal import print_report
+from treeaudit.reports.to_json import HEAD, as_json
+from treeaudit.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "dumps",
+    "in_notebook",
+    "print_reports",
+    "print_worst",
+    "save",
+    "to_dict",
+    "to_html",
+    "to_text",
+]
+
+_HEIGHT = 900
+
+
+def to_dict(found: Reports) -> dict[str, Any]:
+    """Return the reports as plain data; each is what the report of one model is."""
+    return {
+        **HEAD,
+        "verdict": found.worst.verdict,
+        "reports": [report_to_dict(one) for one in found.reports],
+    }
+
+
+def dumps(found: Reports) -> str:
+    """Return the reports as JSON text."""
+    return as_json(to_dict(found))
+
+
+def to_text(found: Reports, width: int = 80, *, verbose: bool = False) -> str:
+    """Return the terminal reports without colours."""
+    return printed(lambda console: print_reports(found, console, verbose=verbose), width)
+
+
+def print_reports(found: Reports, console: "Console", *, verbose: bool = False) -> None:
+    """Print one report after the other, and then the verdict on the file."""
+    for one in found.reports:
+        print_report(one, console, verbose=verbose)
+        console.print()
+    print_worst(found, console)
+
+
+def print_worst(found: Reports, console: "Console") -> None:
+    """Print the verdict on the file: that of its worst model."""
+    from rich.text import Text
+
+    word = found.worst.verdict if found.worst.checks else "observed"
+    console.print(Text.assemble((f" {word.upper()} ", VERDICT[word].style), "  ", _said(found)))
+
+
+def _said(found: Reports) -> str:
+    words = [one.verdict for one in found.reports]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    return f"the file holds {len(words):,} models: {counts}"
+
+
+def to_html(
+    found: Reports, *, release_safe: bool = False, created: datetime.date | None = None
+) -> str:
+    """Return one page with the page of each model in it; that of the worst is open."""
+    pages = [
+        {
+            "name": shown_name(one),
+            "pill": pill(one)[0],
+            "tone": pill(one)[1],
+            "open": one is found.worst,
+            "frame": _frame(one, release_safe=release_safe),
+        }
+        for one in found.reports
+    ]
+    return (
+        environment()
+        .get_template("several.html.j2")
+        .render(
+            name=model_name(found.worst.forest),
+            pill=pill(found.worst)[0],
+            tone=pill(found.worst)[1],
+            said=_said(found),
+            pages=pages,
+            date=f"{created.day} {created:%B %Y}" if created is not None else "",
+            version=__version__,
+        )
+    )
+
+
+def _frame(report: Report, *, release_safe: bool) -> Markup:
+    page = framed(render(report, "html", release_safe=release_safe), _HEIGHT)
+    return Markup(page)  # noqa: S704  # escaped by `framed`
+
+
+def save(
+    found: Reports, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
+) -> Path:
+    """Write the reports in the format that the suffix of the path tells.
+
+    Raises
+    ------
+    DataError
+        If the suffix is unknown, the file exists already, or it is the model.
+    """
+    form = suffix_of(path)
+    model = found.worst.forest.source.path
+    if model is not None and Path(path).resolve() == Path(model).resolve():
+        raise DataError(f"{path} is the model itself; choose another name for the report")
+    if form == "html":
+        page = to_html(found, release_safe=release_safe, created=datetime.date.today())
+        return write_file(path, page, force=force)
+    if release_safe:
+        raise DataError(f"only the HTML report can be made release-safe, not .{form}")
+    return write_file(path, dumps(found) if form == "json" else to_text(found), force=force)
+
+
+def in_notebook(found: Reports) -> str:
+    """Return the HTML page in a frame."""
+    return framed(to_html(found))
