@@ -52,7 +52,7 @@ def _excess(findings: Sequence[Finding], _: Forest) -> float:
 
 _EXCESS = Rule(
     name="max-joint-label-excess",
-    title="Labels given back by all trees together beyond the model's own answers",
+    title="Labels all trees give back beyond the model's answers",
     bound="at most {:.1%}",
     measure=_excess,
     share=True,

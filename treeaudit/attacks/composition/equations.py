@@ -96,5 +96,5 @@ def _mean(tree: Tree, n_classes: int) -> Float:
 
 def _tells(tree: Tree) -> Flag:
     if tree.counts is not None:
-        return np.any(tree.counts > 0, axis=1)
+        return np.asarray((tree.counts > 0).any(axis=1))
     return np.full(tree.n_nodes, tree.label is not None or tree.value is not None)

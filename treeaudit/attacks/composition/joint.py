@@ -37,6 +37,8 @@ class Solution:
 
     Attributes
     ----------
+    x
+        Shape ``(n_people, n_columns)``, columns as in `Said.mean`.
     answer
         Shape ``(n_people,)``: the label as a position, or the number.
     steps
@@ -45,6 +47,7 @@ class Solution:
         Whether the last 25 steps changed fewer than one answer in a thousand.
     """
 
+    x: Float
     answer: Float | Index
     steps: int
     settled: bool
@@ -87,7 +90,7 @@ def solve(
             now = _answers(said, x)
             settled = bool(np.mean(np.abs(now - before) > tolerance) <= _SETTLED)
             before = now
-    return Solution(answer=_answers(said, x), steps=step, settled=settled)
+    return Solution(x=x, answer=_answers(said, x), steps=step, settled=settled)
 
 
 def labels_of(x: Float) -> Index:
@@ -107,7 +110,8 @@ def _members(said: Said, node: Int) -> "csr_matrix":
 
 def _times(matrix: "csr_matrix", x: Float) -> Float:
     """Return a product; one column is multiplied as a vector, which takes half the time."""
-    return np.asarray((matrix @ x[:, 0])[:, None] if x.shape[1] == 1 else matrix @ x)
+    product: Float = matrix @ (x[:, 0] if x.shape[1] == 1 else x)
+    return product[:, None] if product.ndim == 1 else product
 
 
 def _answers(said: Said, x: Float) -> Float | Index:
@@ -140,4 +144,5 @@ def _bounded(said: Said, x: Float) -> Float:
     down = -np.sort(-x, axis=1)
     over = (np.cumsum(down, axis=1) - 1) / np.arange(1, x.shape[1] + 1)
     last = (down > over).sum(axis=1) - 1
-    return np.maximum(x - over[np.arange(len(x)), last][:, None], 0.0)
+    nearest: Float = np.maximum(x - over[np.arange(len(x)), last][:, None], 0.0)
+    return nearest
