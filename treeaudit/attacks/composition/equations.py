@@ -33,16 +33,12 @@ class Said:
         there are two, or the number.
     told
         Whether the node is a leaf that says anything.
-    low, high
-        Between what every answer lies.
     """
 
     kind: Literal["shares", "labels", "numbers"]
     start: Wide
     mean: Float
     told: Flag
-    low: float = 0.0
-    high: float = 1.0
 
     def first(self, trees: int) -> "Said":
         """Return what the first trees say."""
@@ -75,10 +71,7 @@ def said_by(forest: Forest) -> Said:
     mean, tells = np.concatenate(parts), np.concatenate(told)
     start = np.cumsum([0, *map(len, parts)])
     if not n_classes:
-        low, high = mean[tells].min(initial=np.inf), mean[tells].max(initial=-np.inf)
-        return Said(
-            kind="numbers", start=start, mean=mean, told=tells, low=float(low), high=float(high)
-        )
+        return Said(kind="numbers", start=start, mean=mean, told=tells)
     # A forest of which every leaf holds one label only, by shares that are no counts, was made
     # to tell labels alone.
     sure = forest.counts_are not in ("exact", "likely", "noisy")

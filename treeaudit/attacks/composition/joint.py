@@ -2,10 +2,13 @@
 
 Unknown is the answer x of everybody: the share of each label, or a number. With P_t x the mean
 of x over the people of one's leaf in tree t, and s_t what that leaf says, the attacker minimises
-the sum of (P_t x - s_t) ** 2 over people and trees, x within its bounds: least squares over the
-leaves with weights 1 / sqrt(people). As every P_t is a projection, the curvature is at most the
-number of trees. The first step from nothing is the mean of what one's leaves say, the answer of
-the model itself; whatever comes after is what the trees say together.
+the sum of (P_t x - s_t) ** 2 over people and trees, shares within their bounds: least squares
+over the leaves with weights 1 / sqrt(people). As every P_t is a projection, the curvature is at
+most the number of trees. The first step from nothing is the mean of what one's leaves say, the
+answer of the model itself; whatever comes after is what the trees say together.
+
+Everybody has to be in it: of a sample of people a leaf tells no sum. With a quarter of 40,000
+people the attack found 95.6 % of labels where it finds 99.4 % with all (Adult, 100 trees).
 
 References
 ----------
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Solution", "labels_of", "solve"]
 
-_MOST_STEPS = 1_000
+_MOST_STEPS = 500
 _LOOK = 25
 _SETTLED = 1e-3
 
@@ -137,9 +140,14 @@ def _lacks(said: Said, mean: Float) -> Float:
 
 
 def _bounded(said: Said, x: Float) -> Float:
-    """Return the nearest answers that can be: shares of labels that add up, or numbers."""
+    """Return the nearest answers that can be: shares that add up to 1, or any number.
+
+    The extremes of the means of leaves are no bounds: people beyond them were averaged away.
+    """
+    if said.kind == "numbers":
+        return x
     if x.shape[1] == 1:
-        return np.clip(x, said.low, said.high)
+        return np.clip(x, 0.0, 1.0)
     # Duchi et al. (2008): the projection on the simplex.
     down = -np.sort(-x, axis=1)
     over = (np.cumsum(down, axis=1) - 1) / np.arange(1, x.shape[1] + 1)
