@@ -72,6 +72,19 @@ def test_what_was_not_judged_is_never_a_pass(model, reason) -> None:
     assert (report.checks[0].status, report.verdict) == ("skipped", "review")
 
 
+@pytest.mark.parametrize(
+    ("transform", "begins"), [("NONE", "trees together were not"), ("LOGISTIC", "not applicable")]
+)
+def test_onnx_adds_up_shares_or_steps(transform, begins) -> None:
+    source = ta.Source(
+        format="onnx",
+        estimator="TreeEnsembleClassifier",
+        parameters={"post_transform": transform},
+    )
+    case = six_people(answers="sum", counts_are="absent", source=source)
+    assert run_attack(Composition(), case).reason.startswith(begins)
+
+
 def test_train_is_what_it_asks_for() -> None:
     assert scanned(RandomForestClassifier(3)).results[0].asks == ("--train",)
     unlabelled = ta.scan(

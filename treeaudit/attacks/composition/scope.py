@@ -16,9 +16,13 @@ def not_applicable(forest: Forest) -> str | None:
         return "not applicable: a single tree has nothing to be put together with"
     if forest.answers in ("path", "leaf"):
         return "not applicable: the trees were grown without labels"
-    if forest.answers == "sum" and (
-        forest.source.format != "onnx" or forest.source.parameters.get("post_transform") in _STEPS
-    ):
+    # An ONNX forest adds up shares: only what makes shares of a sum tells that it adds steps.
+    source = forest.source
+    boosted = (
+        not source.estimator.startswith("TreeEnsemble")
+        or source.parameters.get("post_transform") in _STEPS
+    )
+    if forest.answers == "sum" and boosted:
         return "not applicable: boosted trees add up steps, they hold no shares of labels"
     return None
 
