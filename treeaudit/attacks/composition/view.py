@@ -1,6 +1,7 @@
 """What TA106 shows: labels given back and people alone, over the number of trees."""
 
 from treeaudit.attacks.composition.details import CompositionDetails
+from treeaudit.attacks.composition.scope import not_applicable
 from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, say
@@ -16,6 +17,8 @@ _KNOWS = "everybody's features, and puts all trees together"
 def view(result: Finding | Skipped, report: Report) -> View:
     """Return what is given back beside the model's own answers, and who is alone."""
     if isinstance(result, Skipped):
+        if not_applicable(report.forest) is not None:
+            return View()
         return View(rungs=(rung_not_run(_KNOWS, result),))
     details = details_of(result, CompositionDetails)
     what = "number" if details.tolerance is not None else "label"
