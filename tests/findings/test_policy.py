@@ -103,6 +103,7 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-unique-people", "fail"),
         ("max-certain-share", "skipped"),
         ("max-joint-label-excess", "pass"),  # one tree
+        ("max-joint-one-label-excess", "pass"),
         ("max-identifying-features", "skipped"),
         ("max-training-rows-inside", "skipped"),
         ("max-calls", "skipped"),

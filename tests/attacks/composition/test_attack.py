@@ -139,6 +139,19 @@ def test_numbers_are_given_back_by_their_means() -> None:
     assert report.verdict == "fail"
 
 
+def test_a_rare_label_is_not_hidden_behind_the_others() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(500, 6))
+    y = (rng.random(500) < 0.02).astype(int)
+    model = ExtraTreesClassifier(100, min_samples_leaf=10, random_state=0).fit(x, y)
+    details = ta.scan(model, train=(x, y))["TA106"].details
+    # Nearly every answer is right already, and everybody who has the label is found.
+    assert details.excess < 0.05
+    assert (details.rarest_own, details.rarest_joint, details.excess_of_one_label) == (0, 1, 1)
+    policy = ta.Policy(name="rare", values={"max-joint-one-label-excess": 0.25})
+    assert ta.scan(model, policy=policy, train=(x, y)).verdict == "fail"
+
+
 @pytest.mark.parametrize("policy", ASKED)
 def test_random_labels_of_large_leaves_do_not_pass(policy, tmp_path) -> None:
     rng = np.random.default_rng(1)

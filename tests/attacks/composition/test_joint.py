@@ -64,6 +64,8 @@ def test_three_trees_determine_six_labels_by_hand() -> None:
     assert (details.own, details.own.part) == (4 / 6, 4)
     assert (details.joint, details.joint.part) == (1, 6)
     assert details.excess == pytest.approx(1 / 3)
+    # Three are called 1 by the attack, all rightly; by the model A, B and C, one wrongly: 3 - 1.
+    assert details.excess_of_one_label == pytest.approx(2 / 3)
     assert (details.majority, details.rarest_people) == (0.5, 3)
     assert (details.rarest_joint, details.rarest_own) == (1, 2 / 3)
     assert [(at.trees, at.groups, at.alone, at.smallest) for at in details.curve] == [

@@ -50,6 +50,10 @@ def _excess(findings: Sequence[Finding], _: Forest) -> float:
     return max(0.0, details_of(findings[0], CompositionDetails).excess)
 
 
+def _excess_of_one_label(findings: Sequence[Finding], _: Forest) -> float:
+    return max(0.0, details_of(findings[0], CompositionDetails).excess_of_one_label or 0.0)
+
+
 _EXCESS = Rule(
     name="max-joint-label-excess",
     title="Labels all trees give back beyond the model's answers",
@@ -59,6 +63,15 @@ _EXCESS = Rule(
     needless=not_applicable,
     step="release fewer trees, or trees with larger leaves; rounding their shares hardly helps",
 )
+_ONE_LABEL = Rule(
+    name="max-joint-one-label-excess",
+    title="People of one label found beyond the model's answers",
+    bound="at most {:.1%}",
+    measure=_excess_of_one_label,
+    share=True,
+    needless=not_applicable,
+)
+"""Of a rare label all people may be found, and hardly any answer more be right of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +95,7 @@ class Composition:
         reference="Ganta, Kasiviswanathan and Smith (2008); Dinur and Nissim (2003)",
     )
     about: ClassVar[About] = "people"
-    checks: ClassVar[tuple[Rule, ...]] = (_EXCESS,)
+    checks: ClassVar[tuple[Rule, ...]] = (_EXCESS, _ONE_LABEL)
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = NEEDS
     details: ClassVar[type[Details]] = CompositionDetails
@@ -181,6 +194,7 @@ def _details(
         joint=Share.of(int(joint.sum()), n),
         own=Share.of(int(own.sum()), n),
         excess=Share((int(joint.sum()) - int(own.sum())) / n),
+        excess_of_one_label=_of_one_label(truth, found) if labels else None,
         majority=Share.of(int(of_label.max()), n) if labels else None,
         rarest_people=People(rarest) if labels else None,
         rarest_joint=Share.of(int(joint[rare].sum()), rarest) if labels else None,
@@ -202,6 +216,19 @@ def _details(
             for trees, size in sizes.items()
         ),
     )
+
+
+def _of_one_label(truth: _Truth, found: Solution) -> Share:
+    """Return what the attack finds more of the people of a label, less false alarms, at most."""
+    n = np.bincount(truth.real)
+
+    def net(answer: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Return how many are called a label rightly, less how many wrongly, per label."""
+        right = np.bincount(answer[answer == truth.real], minlength=len(n))[: len(n)]
+        return 2 * right - np.bincount(answer, minlength=len(n))[: len(n)]
+
+    more = net(found.answer) - net(truth.own)
+    return Share(float((more[n > 0] / n[n > 0]).max()))
 
 
 def _summary(details: CompositionDetails, n_trees: int) -> str:

@@ -52,6 +52,9 @@ class CompositionDetails(Details):
         and the model itself answers.
     excess
         ``joint`` minus ``own``; below 0 where the attack finds less.
+    excess_of_one_label
+        People called a label rightly less people called it wrongly, beyond those of the model, of
+        all who have it: of the label of which that is most; None for numbers.
     majority
         Share of the most frequent label; None for numbers.
     rarest_people, rarest_joint, rarest_own
@@ -74,6 +77,7 @@ class CompositionDetails(Details):
     joint: Share
     own: Share
     excess: Share
+    excess_of_one_label: Share | None
     majority: Share | None
     rarest_people: People | None
     rarest_joint: Share | None
