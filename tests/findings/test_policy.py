@@ -102,6 +102,8 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("min-leaf", "fail"),
         ("max-unique-people", "fail"),
         ("max-certain-share", "skipped"),
+        ("max-joint-label-excess", "pass"),  # one tree
+        ("max-joint-one-label-excess", "pass"),
         ("max-identifying-features", "skipped"),
         ("max-training-rows-inside", "skipped"),
         ("max-calls", "skipped"),
@@ -311,7 +313,9 @@ def test_every_check_has_its_threshold(figure_3, values, found, status) -> None:
 def test_no_check_passes_when_its_attack_was_skipped_or_not_run(figure_3, name) -> None:
     policy, rule = ta.Policy(name="mine", values={name: 1}), CHECKS[name]
     regressor = dataclasses.replace(
-        figure_3, schema=dataclasses.replace(figure_3.schema, classes=None)
+        figure_3,
+        trees=figure_3.trees * 2,
+        schema=dataclasses.replace(figure_3.schema, classes=None),
     )
     skipped = [ta.Skipped(id=i, title="x", reason="not possible") for i in rule.attacks]
     for results in (skipped, []):

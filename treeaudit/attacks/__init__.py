@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from treeaudit.attacks.attribute_inference.attack import Attributes
 from treeaudit.attacks.background.attack import Background
 from treeaudit.attacks.case import Attack, Case, Need
+from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.homogeneity.attack import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
 from treeaudit.attacks.leftovers import (
@@ -44,6 +45,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     Background,
     Attributes,
     Membership,
+    Composition,
     Sensitive,
     Identifiers,
     TrainingData,

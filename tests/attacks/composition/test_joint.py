@@ -1,0 +1,203 @@
+"""The joint label attack: by hand, by laws, and by other routes to the same optimum."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog, lsq_linear
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+import treeaudit as ta
+from tests.attacks.people import records_of
+from tests.strategies import examples
+from treeaudit.attacks import Case, run_attack
+from treeaudit.attacks.composition.attack import Composition
+from treeaudit.attacks.composition.equations import said_by
+from treeaudit.attacks.composition.groups import groups_together
+from treeaudit.attacks.composition.joint import solve
+
+INF = np.inf
+
+
+def multiway(feature: int, counts: list[list[int]]) -> ta.Tree:
+    """Return a tree of one question: the value 0, 1, 2, … leads to the first, second, … leaf."""
+    n = len(counts)
+    table = np.array(counts, dtype=float)
+    return ta.Tree(
+        parent=[-1] + [0] * n,
+        feature=[-1] + [feature] * n,
+        low=[-INF, -INF, *(i + 0.5 for i in range(n - 1))],
+        high=[INF, *(i + 0.5 for i in range(n - 1)), INF],
+        n_records=[int(table.sum()), *table.sum(axis=1).astype(int)],
+        counts=[table.sum(axis=0), *table],
+    )
+
+
+def case_of(trees, leaves, labels, **stated) -> Case:
+    schema = ta.Schema.numeric(len(trees), [f"c{i}" for i in range(max(labels) + 1)])
+    forest = ta.Forest(trees=tuple(trees), schema=schema, **stated)
+    people = records_of(forest, leaves, labels)
+    return Case(forest=forest, table=ta.reconstruct(forest).groups, train=people)
+
+
+def six_people(**stated) -> Case:
+    """Return A to F, labels 1 0 1 0 1 0, in pairs AB CD EF, FA BC DE, and threes ABC DEF.
+
+    A pair of share 1/2 holds two different labels: A and C and E are alike, and so are the others.
+    Of A, B and C two have the label: A and C.
+    """
+    trees = [
+        multiway(0, [[1, 1], [1, 1], [1, 1]]),
+        multiway(1, [[1, 1], [1, 1], [1, 1]]),
+        multiway(2, [[1, 2], [2, 1]]),
+    ]
+    leaves = [[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 2, 1], [2, 2, 1], [2, 0, 1]]
+    return case_of(trees, leaves, [1, 0, 1, 0, 1, 0], **stated)
+
+
+def test_three_trees_determine_six_labels_by_hand() -> None:
+    found = run_attack(Composition(), six_people())
+    details = found.details
+    # The model answers (1/2 + 1/2 + 2/3) / 3 for A, B and C: wrong for B, and so for E.
+    assert (details.own, details.own.part) == (4 / 6, 4)
+    assert (details.joint, details.joint.part) == (1, 6)
+    assert details.excess == pytest.approx(1 / 3)
+    # Three are called 1 by the attack, all rightly; by the model A, B and C, one wrongly: 3 - 1.
+    assert details.excess_of_one_label == pytest.approx(2 / 3)
+    assert (details.majority, details.rarest_people) == (0.5, 3)
+    assert (details.rarest_joint, details.rarest_own) == (1, 2 / 3)
+    assert [(at.trees, at.groups, at.alone, at.smallest) for at in details.curve] == [
+        (1, 3, 0, 2),
+        (2, 6, 6, 1),
+        (3, 6, 6, 1),
+    ]
+    assert (details.by, details.draws_known, details.settled) == ("shares", True, True)
+    assert details.equations == 8
+    assert (found.severity, found.people) == ("high", 2)
+    assert found.summary == (
+        "3 trees together give back the label of 100.0% of 6 people; the model's own answers are "
+        "right for 66.7%."
+    )
+
+
+def test_three_trees_determine_four_labels_by_hand() -> None:
+    # AB CD, AC BD of share 1/2 each; AD all, BC none.
+    trees = [multiway(0, [[1, 1], [1, 1]]), multiway(1, [[1, 1], [1, 1]])]
+    trees.append(multiway(2, [[0, 2], [2, 0]]))
+    leaves = [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    case = case_of(trees, leaves, [1, 0, 0, 1])
+    x = solve(said_by(case.forest), case.train.node).x[:, 0]
+    np.testing.assert_allclose(x, [1, 0, 0, 1], atol=1e-3)
+    # The model answers 2/3 and 1/3: right as well.
+    found = run_attack(Composition(), case)
+    assert (found.details.joint, found.details.own, found.status) == (1, 1, "clear")
+    assert found.summary.startswith("3 trees together give back no more labels")
+
+
+def test_one_tree_gives_back_its_own_answers() -> None:
+    case = six_people()
+    said = said_by(case.forest)
+    first = solve(said.first(1), case.train.node)
+    np.testing.assert_allclose(first.x[:, 0], 0.5)
+
+
+def test_leaves_of_everybody_give_back_the_majority() -> None:
+    trees = [multiway(0, [[3, 5]]), multiway(1, [[3, 5]])]
+    case = case_of(trees, np.zeros((8, 2)), [0] * 3 + [1] * 5)
+    details = run_attack(Composition(), case).details
+    assert details.joint == details.own == details.majority == 5 / 8
+    assert (details.excess, details.rarest_joint) == (0, 0)
+
+
+def random_forest(seed: int, classes: int, *, bootstrap: bool):
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 6, (40, 5)).astype(float), rng.integers(0, classes, 40)
+    y[:classes] = range(classes)
+    model = (RandomForestClassifier if bootstrap else ExtraTreesClassifier)(
+        7, min_samples_leaf=3, max_features=1, random_state=seed
+    )
+    return ta.load(model.fit(x, y)), x, y
+
+
+def rows_of(said, node) -> np.ndarray:
+    """Return leaves x people, divided by the root of how many they are, leaf by leaf."""
+    rows = []
+    for t in range(node.shape[1]):
+        for leaf in np.unique(node[:, t]):
+            member = (node[:, t] == leaf).astype(float)
+            rows.append((member / np.sqrt(member.sum()), said.start[t] + leaf, member.sum()))
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("doubt", [0.0, 0.3])
+def test_the_optimum_is_that_of_bounded_least_squares(seed, doubt) -> None:
+    forest, x, _ = random_forest(seed, 2, bootstrap=bool(seed % 2))
+    node, said = forest.apply(x), said_by(forest)
+    rows = rows_of(said, node)
+    a = np.array([row for row, _, _ in rows])
+    b = np.array([said.mean[at, 0] * np.sqrt(size) for _, at, size in rows])
+    own = np.mean([said.mean[said.start[t] + node[:, t], 0] for t in range(7)], axis=0)
+    full = np.vstack([a, np.sqrt(doubt) * np.eye(len(x))])
+    wanted = lsq_linear(full, np.r_[b, np.sqrt(doubt) * own], bounds=(0, 1), tol=1e-12).x
+    # No two steps are the same within less than nothing: it goes on to the end.
+    ours = solve(said, node, doubt=doubt, tolerance=-1.0, most=5_000).x[:, 0]
+    np.testing.assert_allclose(a @ ours, a @ wanted, atol=1e-4)
+    if doubt:
+        np.testing.assert_allclose(ours, wanted, atol=1e-4)
+    numbers = solve(replace(said, kind="numbers"), node, doubt=doubt, tolerance=-1.0, most=5_000)
+    free = np.linalg.lstsq(full, np.r_[b, np.sqrt(doubt) * own], rcond=None)[0]
+    np.testing.assert_allclose(a @ numbers.x[:, 0], a @ free, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_majorities_that_can_be_met_are_met_as_by_a_linear_program(seed) -> None:
+    forest, x, _ = random_forest(seed, 2, bootstrap=False)
+    labelled = ta.defend(forest, method="labels-only")
+    node, said = forest.apply(x), said_by(labelled)
+    assert said.kind == "labels"
+    rows = rows_of(said, node)
+    sign = np.array([1 if said.mean[at, 0] < 0.5 else -1 for _, at, _ in rows])[:, None]
+    share = np.array([row / np.sqrt(size) for row, _, size in rows])
+    slack = np.eye(len(rows))
+    lp = linprog(
+        np.r_[np.zeros(40), np.ones(len(rows))],
+        A_ub=np.hstack([sign * share, -slack]),
+        b_ub=sign[:, 0] / 2,
+        bounds=[(0, 1)] * 40 + [(0, None)] * len(rows),
+    )
+    assert lp.fun == pytest.approx(0, abs=1e-9)
+    ours = solve(said, node, most=5_000).x[:, 0]
+    assert (sign * (share @ ours[:, None] - 0.5)).max() < 0.01
+
+
+@given(seed=st.integers(0, 10_000), classes=st.integers(2, 4))
+@examples(15)
+def test_relabelling_classes_changes_nothing(seed, classes) -> None:
+    forest, x, y = random_forest(seed, classes, bootstrap=False)
+    order = np.random.default_rng(seed).permutation(classes)
+    trees = [replace(tree, counts=tree.counts[:, order]) for tree in forest.trees]
+    node = forest.apply(x)
+    one, other = (
+        solve(replace(said_by(f), kind="shares"), node, most=100).x
+        for f in (forest, replace(forest, trees=tuple(trees)))
+    )
+    if classes == 2:
+        one, other = (np.hstack([1 - x, x]) for x in (one, other))
+    np.testing.assert_allclose(one[:, order], other, atol=1e-6)
+    np.testing.assert_allclose(one.sum(axis=1), 1)
+    assert len(y) == len(one)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 12), st.integers(1, 5))
+@examples(30)
+def test_more_trees_never_lower_the_number_of_groups(seed, trees, leaves) -> None:
+    node = np.random.default_rng(seed).integers(0, leaves, (50, trees)).astype(np.int32)
+    found = groups_together(node, range(1, trees + 1))
+    for t, sizes in found.items():
+        wanted = np.unique(node[:, :t], axis=0, return_counts=True)[1]
+        assert sizes.tolist() == sorted(wanted.tolist())
+    counts = [len(found[t]) for t in range(1, trees + 1)]
+    assert counts == sorted(counts)

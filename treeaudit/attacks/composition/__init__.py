@@ -1,0 +1,1 @@
+"""TA106: what the trees of a forest say together."""

@@ -1,0 +1,245 @@
+"""Composition: what all trees of a forest say together (TA106).
+
+Every leaf may hold many people, and still nobody shares all leaves with anybody. To somebody who
+knows everybody's features each leaf is one equation on the labels of its people, and a forest
+has more equations than people. What the model answers anyway is no leak of its leaves: the
+measure is what the equations give back beyond the model's own answers, on the same people.
+
+References
+----------
+Ganta, Kasiviswanathan and Smith (2008), Composition attacks and auxiliary information in data
+privacy. Dinur and Nissim (2003), Revealing information while preserving privacy: least squares on
+the answers of subset queries.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.arrays import Flag
+from treeaudit.attacks.case import Case, Need, severity_of_share
+from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
+from treeaudit.attacks.composition.equations import Said, said_by
+from treeaudit.attacks.composition.groups import groups_together
+from treeaudit.attacks.composition.joint import Solution, solve
+from treeaudit.attacks.composition.scope import NEEDS, not_applicable
+from treeaudit.attacks.composition.view import view
+from treeaudit.findings.checks import Rule
+from treeaudit.findings.details import Details
+from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
+from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.report import Show
+from treeaudit.model.forest import Forest
+from treeaudit.people.predictions import class_shares
+from treeaudit.people.records import Records
+
+__all__ = ["Composition"]
+
+_GROUPED = (1, 2, 5, 10, 20, 50, 100)
+_SOLVED = (5, 20, 100)
+_TOLERANCE = 0.01
+_DOUBT = {"shares": 0.3, "labels": 1.0, "numbers": 0.3}
+"""Where the draws of the trees are not known: what a leaf says is off, and people are likelier to
+be what the model answers. Found on Adult, leaves of 2 to 100 people."""
+
+
+def _excess(findings: Sequence[Finding], _: Forest) -> float:
+    return max(0.0, details_of(findings[0], CompositionDetails).excess)
+
+
+def _excess_of_one_label(findings: Sequence[Finding], _: Forest) -> float:
+    return max(0.0, details_of(findings[0], CompositionDetails).excess_of_one_label or 0.0)
+
+
+_EXCESS = Rule(
+    name="max-joint-label-excess",
+    title="Labels all trees give back beyond the model's answers",
+    bound="at most {:.1%}",
+    measure=_excess,
+    share=True,
+    needless=not_applicable,
+    step="release fewer trees, or trees with larger leaves; rounding their shares hardly helps",
+)
+_ONE_LABEL = Rule(
+    name="max-joint-one-label-excess",
+    title="People of one label found beyond the model's answers",
+    bound="at most {:.1%}",
+    measure=_excess_of_one_label,
+    share=True,
+    needless=not_applicable,
+)
+"""Of a rare label all people may be found, and hardly any answer more be right of all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composition:
+    """Put the leaves of all trees together: groups, and the labels that fit all of them."""
+
+    id: ClassVar[str] = "TA106"
+    title: ClassVar[str] = "Composition of trees"
+    words: ClassVar[Words] = Words(
+        attacker="What a leaf tells is one equation on the labels of the people in it. The "
+        "attacker, who knows which leaves everybody ends in, solves the equations of all trees "
+        "together for the labels of single people.",
+        assumes="the attacker has the file and knows the features of everybody in the training "
+        "data, but nobody's label and not who was drawn into which tree",
+        remedy="release fewer trees, or trees with larger leaves; rounding shares, or keeping only "
+        "the label of each leaf, takes little away",
+        limit="one way to solve the equations, by least squares: another may find more; seeds that "
+        "repeat the draws (TA203) are not used, so that nothing passes beside them; not judged "
+        "without --train, and not for boosted trees, whose leaves hold steps: attacks on these are "
+        "to follow",
+        reference="Ganta, Kasiviswanathan and Smith (2008); Dinur and Nissim (2003)",
+    )
+    about: ClassVar[About] = "people"
+    checks: ClassVar[tuple[Rule, ...]] = (_EXCESS, _ONE_LABEL)
+    view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = NEEDS
+    details: ClassVar[type[Details]] = CompositionDetails
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return what all trees give back of the labels, or of the number that is predicted.
+
+        Skipped where nothing was given back and not everything could be used.
+        """
+        forest, train = case.forest, case.people("train")
+        said = said_by(forest)
+        unseen = _unseen(forest, said)
+        if not said.told.any():
+            reason = "trees together were not judged: the file tells nothing of its leaves"
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        truth = _Truth.of(train, forest, said)
+        doubt = 0.0 if _draws_known(forest) else _DOUBT[said.kind]
+        right: dict[int, Flag] = {}
+        for trees in sorted({t for t in _SOLVED if t < forest.n_trees} | {forest.n_trees}):
+            found = solve(said.first(trees), train.node, doubt=doubt, tolerance=truth.tolerance)
+            right[trees] = truth.right(found.answer)
+            case.step("putting trees together", trees, forest.n_trees)
+        if not found.settled:
+            unseen += (f"the equations were not solved after {found.steps:,} steps",)
+        details = _details(case, said, truth, right, found)
+        if details.excess <= 0 and unseen:
+            return Skipped(id=self.id, title=self.title, reason=unseen[0])
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=severity_of_share(details.excess),
+            leaves=0,
+            people=max(0, (details.joint.part or 0) - (details.own.part or 0)),
+            summary=_summary(details, forest.n_trees),
+            looked=(f"leaves of {forest.n_trees:,} trees together",),
+            unseen=unseen,
+            details=details,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Truth:
+    """What people really are, and what the model answers; a tolerance of 0 for labels."""
+
+    real: npt.NDArray[Any]
+    own: npt.NDArray[Any]
+    tolerance: float
+
+    @classmethod
+    def of(cls, train: Records, forest: Forest, said: Said) -> "_Truth":
+        if said.kind != "numbers":
+            own = class_shares(forest, train)[0].argmax(axis=1)
+            return cls(real=train.known_labels, own=own, tolerance=0.0)
+        real = np.zeros(0) if train.targets is None else train.targets
+        answers = said.mean[said.nodes(train.node), 0].mean(axis=1)
+        return cls(real=real, own=answers, tolerance=_TOLERANCE * float(real.std()))
+
+    def right(self, answer: npt.NDArray[Any]) -> Flag:
+        right: Flag = np.abs(answer - self.real) <= self.tolerance
+        return right
+
+
+def _draws_known(forest: Forest) -> bool:
+    """Tell whether what a leaf says is true of exactly the people who end in it."""
+    counted = forest.counts_are in ("exact", "likely") or forest.schema.classes is None
+    return forest.records_are == "all" and counted
+
+
+def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
+    """Say what the attacker could use and the attack does not."""
+    tells = np.logical_or.reduceat(said.told, said.start[:-1])
+    silent, unseen = int((~tells).sum()), []
+    if silent:
+        unseen.append(f"{silent:,} of {forest.n_trees:,} trees tell nothing of their leaves")
+    if any(one.kind == "seeds" for one in forest.leftovers.found):
+        unseen.append("seeds in the file tell who is in which tree (TA203): take them out first")
+    return tuple(unseen)
+
+
+def _details(
+    case: Case, said: Said, truth: _Truth, right: dict[int, Flag], found: Solution
+) -> CompositionDetails:
+    n_trees, train = case.forest.n_trees, case.people("train")
+    n, joint, own = len(train), right[n_trees], truth.right(truth.own)
+    labels = said.kind != "numbers"
+    of_label = np.bincount(train.known_labels) if labels else np.zeros(1, dtype=np.int64)
+    held = np.flatnonzero(of_label)
+    rare = train.known_labels == held[of_label[held].argmin()] if labels else np.zeros(n, np.bool_)
+    rarest = int(rare.sum())
+    sizes = groups_together(train.node, {*_GROUPED, n_trees})
+    member = np.bincount(said.nodes(train.node).ravel(), minlength=len(said.told))
+    return CompositionDetails(
+        train=People(n),
+        by=said.kind,
+        draws_known=_draws_known(case.forest),
+        joint=Share.of(int(joint.sum()), n),
+        own=Share.of(int(own.sum()), n),
+        excess=Share((int(joint.sum()) - int(own.sum())) / n),
+        excess_of_one_label=_of_one_label(truth, found) if labels else None,
+        majority=Share.of(int(of_label.max()), n) if labels else None,
+        rarest_people=People(rarest) if labels else None,
+        rarest_joint=Share.of(int(joint[rare].sum()), rarest) if labels else None,
+        rarest_own=Share.of(int(own[rare].sum()), rarest) if labels else None,
+        tolerance=None if labels else truth.tolerance,
+        equations=int((said.told & (member > 0)).sum()),
+        steps=found.steps,
+        settled=found.settled,
+        k=case.k,
+        curve=tuple(
+            FirstTrees(
+                trees=trees,
+                groups=People(len(size), "group", "groups"),
+                alone=People(int((size == 1).sum())),
+                below_k=People(int(size[size < case.k].sum())),
+                smallest=People(int(size[0])),
+                joint=Share.of(int(right[trees].sum()), n) if trees in right else None,
+            )
+            for trees, size in sizes.items()
+        ),
+    )
+
+
+def _of_one_label(truth: _Truth, found: Solution) -> Share:
+    """Return what the attack finds more of the people of a label, less false alarms, at most."""
+    n = np.bincount(truth.real)
+
+    def net(answer: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Return how many are called a label rightly, less how many wrongly, per label."""
+        right = np.bincount(answer[answer == truth.real], minlength=len(n))[: len(n)]
+        return 2 * right - np.bincount(answer, minlength=len(n))[: len(n)]
+
+    more = net(found.answer) - net(truth.own)
+    return Share(float((more[n > 0] / n[n > 0]).max()))
+
+
+def _summary(details: CompositionDetails, n_trees: int) -> str:
+    what = "number" if details.tolerance is not None else "label"
+    own = f"the model's own answers are right for {details.own:.1%}"
+    if details.excess <= 0:
+        return (
+            f"{n_trees:,} trees together give back no more {what}s than the model answers anyway: "
+            f"{own} of {details.train:,} people."
+        )
+    return (
+        f"{n_trees:,} trees together give back the {what} of {details.joint:.1%} of "
+        f"{details.train:,} people; {own}."
+    )

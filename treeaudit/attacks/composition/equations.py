@@ -1,0 +1,93 @@
+"""What every leaf of a forest says of the people who end in it.
+
+A leaf that tells the share of a label says what the labels of its people are on average, one
+that tells a number what their numbers are, and one that tells a label which is the most frequent.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+from treeaudit.people.predictions import node_shares
+
+__all__ = ["Said", "said_by"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Said:
+    """What the nodes of a forest say, one entry per node, tree after tree.
+
+    Attributes
+    ----------
+    kind
+        ``shares``: the mean of what is asked for; ``labels``: the most frequent label;
+        ``numbers``: the mean of the number that is predicted.
+    start
+        Shape ``(n_trees + 1,)``: the nodes of tree t are ``start[t]`` to ``start[t + 1]``.
+    mean
+        Shape ``(n_nodes, n_columns)``: a column per class, that of the second class alone where
+        there are two, or the number.
+    told
+        Whether the node is a leaf that says anything.
+    """
+
+    kind: Literal["shares", "labels", "numbers"]
+    start: Wide
+    mean: Float
+    told: Flag
+
+    def first(self, trees: int) -> "Said":
+        """Return what the first trees say."""
+        start = self.start[: trees + 1]
+        end = int(start[-1])
+        return replace(self, start=start, mean=self.mean[:end], told=self.told[:end])
+
+    def nodes(self, node: Int) -> Wide:
+        """Return where each person ends, as positions, shape ``(n_people, n_trees)``."""
+        return node[:, : len(self.start) - 1] + self.start[:-1]
+
+
+def said_by(forest: Forest) -> Said:
+    """Return what the leaves say of labels, or of the number that the model predicts.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 15],
+    ...     high=[np.inf, 15, np.inf], counts=[[1, 4], [1, 0], [0, 4]])
+    >>> said = said_by(ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"])))
+    >>> said.mean.ravel().tolist(), said.told.tolist()
+    ([0.8, 0.0, 1.0], [False, True, True])
+    """
+    n_classes = len(forest.schema.classes or ())
+    parts, told = [], []
+    for tree in forest.trees:
+        parts.append(_mean(tree, n_classes))
+        told.append(tree.is_leaf & _tells(tree))
+    mean, tells = np.concatenate(parts), np.concatenate(told)
+    start = np.cumsum([0, *map(len, parts)])
+    if not n_classes:
+        return Said(kind="numbers", start=start, mean=mean, told=tells)
+    # A forest of which every leaf holds one label only, by shares that are no counts, was made
+    # to tell labels alone.
+    sure = forest.counts_are not in ("exact", "likely", "noisy")
+    only = sure and bool(np.isin(mean[tells], (0.0, 1.0)).all())
+    return Said(kind="labels" if only else "shares", start=start, mean=mean, told=tells)
+
+
+def _mean(tree: Tree, n_classes: int) -> Float:
+    if n_classes:
+        shares = node_shares(tree, n_classes)
+        return shares[:, 1:] if n_classes == 2 else shares
+    value = np.zeros(tree.n_nodes) if tree.value is None else tree.value
+    return value[:, None]
+
+
+def _tells(tree: Tree) -> Flag:
+    if tree.counts is not None:
+        return np.asarray((tree.counts > 0).any(axis=1))
+    return np.full(tree.n_nodes, tree.label is not None or tree.value is not None)

@@ -1,0 +1,73 @@
+"""Which models the trees of which can be put together, and what that needs."""
+
+from treeaudit.attacks.case import Case, Need
+from treeaudit.model.forest import Forest
+
+__all__ = ["NEEDS", "not_applicable"]
+
+_MOST_PAIRS = 100_000_000
+"""People times trees: 1.2 GB while they are put together."""
+_STEPS = ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
+
+
+def not_applicable(forest: Forest) -> str | None:
+    """Say why there is nothing that trees could give away together; None where there may be."""
+    if forest.n_trees == 1:
+        return "not applicable: a single tree has nothing to be put together with"
+    if forest.answers in ("path", "leaf"):
+        return "not applicable: the trees were grown without labels"
+    # An ONNX forest adds up shares: only what makes shares of a sum tells that it adds steps.
+    source = forest.source
+    boosted = (
+        not source.estimator.startswith("TreeEnsemble")
+        or source.parameters.get("post_transform") in _STEPS
+    )
+    if forest.answers == "sum" and boosted:
+        return "not applicable: boosted trees add up steps, they hold no shares of labels"
+    return None
+
+
+def _not_judged(forest: Forest) -> str | None:
+    """Say why trees that may give something away together are not attacked."""
+    said = "trees together were not judged: "
+    if forest.tree_classes is not None:
+        return said + "they tell different labels apart"
+    if forest.answers == "sum":
+        return said + "an ONNX file does not tell whether its leaves hold shares or steps"
+    if forest.answers not in ("mean", "vote", "confidence"):
+        return said + "how they answer together is not told by them alone"
+    if forest.source.parameters.get("criterion") == "absolute_error":
+        return said + "their leaves hold medians"
+    tree = forest.trees[0]
+    held = (tree.counts, tree.label) if forest.schema.classes is not None else (tree.value,)
+    if all(one is None for one in held):
+        return said + (forest.counts_reason or "their leaves hold no labels")
+    return None
+
+
+def _people(case: Case) -> str | None:
+    if case.train is None:
+        return "trees together were not judged; give --train"
+    if len(case.train) * case.forest.n_trees > _MOST_PAIRS:
+        return (
+            f"trees together were not judged: {len(case.train):,} people in "
+            f"{case.forest.n_trees:,} trees are more than {_MOST_PAIRS:,} pairs"
+        )
+    return None
+
+
+def _answers(case: Case) -> str | None:
+    train = case.train
+    told = train is not None and (train.labels is not None or train.targets is not None)
+    if train is None or told:
+        return None
+    return f"{train.origin} has no column of what the model predicts; name it with --target"
+
+
+NEEDS: tuple[Need, ...] = (
+    Need(missing=lambda case: not_applicable(case.forest)),
+    Need(missing=lambda case: _not_judged(case.forest)),
+    Need(missing=_people, asks=("--train",)),
+    Need(missing=_answers, asks=("--target",)),
+)
+"""In this order."""

@@ -1,0 +1,89 @@
+"""What TA106 shows: labels given back and people alone, over the number of trees."""
+
+from treeaudit.attacks.composition.details import CompositionDetails
+from treeaudit.attacks.composition.scope import not_applicable
+from treeaudit.attacks.showing import rung_not_run
+from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.numbers import Count, People, Phrase, Share, say
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+from treeaudit.stats import fact
+
+__all__ = ["view"]
+
+_KNOWS = "everybody's features, and puts all trees together"
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return what is given back beside the model's own answers, and who is alone."""
+    if isinstance(result, Skipped):
+        if not_applicable(report.forest) is not None:
+            return View()
+        return View(rungs=(rung_not_run(_KNOWS, result),))
+    details = details_of(result, CompositionDetails)
+    what = "number" if details.tolerance is not None else "label"
+    last, own = details.curve[-1], say("{} by the model's own answers", details.own)
+    return View(
+        brief=say(f"{{}} of {what}s given back, {{}}", details.joint, own),
+        figure=Figure(
+            number=People(result.people),
+            counts=f"more whose {what} all trees together give back than the model itself answers",
+        ),
+        rungs=(
+            Rung(
+                knows=say(_KNOWS),
+                number=say("{}", details.joint),
+                follows=say(f"of the {what}s given back; {{}}", own),
+            ),
+        ),
+        facts=(
+            (
+                "All leaves together",
+                say("{} with leaves that nobody else has, {} in groups below {}",
+                    last.alone, last.below_k, details.k),
+            ),
+            *_rarest(details),
+        ),
+        plots=(_given_back(details, what), _alone(details)),
+    )  # fmt: skip
+
+
+def _rarest(details: CompositionDetails) -> tuple[tuple[str, Phrase], ...]:
+    people, joint, own = details.rarest_people, details.rarest_joint, details.rarest_own
+    if people is None or joint is None or own is None:
+        return ()
+    text = "of {} who have it {} given back, {} by the model's own answers"
+    return (("Rarest label", say(text, people, joint, own)),)
+
+
+def _given_back(details: CompositionDetails, what: str) -> Plot:
+    shares = [
+        (say("{}", Count(at.trees, "tree", "trees")), at.joint)
+        for at in details.curve
+        if at.joint is not None
+    ]
+    shares.append((say("the model's own answers"), details.own))
+    if details.majority is not None:
+        shares.append((say("the most frequent label"), details.majority))
+    return Plot(
+        title=say(f"People whose {what} is given back"),
+        lines=tuple(_bar(name, share) for name, share in shares),
+        heads=("people",),
+    )
+
+
+def _alone(details: CompositionDetails) -> Plot:
+    n = details.train
+    return Plot(
+        title=say("People with leaves that nobody else has"),
+        lines=tuple(
+            _bar(say("{}", Count(at.trees, "tree", "trees")), Share.of(at.alone, n))
+            for at in details.curve
+        ),
+        heads=("people",),
+    )
+
+
+def _bar(name: Phrase, share: Share) -> Line:
+    mark = Mark(kind="part", share=fact(share, share.whole or 0))
+    return Line(name=name, marks=(mark,), cells=(say("{}", share),), tells_of=share.part)
