@@ -556,7 +556,7 @@ def _text(n: int) -> Code:
 
 def _repeated(first: bytes, body: bytes, times: int = 400_000) -> Callable[[], bytes]:
     """Keep a large value in the memo and use it again and again."""
-    return lambda: zlib.compress(PROTO + first + POP + body * times + b"N.", 1)
+    return lambda: zlib.compress(PROTO + MARK + first + body.removesuffix(POP) * times + b"t.", 1)
 
 
 def _wide_dictionary(n: int) -> Code:
@@ -568,7 +568,7 @@ def _wide_search() -> bytes:
     level = b"N"
     for _ in range(400):
         level = b"](" + level + b"h\x00" * 3000 + b"e"
-    return zlib.compress(PROTO + b"]q\x000" + level + STOP, 1)
+    return zlib.compress(PROTO + b"]q\x00" + level + b"\x86" + STOP, 1)
 
 
 def _orphaned_chain() -> bytes:
@@ -583,7 +583,8 @@ def _same_tree(n: int) -> bytes:
     values = np.ones((len(nodes), 1, 1))
     shared = put(tree(nodes, values, count=len(nodes)), 900)
     again = model(get(900), classes_=None)
-    return PROTO + shared + POP + forest(Code(b"](" + again * n + b"e"), classes_=None) + STOP
+    members = forest(Code(b"](" + again * n + b"e"), classes_=None)
+    return PROTO + shared + members + b"\x86" + STOP
 
 
 def _fields(n: int) -> Code:
@@ -637,17 +638,17 @@ BOMBS: tuple[Hostile, ...] = (
     Hostile(
         "bomb-array-from-text-repeated",
         _repeated(
-            put(_text(8 << 20), 0) + put(dtype("f8"), 1) + put(((1 << 20),), 2),
+            put(_text(8 << 20), 0) + put(F8, 1) + put(((1 << 20),), 2),
             Code(
                 named("numpy._core.numeric", "_frombuffer") + MARK + b"h\x00h\x01h\x02\x8c\x01CtR"
             ),
         ),
-        ModelTooLargeError,
+        ReadError,
     ),
     Hostile(
         "bomb-objects-repeated",
         _repeated(
-            put(Code(b"](" + b"N" * 1_000_000 + b"e"), 0) + put(OBJECT, 1),
+            put(Code(b"](" + b"N" * 1_000_000 + b"e"), 0) + put(np.dtype("O"), 1),
             late_array((1_000_000,), Code(b"h\x01"), Code(b"h\x00")),
             20_000,
         ),
@@ -660,7 +661,7 @@ BOMBS: tuple[Hostile, ...] = (
             Code(new(named("numpy", "ndarray")) + b"h\x00bh\x00bh\x00b0"),
             100_000,
         ),
-        ModelTooLargeError,
+        ReadError,
     ),
     Hostile(
         "bomb-NEWOBJ_EX-repeated",
@@ -669,12 +670,12 @@ BOMBS: tuple[Hostile, ...] = (
             Code(named("numpy", "ndarray") + b")h\x00\x92"),
             100_000,
         ),
-        ModelTooLargeError,
+        ReadError,
     ),
     Hostile(
         "bomb-records-repeated",
         _repeated(
-            put(dtype("u1"), 700) + put(_fields(256), 1),
+            put(np.dtype("u1"), 700) + put(_fields(256), 1),
             Code(
                 named("numpy._core.numeric", "_frombuffer")
                 + MARK
@@ -689,7 +690,7 @@ BOMBS: tuple[Hostile, ...] = (
     ),
     Hostile("bomb-wide-search", _wide_search, UnsupportedModelError),
     Hostile("bomb-same-tree-3000-times", lambda: _same_tree(3000), ModelTooLargeError),
-    Hostile("bomb-nested-pickles", lambda: _nested(40), ModelTooLargeError),
+    Hostile("bomb-nested-pickles", lambda: _nested(40), UnsafeModelError),
     Hostile(
         "bomb-json-lists",
         lambda: zlib.compress(b'{"format":"treeaudit-model","x":[' + b"[]," * 40_000_000 + b"[]]}"),

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from mmap import mmap
 
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
+from treeaudit.readers.pickles.known_names import KNOWN
 
 __all__ = ["would_run"]
 
 # An array that comes so far is none.
 _MOST = 1_000
+_LONGEST = 1 << 20
 _NUMBER = 0
 _PUSHED = {**dict.fromkeys(b"N\x88\x89", _NUMBER), ord("("): MARK, ord(")"): (), ord("]"): []}
 _PUSHED |= {ord("}"): {}, 0x8F: set()}
@@ -23,14 +25,23 @@ _FIXED = {ord("K"): 1, ord("M"): 2, ord("J"): 4, ord("G"): 8, 0x80: 1, 0x95: 8}
 _SIZED = {**dict.fromkeys(b"\x8a\x8cCU", 1), **dict.fromkeys(b"\x8bBTX", 4)}
 _SIZED |= dict.fromkeys(b"\x8d\x8e\x96", 8)
 _TEXTS = b"TUX\x8c\x8dSV"
-_LINES = re.compile(rb"[IL][ \t\w+-]*\n|F[ \t\w+.-]*\n|S[^\n]*\n|V[^\n]*\n")
-_NAMES = re.compile(rb"[ci][A-Za-z_\x80-\xff][^\n\0]*\n[A-Za-z_\x80-\xff][^\n\0]*\n")
+_NAMES = re.compile(rb"([^\n]{1,512})\n([^\n]{1,512})\n")
 _INDEX = re.compile(rb"[pg][ \t+]*([0-9_]{1,10})\s*\n")
 _WIDTH = {**dict.fromkeys(b"hq", 1), **dict.fromkeys(b"jr", 4)}
+# Stands for a dictionary with something in it.
+_FULL = {"": _NUMBER}
 _TUPLES = {0x85: 1, 0x86: 2, 0x87: 3}
-_COLLECTED = {ord("t"): (), ord("l"): [], ord("d"): {}, 0x91: _NUMBER}
+_COLLECTED = {ord("t"): (), ord("l"): [], ord("d"): _FULL, 0x91: _NUMBER}
 # How many things a method or a state takes from the stack, None for all above a mark.
 _FILLED = {ord("a"): 1, ord("s"): 2, ord("b"): 1, ord("e"): None, ord("u"): None, 0x90: None}
+# What has no method for it; an array takes items and a state.
+_PLAIN = (str, int, float, tuple, type(None))
+_REFUSES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys("ae", (*_PLAIN, dict, set)),
+    **dict.fromkeys("su", (*_PLAIN, set)),
+    "\x90": (*_PLAIN, dict, list),
+    "b": (),
+}
 
 
 def would_run(
@@ -58,16 +69,16 @@ def would_run(
         try:
             match opcode:
                 case 0x63 | 0x69:
-                    return _NAMES.match(data, at) is not None
+                    return _is_name(_NAMES.match(data, at + 1))
                 case 0x2E:
-                    return _acts(mine[-1], wrapper) or isinstance(mine[-1], dict | list)
+                    return _has_methods(mine[-1], wrapper)
                 case 0x93:
                     return isinstance(mine[-1], str) and isinstance(mine[-2], str)
                 case 0x52 | 0x81 | 0x92:
                     args = -2 if opcode == 0x92 else -1
-                    return isinstance(mine[args], tuple) and _acts(mine[args - 1], wrapper)
+                    return isinstance(mine[args], tuple) and _acts(mine[args - 1])
                 case 0x6F:
-                    return _acts(_above_mark(mine)[0], wrapper)
+                    return _acts(_above_mark(mine)[0])
             at = _step(data, at + 1, opcode, mine, own, memo, wrapper)
         except (IndexError, KeyError, ValueError):
             return False
@@ -76,9 +87,25 @@ def would_run(
     return True
 
 
-def _acts(value: object, wrapper: object) -> bool:
-    """Tell whether it has methods or can be called, as what describes an array cannot."""
-    return isinstance(value, Inert | Global) and value is not wrapper
+def _is_name(found: re.Match[bytes] | None) -> bool:
+    """Tell whether it can be imported; what is no text ends in an error here and in pickle."""
+    parts = b".".join(found.groups()).decode().split(".") if found is not None else [""]
+    return all(part.isidentifier() for part in parts)
+
+
+def _acts(value: object) -> bool:
+    """Tell whether it can be called, as an object of a known library cannot."""
+    if isinstance(value, Inert):
+        library = value.cls.module.partition(".")[0]
+        return library not in KNOWN or library == "cloudpickle" or "." in value.cls.name
+    return isinstance(value, Global)
+
+
+def _has_methods(value: object, wrapper: object) -> bool:
+    """Tell whether the file gave it methods: by attributes, or by a class of its own."""
+    if not isinstance(value, Inert) or value is wrapper:
+        return False
+    return value.state is not None or value.cls.module.partition(".")[0] not in KNOWN
 
 
 def _above_mark(mine: list[object]) -> list[object]:
@@ -110,11 +137,15 @@ def _step(
         at += width + int.from_bytes(data[at : at + width], "little")
         mine.append("" if opcode in _TEXTS else _NUMBER)
     elif opcode in b"ILFSV":
-        found = _LINES.match(data, at - 1)
-        at = found.end() if found is not None else len(data)
+        end = data.find(b"\n", at, at + _LONGEST)
+        if opcode == ord("S") and data[at] not in b"'\"":
+            raise ValueError
+        if end < 0:
+            raise StopIteration if at + _LONGEST < len(data) else ValueError
+        at = end + 1
         mine.append("" if opcode in _TEXTS else _NUMBER)
     elif opcode in b"pqrghj\x94":
-        number = len(memo) + len(own)
+        number = len(memo) + sum(one not in memo for one in own)
         if opcode in b"pg":
             found = _INDEX.match(data, at - 1)
             number, at = (int(found[1]), found.end()) if found is not None else (-1, at)
@@ -127,6 +158,8 @@ def _step(
             mine.append(own[number] if number in own else memo[number])
     elif opcode in b"01":
         _above_mark(mine) if opcode == ord("1") else mine.pop()
+    elif opcode == 0x98:
+        pass
     elif opcode == ord("2"):
         mine.append(mine[-1])
     elif opcode in _TUPLES:
@@ -139,11 +172,18 @@ def _step(
     elif opcode in _FILLED:
         n = _FILLED[opcode]
         above = _above_mark(mine) if n is None else [mine.pop() for _ in range(n)]
-        sets = opcode == ord("b") and isinstance(above[0], dict)
-        if _acts(mine[-1], wrapper) or (mine[-1] is wrapper and sets):
+        target = mine[-1]
+        if isinstance(target, Global) or _has_methods(target, wrapper):
             raise StopIteration
-        if mine[-1] is wrapper:
+        state = above[0] if above and opcode == ord("b") else None
+        if target is wrapper and isinstance(state, dict) and state:
+            raise StopIteration
+        if isinstance(target, _REFUSES[chr(opcode)]) or (target is wrapper and state is None):
             raise ValueError
+        if isinstance(target, dict):
+            mine[-1] = _FULL
+        if opcode == ord("b") and isinstance(target, Inert) and target is not wrapper:
+            mine[-1] = Inert(target.cls, state=state)
     else:
         raise ValueError
     return at

@@ -62,6 +62,7 @@ class Machine:
         self.highest = -1
         self.announced = 0
         self.oddities: list[Oddity] = []
+        self.doubts: list[ReadError] = []
         self.mentioned: list[Global] = []
         # Names that may not be mentioned but were called in a form that is harmless.
         self.excused: set[int] = set()
@@ -115,6 +116,11 @@ class Machine:
             "it is damaged or forged"
         )
 
+    def doubt(self, what: str) -> None:
+        """Refuse the file in the end, unless what follows would run code: that is told first."""
+        if not self.doubts:
+            self.doubts.append(self.forged(what))
+
     def note(self, n: int, what: str) -> None:
         """Keep in mind bytes that say nothing to whoever loads the file."""
         self.oddities.append((self.at - n, n, what))
@@ -155,7 +161,8 @@ class Machine:
                 f"byte {self.at:,} announces {n:,} bytes, the file has {self.size - self.at:,} left"
             )
         if self.at <= self.frame_end < end:
-            raise self.forged("has a frame that ends within an instruction")
+            self.frame_end = -1
+            self.doubt("has a frame that ends within an instruction")
         piece = self.view[self.at : end]
         self.at = end
         return piece
@@ -303,6 +310,7 @@ class Machine:
         inner.paid = self.paid
         inner.mentioned, inner.companions = self.mentioned, self.companions
         inner.excused, inner.oddities = self.excused, self.oddities
+        inner.doubts = self.doubts
         inner.result = inner.run()
         self.budget, self.instructions = inner.budget, inner.instructions
         self.paid = inner.paid
@@ -312,7 +320,7 @@ class Machine:
         self.spend(100)
         memo = self.memo
         if index in memo:
-            raise self.forged(f"stores a second object as number {index:,}")
+            self.doubt(f"stores a second object as number {index:,}")
         # Without the numbers of objects that nobody recalls there are gaps.
         if index != len(memo) and not self.highest < index <= self.instructions:
             self.note(4, "a number of a stored object that is out of order")

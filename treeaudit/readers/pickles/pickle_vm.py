@@ -18,7 +18,11 @@ The argument, for a reviewer:
 4. Every name goes through one gate (`names`, its tables in `known_names`). What
    the gate refuses is reported as unsafe even though it could not have run here;
    so is a constructor that is handed what it could call (`names.may_hand`).
-5. Costs are bounded: instructions, container bytes, text lengths, integers,
+5. What a loader makes is what is read: parts are put together in the order in which
+   picklers write them (`filling`, `dropped`), numbers and texts are spelled in one way
+   (`spelled`), and the bytes of an array are no instructions (`as_pickle`). Any other
+   file is refused; bytes that change nothing are kept as `Unpickled.oddities`.
+6. Costs are bounded: instructions, container bytes, text lengths, integers,
    key depth, array sizes, pickles within pickles (`inert.Limits`).
 
 Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
@@ -115,6 +119,8 @@ def read_pickle(
         vm.refuse_mentions()
         raise
     vm.refuse_mentions()
+    if vm.doubts:
+        raise vm.doubts[0]
     vm.refuse_files_within()
     opened = companions.opened if companions is not None else None
     return Unpickled(arrived(root), vm.at, vm.mentioned, opened, vm.oddities)
