@@ -172,16 +172,16 @@ FORGED: dict[str, tuple[bytes, str]] = {
     "SETITEMS-of-an-array": (stored(Code(NODES + b"(K\x00Nu")), "puts elements"),
     "APPEND-to-an-attribute": (
         stored(Code(built(SPACE, {"append": named("numpy", "ndarray")}) + b"Na")),
-        "runs a method",
+        "take the place of a method",
     ),
     "APPEND-before-the-state": (stored(Code(SPACE + b"Na}b")), "runs a method"),
     "APPEND-to-an-entry-of-a-bunch": (
         stored(Code(BUNCH + push("append") + named("numpy", "ndarray") + b"sNa")),
-        "runs a method",
+        "take the place of a method",
     ),
     "APPEND-to-an-own-object-behind-its-pairs": (
         stored(Code(new(named("my", "Thing")) + push("append") + b"NsNa")),
-        "runs a method",
+        "take the place of a method",
     ),
     "APPENDS-to-a-set": (stored(Code(b"\x8f(Ne")), "puts elements"),
     "ADDITEMS-to-a-list": (stored(Code(b"](N\x90")), "puts elements"),

@@ -229,7 +229,7 @@ MODELS = {
     "boosting": GradientBoostingClassifier(n_estimators=3, max_depth=2),
     "histograms": HistGradientBoostingClassifier(max_iter=3, max_depth=2),
     "pipeline": make_pipeline(
-        StandardScaler(), FunctionTransformer(np.log1p), DecisionTreeClassifier()
+        StandardScaler(), FunctionTransformer(np.abs), DecisionTreeClassifier()
     ),
 }
 

@@ -120,7 +120,8 @@ def test_nothing_smuggled_survives(tmp_path, name) -> None:
     assert len(clean.read_bytes()) < 15_000
     report = ta.scan(clean)
     assert report.forest.leftovers.found == ()
-    assert report.verdict == "pass"
+    # What several trees say together is not judged without the people.
+    assert report.verdict == ("pass" if report.forest.n_trees == 1 else "review")
     model = SMUGGLED[name]
     if name in ("arguments", "tuple", "dict"):
         model = TREE
@@ -172,11 +173,11 @@ def test_the_output_of_set_output_stays() -> None:
     assert isinstance(again[:-1].transform(TABLE), pd.DataFrame)
 
 
-def test_a_review_of_leftovers_points_to_release(tmp_path) -> None:
+def test_bytes_behind_a_model_point_to_release(tmp_path) -> None:
     path = tmp_path / "m.pkl"
     path.write_bytes(pickle.dumps(TREE) + b"33,yes;54,no")
     report = with_fix(ta.scan(path))
-    assert report.verdict == "review"
+    assert report.verdict == "fail"
     assert report.fix is not None
     assert (report.fix.by, report.fix.passed, report.fix.suffix) == ("release", True, ".pkl")
     assert report.to_dict()["fix"]["by"] == "release"

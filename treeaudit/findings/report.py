@@ -156,7 +156,9 @@ class Reports(Rendered):
     @property
     def worst(self) -> Report:
         """The first of the reports with the worst verdict, which is that of the file."""
-        return max(self.reports, key=lambda one: ("pass", "review", "fail").index(one.verdict))
+        return max(
+            self.reports, key=lambda one: ("pass", "accepted", "review", "fail").index(one.verdict)
+        )
 
 
 Show = Callable[[Finding | Skipped, Report], View]
