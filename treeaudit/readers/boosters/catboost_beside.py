@@ -33,6 +33,7 @@ _SPLIT: Keys = {
         setting,
     ),
 }
+_KINDS = frozenset({"FloatFeature", "OneHotFeature", "OnlineCtr"})
 _ELEMENT: Keys = {
     "combination_element": _WORD,
     **dict.fromkeys("cat_feature_index float_feature_index border value".split(), setting),
@@ -72,7 +73,11 @@ def in_catboost(
     oblivious = data.get("oblivious_trees") is not None
     keys: Keys = {
         "ctr_data": tables,
-        "oblivious_trees": {"leaf_values": None, "leaf_weights": None, "splits": _SPLIT},
+        "oblivious_trees": {
+            "leaf_values": None,
+            "leaf_weights": None,
+            "splits": lambda part: not part or all(map(_is_split, part)),
+        },
         **({} if oblivious else {"trees": None}),
         "scale_and_bias": lambda part: _is_scale(part, n_outputs),
         "features_info": {
@@ -150,6 +155,12 @@ def _object(data: Mapping[str, Any], *path: str) -> dict[str, Any]:
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
     return found if isinstance(found, dict) else {}
+
+
+def _is_split(part: Mapping[str, object]) -> bool:
+    kind = part.get("split_type", "FloatFeature")
+    others = [type(value) for name, value in part.items() if name != "split_type"]
+    return part.keys() <= _SPLIT.keys() and kind in _KINDS and {int, float}.issuperset(others)
 
 
 def _is_scale(part: object, n_outputs: int) -> bool:

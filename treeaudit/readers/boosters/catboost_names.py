@@ -61,6 +61,13 @@ _NAMES = frozenset(
         "use_gpu use_weights used_ram_limit variance_power verbose wait_iterations weights_format"
     ).split()
 )
+# What has a number for each column, by its name or its place.
+_OF_COLUMNS = frozenset(
+    (
+        "monotone_constraints feature_weights first_feature_use_penalties "
+        "per_object_feature_penalties per_float_feature_quantization"
+    ).split()
+)
 # A word, a file, or a loss with its parameters.
 _WORD = re.compile(
     rf"[A-Za-z_]{{0,32}}(?::[A-Za-z_]{{1,24}}={NUMBER}(?:;[A-Za-z_]{{1,24}}={NUMBER}){{0,6}})?"
@@ -112,7 +119,8 @@ def parameters(
     """
     most = max(_FEW, len(columns), len(labels))
     for name, value in part.items():
-        known = name in _NAMES or name in columns or (name.isdigit() and int(name) < most)
+        a_column = name in columns or (name.isdigit() and int(name) < len(columns))
+        known = name in _NAMES or (a_column and where.rpartition(".")[2] in _OF_COLUMNS)
         path = f"{where}.{name if known else name_in_path(name)}"
         if not known:
             yield not_explained(path, value, name)

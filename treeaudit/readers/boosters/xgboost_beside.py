@@ -6,6 +6,7 @@ trees, columns and outputs of the model need.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ _OF_NODES = (
     "split_indices split_type sum_hessian"
 ).split()
 _OF_SETS = "categories categories_nodes categories_segments categories_sizes".split()
+_READ = frozenset(
+    "default_left left_children right_children split_conditions split_indices split_type".split()
+)
 _NODE_BYTES = 8 * len(_OF_NODES)
 
 
@@ -231,11 +235,13 @@ def _trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
         known: dict[str, Any] = {}
         for name, fits in sizes.items():
             part = raw.get(name)
-            if part is not None and any(_are_numbers(part, size, 4) for size in fits):
-                known[name] = np.asarray(part)
+            # The reader of the tree has looked at its own lists.
+            read = name in _READ and isinstance(part, list)
+            if part is not None and (read or any(_are_numbers(part, n, 4) for n in fits)):
+                known[name] = part
             elif part is not None:
                 yield not_explained(f"{where}.{name}", part)
-        spare += _spare(known, tree)
+        spare += _spare(known, tree, n)
         yield from _sets(raw, tree, where)
     if loose:
         says = f"{loose:,} nodes that were pruned are still stored, with thresholds and covers"
@@ -246,18 +252,22 @@ def _trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
         yield Leftover(kind="unexplained", where="trees[*]", n=8 * spare, says=says)
 
 
-def _spare(columns: Mapping[str, Any], tree: StoredTree) -> int:
+def _spare(columns: Mapping[str, Any], tree: StoredTree, n_nodes: int) -> int:
     """Count the entries of leaves that stand where only inner nodes need one."""
     links, n = tree.links, 0
     at = links.order
-    leaves = at[links.is_leaf]
+    leaves = itemgetter(*at[links.is_leaf].tolist(), 0)
     for name in ("loss_changes", "split_indices", "default_left", "split_type"):
-        if name in columns:
-            n += int(np.count_nonzero(columns[name][leaves]))
+        if name in columns and any(found := leaves(columns[name])[:-1]):
+            n += sum(map(bool, found))
     if "parents" in columns:
-        above = np.where(links.parent < 0, -1, at[links.parent])
-        stated = columns["parents"][at]
-        n += int(np.count_nonzero((stated != above) & ((above >= 0) | (stated != _NO_PARENT))))
+        above = np.full(n_nodes, _NO_PARENT)
+        above[at[1:]] = at[links.parent[1:]]
+        stated = columns["parents"]
+        wanted = above.tolist()
+        told = stated if isinstance(stated, list) else stated.tolist()
+        if told != wanted and told != [-1, *wanted[1:]]:
+            n += sum(told[i] not in (wanted[i], -1 if i == 0 else wanted[i]) for i in at.tolist())
     return n
 
 

@@ -249,7 +249,7 @@ class _Look:
 
     def node(self, above: str, message: Message, depth: int) -> None:
         node = read_node(message)
-        where = f"{above}.{bare(node.name or node.operator)}"
+        where = f"{above}.{_shown(node.name or node.operator)}"
         n_attributes = 0
         self._once(f"{where}.", message, frozenset({3, 4, 7, 8}))
         for part in message.fields():
@@ -281,7 +281,7 @@ class _Look:
             says = "an attribute stands there twice"
             self._add("unexplained", where, message.end - message.at, says)
         for name, attribute in stated.items():
-            self._attribute(f"{where}.{bare(name)}", node, name, attribute, depth)
+            self._attribute(f"{where}.{_shown(name)}", node, name, attribute, depth)
 
     def _ensemble(self, where: str, n_attributes: int) -> None:
         if n_attributes != len(self.attributes):
@@ -289,7 +289,7 @@ class _Look:
                 "unexplained", where, n_attributes, "an attribute of the trees stands there twice"
             )
         for name, attribute in self.attributes.items():
-            at = f"{where}.{bare(name)}"
+            at = f"{where}.{_shown(name)}"
             for message, part in attribute.unread:
                 self._other(f"{at}.", message, part, {13: "doc_string"})
             for tensor in attribute.tensors:
@@ -382,7 +382,7 @@ class _Look:
                     outside = outside or part.value == 1
                 case _:
                     self._other(f"{where}.", message, part, _OF_TENSOR)
-        at = f"{where}[{bare(name)}]" if wired else where
+        at = f"{where}[{_shown(name)}]" if wired else where
         n = math.prod(max(size, 0) for size in sizes)
         most = _WIDTH.get(kind, _LONGEST_TEXT)
         if outside:
@@ -401,6 +401,11 @@ class _Look:
             shape = " × ".join(f"{size:,}" for size in sizes)
             says = f"{shape} numbers that the trees do not use: they may be training records"
             self._add("unexplained", at, max(held, 8 * n), says)
+
+
+def _shown(name: str) -> str:
+    """Return a name as a path may show it: as it is only where it looks like a name."""
+    return bare(name) if _NAME.fullmatch(name) else masked(name)
 
 
 def _n_numbers(attribute: Attribute) -> int:

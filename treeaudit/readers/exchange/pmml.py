@@ -19,8 +19,10 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_document import Document, Model, Node, parse
+from treeaudit.readers.exchange.pmml_spare import in_trees
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
 from treeaudit.readers.leftovers.single_targets import single_targets
+from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits, bare, clean, listed, show
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
@@ -127,7 +129,9 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
             library_version=document.application,
         ),
         warnings=tuple(_warnings(fields, rows, model)),
-        leftovers=_leftovers(document, model, trees, numeric=classes is None),
+        leftovers=_leftovers(document, model, trees, numeric=classes is None).beside(
+            Leftovers(found=few(in_trees(document, model, fields, rows, target)), looked_for=KINDS)
+        ),
     )
 
 

@@ -2,23 +2,63 @@
 
 Every element and attribute that a tree needs is listed, with the elements it
 may stand in. What is known to hold records or values of columns is reported as
-such; everything else that the file says is named as unseen.
+such; everything else that the file says is named as unexplained.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 
 from treeaudit.model.leftovers import Kind, Leftover
-from treeaudit.readers.leftovers.unexplained import Few
-from treeaudit.readers.limits import clean, show
+from treeaudit.readers.leftovers.booster_parts import NUMBER
+from treeaudit.readers.leftovers.unexplained import Few, masked, name_in_path, size_of
+from treeaudit.readers.limits import clean
 
 __all__ = ["Beside"]
 
 _MANY = 20
+_LONGEST_NAME, _LONGEST_BLANK = 200, 400
+# Bytes of values and statistics that a file may hold for each of its columns and categories.
+_FREE, _STATISTICS = 100, 400
+_MOST_MARGINS, _MOST_SPACES = 8, 8
 _MANY_CATEGORIES = 5 * _MANY
-_LONGEST_NOTE = 100
 _DATE = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]?[\d:., ]{0,20}(?:Z|UTC|[+-][\d:]{2,5})?\s*")
-_ADDRESS = re.compile(r"https?://[\w./#-]{1,100}(?: https?://[\w./#-]{1,100})*")
+_SPACE = re.compile(
+    r"https?://www\.dmg\.org/(?:PMML-\d_\d(?:_\d)?|pmml/[\w./-]{1,60}|v\d[\w./-]{0,60})"
+    r"|http://www\.w3\.org/2001/XMLSchema(?:-instance)?|http://jpmml\.org/jpmml-model(?:/\w{1,20})?"
+    r"|http://www\.w3\.org/1999/xlink|http://xml\.apache\.org/\w{1,20}"
+    r"|[\w./:-]{0,60}pmml-\d-\d(?:-\d)?\.xsd"
+)
+_DECLARED = re.compile(r"xmlns(?::[A-Za-z]{1,8})?|xsi:schemaLocation|xsi:noNamespaceSchemaLocation")
+_AMOUNT = re.compile(rf"(?=.{{1,26}}\Z){NUMBER}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:+*/<>=-]{0,40}|[+*/<>=-]{1,2}|")
+_VERSION = re.compile(r"[\w][\w .:/+()-]{0,80}|")
+_ID = re.compile(r"[\w.:#-]{0,24}")
+_TITLE = re.compile(r"[\w .:()/-]{0,60}")
+# What a condition asks about: a number, or the name of a category.
+_SHORT = re.compile(r"(?![0-9.eE+-]{27})[^\n]{0,200}")
+_AMOUNTS = (
+    "numberOfFields missingValuePenalty importance lowValue highValue leftMargin rightMargin orig "
+    "norm rescaleConstant rescaleFactor min max priorProbability missingThreshold weight rank "
+    "intercept coefficient exponent recordCount confidence probability n"
+)
+_WORDS = (
+    "optype dataType usageType closure functionName missingValueStrategy noTrueChildStrategy "
+    "splitCharacteristic outliers missingValueTreatment invalidValueTreatment feature algorithm "
+    "rankBasis rankOrder castInteger multipleModelMethod missingPredictionTreatment isScorable "
+    "isCyclic isMultiValued isFinalResult normalizationMethod modelType method function operator "
+    "booleanOperator property type ruleFeature missing x-mathContext"
+)
+# What an attribute may say; all others are values, whose bytes are counted together.
+_SAYS: Mapping[str, re.Pattern[str]] = {
+    **dict.fromkeys(_AMOUNTS.split(), _AMOUNT),
+    **dict.fromkeys(_WORDS.split(), _WORD),
+    **dict.fromkeys(("version", "baseVersion"), _VERSION),
+    **dict.fromkeys(("id", "defaultChild", "segmentId"), _ID),
+    **dict.fromkeys(("modelName", "algorithmName"), _TITLE),
+}
+# Names of columns, which are what is audited, and values that conditions ask about.
+_NAMED = frozenset("name field targetField targetFieldName column outputColumn".split())
+_OF_TREES = frozenset(("value", "score", "field"))
 
 _FORM: Mapping[str, tuple[str, str]] = {
     "PMML": ("", "version baseVersion"),
@@ -96,7 +136,6 @@ _FORM: Mapping[str, tuple[str, str]] = {
     "CompoundPredicate": ("Node Segment CompoundPredicate", "booleanOperator"),
     "Array": ("SimpleSetPredicate", "n type"),
 }
-_NOTES = frozenset({"id", "modelName", "algorithmName", "displayName", "displayValue"})
 _EXPLAINED = {
     name: (frozenset(above.split()) or frozenset({""}), frozenset(names.split()))
     for name, (above, names) in _FORM.items()
@@ -133,12 +172,21 @@ class Beside:
         self._found = Few()
         self._depth = 0
         self._what = self._where = ""
-        self._rows = self._size = self._extremes = 0
+        self._rows = self._size = self._extremes = self._spaces = 0
         self._column, self._categories = "", 0
+        self._free, self._columns = 0, 0
 
     @property
     def found(self) -> tuple[Leftover, ...]:
         """What there is, in the order of the file."""
+        for where, n, most in (
+            ("values", self._free, _FREE * self._columns),
+            ("margins", 8 * self._extremes, 8 * _MOST_MARGINS * self._columns),
+            ("namespaces", 8 * self._spaces, 8 * _MOST_SPACES),
+        ):
+            if n > most:
+                says = f"{n:,} bytes of {where}: more than the columns of the file account for"
+                self._found.add(Leftover(kind="unexplained", where=where, n=n, says=says))
         found = self._found.found
         if not self._extremes:
             return found
@@ -159,21 +207,22 @@ class Beside:
         if self._depth:
             self._depth += 1
             self._rows += name in _ROWS
-            self._size += 1 + len(given)
+            self._size += _size_of(name, given)
             return
         above = path[-2] if len(path) > 1 else ""
         # Most of the file: nothing to note, and seen millions of times.
         if name in _MANY_TIMES:
             places, known = _EXPLAINED[name]
             if above in places and given.keys() <= known:
-                if len(given.get("id", "")) > _LONGEST_NOTE:
-                    self._attributes(path, given, known)
+                for key, value in given.items():
+                    if not (_SHORT if key in _OF_TREES else _SAYS[key]).fullmatch(value):
+                        self._unseen(f"{_way(path)}@{key}", value)
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = _EXPLAINED.get(name, ((), frozenset()))
         if held in _HELD or above not in parents:
-            self._depth, self._what, self._where = 1, held, "/".join(path[-4:])
-            self._rows, self._size = 0, 1 + len(given)
+            self._depth, self._what, self._where = 1, held, _way(path)
+            self._rows, self._size = 0, _size_of(path[-1], given)
             return
         if name not in _MANY_TIMES:
             self._column_of(name, above, given)
@@ -183,6 +232,7 @@ class Beside:
         """Take note of what a description of the columns gives away."""
         for margin in _EXTREMES.get(name, ()):
             self._extremes += bool(given.get(margin)) and above != "DiscretizeBin"
+        self._columns += name in ("DataField", "Value", "Segment", "DerivedField")
         if name == "DataField":
             self._column, self._categories = given.get("name", ""), 0
         self._categories += name == "Value"
@@ -191,18 +241,28 @@ class Beside:
         self, path: Sequence[str], given: Mapping[str, str], names: frozenset[str]
     ) -> None:
         for key, value in given.items():
-            if key.startswith(("xmlns", "xsi:")):
-                explained = _ADDRESS.fullmatch(value) is not None
+            if _DECLARED.fullmatch(key):
+                self._spaces += 1
+                explained = all(map(_SPACE.fullmatch, value.split(" ")))
+            elif path[-1] == "Application" and key == "name":
+                explained = _TITLE.fullmatch(value) is not None
+            elif key in _SAYS:
+                explained = key in names and _SAYS[key].fullmatch(value) is not None
             else:
-                explained = key in names and (key not in _NOTES or len(value) <= _LONGEST_NOTE)
+                explained = key in names and len(value) <= _LONGEST_NAME
+                self._free += 0 if key in _NAMED or path[-1] == "Value" else len(value)
             if not explained and value.strip():
-                self._unseen(f"{'/'.join(path[-3:])}@{clean(key[:40])}", value)
+                self._unseen(f"{_way(path)}@{name_in_path(key)}", value)
 
     def _unseen(self, where: str, text: str) -> None:
-        said = show(text.strip(), 60)
-        says = f"no tree needs it: {said}"
+        n = size_of(text)
+        says = f"{n:,} bytes that no tree needs: {masked(text.strip())!r}"
         where = clean(where[:200])
-        self._found.add(Leftover(kind="unseen", where=where, n=len(text), says=says))
+        self._found.add(Leftover(kind="unexplained", where=where, n=n, says=says))
+
+    def twice(self, where: str, given: Mapping[str, str]) -> None:
+        """See an element of which only another of the same name counts."""
+        self._unseen(where, " ".join(given.values()))
 
     def end(self, name: str) -> None:
         """See an element end."""
@@ -217,9 +277,11 @@ class Beside:
         if self._depth:
             return
         where = clean(self._where[:200])
-        kind, says = _HELD.get(self._what, ("unseen", ""))
-        if kind == "unseen":
-            n, says = self._size, "an element that no tree needs"
+        kind, says = _HELD.get(self._what, ("unexplained", ""))
+        if kind == "column-values" and self._size > _STATISTICS * (self._columns + 1):
+            kind = "unexplained"
+        if kind == "unexplained":
+            n, says = self._size, f"{self._size:,} bytes in an element that no tree needs"
         else:
             n = self._rows or self._size
             says = f"{says}: {n:,}"
@@ -227,16 +289,26 @@ class Beside:
 
     def text(self, path: Sequence[str], text: str) -> None:
         """See text between elements; blanks between them say nothing."""
-        if text.isspace():
-            return
         if self._depth:
-            self._size += len(text.split())
+            self._size += size_of(text.strip())
+            return
+        if text.isspace() and len(text) <= _LONGEST_BLANK:
             return
         dated = path[-1] == "Timestamp" and _DATE.fullmatch(text) is not None
-        if text.strip() and not dated and path[-1] not in ("Array", "Constant"):
-            self._unseen("/".join(path[-3:]), text)
+        if path[-1] == "Constant" and len(text) <= _LONGEST_NAME:
+            self._free += len(text)
+        elif not dated and path[-1] != "Array":
+            self._unseen(_way(path), text)
 
     def remark(self, text: str) -> None:
         """See a comment or an instruction."""
         if text.strip():
             self._unseen("a comment", text)
+
+
+def _size_of(name: str, given: Mapping[str, str]) -> int:
+    return len(name) + sum(len(key) + size_of(value) for key, value in given.items())
+
+
+def _way(path: Sequence[str]) -> str:
+    return "/".join(name if name in _FORM else name_in_path(name) for name in path[-4:])

@@ -78,11 +78,12 @@ class DataField:
 
 @dataclass(slots=True, eq=False)
 class Document:
-    """What a PMML file holds."""
+    """What a PMML file holds; ``used`` are the fields that others are computed from."""
 
     fields: dict[str, DataField] = field(default_factory=dict)
     models: list[Model] = field(default_factory=list)
     application: str | None = None
+    used: set[str] = field(default_factory=set)
     beside: Beside = field(default_factory=Beside)
 
 
@@ -154,6 +155,7 @@ class _Handler:
         self._spend = Allowance(memory, too_much).take
         self.document = Document()
         self._open: list[str] = []
+        self._prefix = ""
         self._skipping = 0
         self._count = 0
         self._nodes: list[Node] = []
@@ -174,7 +176,12 @@ class _Handler:
             raise ModelTooLargeError(
                 f"an attribute of the XML has more than {Most.title:,} characters"
             )
-        name = self._word(tag.rpartition(":")[2])
+        prefix, _, local = tag.rpartition(":")
+        name = self._word(local)
+        if prefix != self._prefix:
+            if self._open:
+                self.document.beside.twice(f"an element of {prefix[:20]}", attributes)
+            self._prefix = prefix if not self._open else self._prefix
         self._open.append(name)
         self.document.beside.start(self._open, attributes)
         if self._skipping or name in _SKIPPED:
@@ -210,15 +217,20 @@ class _Handler:
         match name:
             case "DataField" | "DerivedField":
                 self._field = DataField(given, derived=name == "DerivedField")
+                if name == "DataField" and given.get("name", "") in self.document.fields:
+                    self.document.beside.twice("DataField", given)
                 self.document.fields.setdefault(given.get("name", ""), self._field)
             case "Value" if self._field is not None and above == "DataField":
                 if given.get("property", "valid") == "valid":
                     self._field.values.append(given.get("value", ""))
             case "FieldRef" if self._field is not None and above == "DerivedField":
                 self._field.same_as = given.get("field")
+                self.document.used.add(given.get("field", ""))
             case "Application":
                 parts = (given.get("name", ""), given.get("version", ""))
                 self.document.application = " ".join(part for part in parts if part) or None
+            case "FieldRef" | "NormContinuous" | "NormDiscrete" | "Discretize" | "FieldColumnPair":
+                self.document.used.add(given.get("field", ""))
             case "MiningField" if models and len(self._open) == 4:
                 self._spend(_COST_OF_NODE)
                 models[-1].schema.append(given)

@@ -20,6 +20,7 @@ _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor"
 _SHORT, _LONG, _LONGEST_NAME, _MOST_PARAMETERS = 60, 500, 60, 100
 _MOST_DIGITS, _MOST_MARKS = 60, 4
 _NAME = re.compile(r"[^\x00-\x1f]{0,200}")
+_QUERY = re.compile(r"(?=(?:[^0-9]*[0-9]){0,8}[^0-9]*\Z)[A-Za-z][\w ,:().-]{0,80}")
 _WORDS = re.compile(r"[A-Za-z_][\w .:()+/-]{0,100}|")
 _VERSION = re.compile(r"[\w .+-]{0,60}")
 _PARAMETER = re.compile(r"[A-Za-z_][\w.-]*")
@@ -45,7 +46,10 @@ _KEYS: Keys = {
     "privacy": {
         **_each("epsilon delta budget neighbours variant not_private", _SHORT),
         **_each("reasons public", (_is_sentence,)),
-        "queries": _each("name mechanism epsilon sensitivity composition asked", _SHORT),
+        "queries": {
+            **_each("name mechanism", _QUERY),
+            **_each("epsilon sensitivity composition asked", _SHORT),
+        },
     },
     "schema": {
         "classes": lambda part: part is None or all(map(is_name, part)),

@@ -4,6 +4,8 @@ The schema becomes the same inert records as a pickle, so that all that reads a
 scikit-learn model from a pickle reads it from here too.
 """
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
@@ -24,6 +26,15 @@ from treeaudit.readers.unpack import Content
 __all__ = ["matches", "parse", "read"]
 
 _SCHEMA = "schema.json"
+# What a node of the schema may be made of, whatever it stands for.
+_NODE = frozenset(
+    (
+        "__class__ __module__ __loader__ __id__ __reduce__ content protocol _skops_version "
+        "is_json type file key_types shape bit_generator default_factory attrs func args obj "
+        "data mask namespace kwds start stop step"
+    ).split()
+)
+_VERSION = re.compile(r"[\w.+-]{0,40}")
 # Bytes of Python objects per character that begins one, measured on CPython 3.11 to 3.14.
 _COSTS = (232, 88, 64)
 
@@ -48,7 +59,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         unread=file.unread,
         written_by=("skops", file.version),
     )
-    spare = few(not_explained(f"the zip archive: {where}", part) for where, part in file.spare)
+    spare = few(not_explained(f"the skops file: {where}", part) for where, part in file.spare)
     found = Leftovers(found=spare, looked_for=KINDS)
     return replace(forest, leftovers=forest.leftovers.beside(beside).beside(found))
 
@@ -70,7 +81,8 @@ class Parsed:
     unread
         Members of the archive that the schema does not name.
     spare
-        Bytes of the archive that belong to no member, and where they stand.
+        Bytes of the archive that belong to no member, entries of the schema that skops
+        does not write, and where they stand.
     """
 
     root: object
@@ -78,7 +90,7 @@ class Parsed:
     n_bytes: int
     version: object
     unread: tuple[str, ...] = ()
-    spare: tuple[tuple[str, bytes], ...] = ()
+    spare: tuple[tuple[str, object], ...] = ()
 
 
 def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
@@ -120,7 +132,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         n_bytes=archive.n_bytes,
         version=version,
         unread=tuple(name for name in archive.names if name not in read),
-        spare=tuple(one for one in archive.spare() if one[1]),
+        spare=tuple(one for one in (*archive.spare(), *_unknown(schema)) if one[1]),
     )
 
 
@@ -146,6 +158,17 @@ def _files(schema: object) -> list[str]:
             )
         names.append(name)
     return names
+
+
+def _unknown(schema: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield the entries of the schema that skops does not write."""
+    for node in dictionaries(schema):
+        if isinstance(node.get("__loader__"), str):
+            for name in node.keys() - _NODE:
+                yield "an entry of the schema", [name, node[name]]
+    for name in ("protocol", "_skops_version"):
+        if not _VERSION.fullmatch(str(schema.get(name, ""))):
+            yield f"the {name} of the schema", schema[name]
 
 
 def _is_plain(name: str) -> bool:
