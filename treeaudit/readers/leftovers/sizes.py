@@ -1,0 +1,130 @@
+"""The public sizes and names of the models in a file: what may be as long as what."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treeaudit.readers.limits import Most
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+
+__all__ = ["Facts", "own_sizes", "tree_sizes", "width_of"]
+
+_WIDTHS = ("n_features_in_", "n_features_", "_n_features_in", "_n_features", "n_features")
+_COUNTED = ("estimators_", "_predictors", "steps", "transformers_", "transformers")
+_COUNTED += ("transformer_list", "calibrated_classifiers_", "estimators", "categories_")
+_STATED = ("n_components_", "_n_components", "n_outputs_", "n_classes_", "_n_classes", "n_tasks_")
+_ROUNDS = ("n_iter_", "n_iter", "max_iter", "n_estimators", "n_estimators_", "_n_estimators")
+_MOST_ROUNDS = 2_000
+
+
+def tree_sizes(tree: object) -> tuple[int, int, int] | None:
+    """Return columns, outputs and the most classes of one of a stored `Tree`."""
+    if not isinstance(tree, Inert) or tree.kind != "Tree" or len(tree.args) != 3:
+        return None
+    width, classes, outputs = (arrived(arg) for arg in tree.args)
+    if not isinstance(width, int) or not isinstance(outputs, int):
+        return None
+    if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "iu" or not classes.size:
+        return None
+    return width, outputs, int(classes.max())
+
+
+def width_of(model: Inert) -> int | None:
+    """Return how many columns a model sees: that of its tree, else what it states."""
+    inner = tree_sizes(arrived(model.get("tree_")))
+    if inner is not None:
+        return inner[0]
+    members = arrived(model.get("estimators_"))
+    if isinstance(members, np.ndarray) and members.dtype == object:
+        members = members.ravel()[:1].tolist()
+    whole = model.get("estimators_features_") is None and "Chain" not in model.kind
+    if whole and isinstance(members, list) and members:
+        first = arrived(members[0])
+        inner = tree_sizes(arrived(first.get("tree_"))) if isinstance(first, Inert) else None
+        if inner is not None:
+            return inner[0]
+    for name in _WIDTHS:
+        stated = model.get(name)
+        if type(stated) is int and 0 < stated <= Most.features:
+            return stated
+    return None
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of the models of a file before its values are explained.
+
+    Attributes
+    ----------
+    n_records
+        Training records, where known.
+    sizes
+        Columns, outputs and classes of the trees.
+    classes
+        How many classes a model may have.
+    texts
+        Names of columns, categories and labels.
+    """
+
+    n_records: int | None = None
+    sizes: set[int] = field(default_factory=lambda: {0, 1, 2})
+    classes: set[int] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+
+    def note(self, value: Inert) -> None:
+        """Take in one object of the file."""
+        inner = tree_sizes(value)
+        if inner is not None:
+            self.sizes.update(inner)
+            self.classes.add(inner[2])
+            return
+        for name in ("estimators_", "_predictors"):
+            members = arrived(value.get(name))
+            if isinstance(members, np.ndarray) and members.ndim == 2:
+                self.classes.add(members.shape[1])
+            elif isinstance(members, list | np.ndarray) and len(members):
+                first = members[0]
+                if name == "_predictors" and isinstance(first, list | tuple):
+                    self.classes.add(len(first))
+                self.classes.add(len(members))
+                # One against one: a member for each pair of classes.
+                self.classes.add(int((1 + (1 + 8 * len(members)) ** 0.5) / 2))
+        for name in ("feature_names_in_", "classes_", "categories_", "_feature_names_in"):
+            self._add(arrived(value.get(name)))
+
+    def _add(self, stored: object) -> None:
+        if isinstance(stored, np.ndarray) and stored.dtype.kind in "OUS":
+            stored = stored.ravel().tolist()
+        for part in stored if isinstance(stored, list | tuple) else ():
+            part = arrived(part)
+            if isinstance(part, str):
+                self.texts.add(part)
+            elif isinstance(part, np.ndarray) and part.dtype.kind in "OU":
+                self.texts.update(t for t in part.ravel().tolist() if isinstance(t, str))
+
+
+def own_sizes(model: Inert, facts: Facts) -> frozenset[int]:
+    """Return how long the rows of a model's own arrays may be."""
+    sizes: set[int] = set()
+    width = width_of(model)
+    if width is not None:
+        sizes |= {width, width + 1}
+    for name in _COUNTED:
+        members = arrived(model.get(name))
+        if isinstance(members, np.ndarray):
+            sizes.update(members.shape, (n + 1 for n in members.shape))
+        elif isinstance(members, list | tuple):
+            sizes |= {len(members), len(members) + 1}
+    for name in _ROUNDS:
+        stated = model.get(name)
+        if type(stated) is int and 0 < stated <= _MOST_ROUNDS and name.endswith("_"):
+            sizes |= {stated, stated + 1}
+    for name in _STATED:
+        stated = model.get(name)
+        if type(stated) is int and 0 < stated <= max(width or 0, *facts.sizes):
+            sizes.add(stated)
+    classes = arrived(model.get("classes_"))
+    if isinstance(classes, np.ndarray) and (classes.size in facts.classes or classes.size <= 20):
+        sizes.add(classes.size)
+    return frozenset(sizes)
