@@ -231,14 +231,14 @@ def collect(folders: list[Path]) -> None:
     from sklearn.metrics import get_scorer_names
 
     words |= set(get_scorer_names()).union(known, *known.values())
-    words = {w for w in words if w and " " not in w and len(w) <= 40}
+    words = {w.replace(" ", "␣") for w in words if w and len(w) <= 40}
     lines = ["words " + " ".join(sorted(words))]
     for kind in _OF_THEIR_OWN:
         known.pop(kind, None)
     for kind, names in sorted(known.items()):
         each = (f"{n}:{_code(c)}" if _code(c) else n for n, c in sorted(names.items()))
         lines.append(f"{kind} {' '.join(each)}")
-    OUT.write_text("\n".join(lines) + "\n")
+    OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(len(known), "classes,", sum(map(len, known.values())), "attributes,", OUT.stat().st_size)
 
 

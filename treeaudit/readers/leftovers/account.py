@@ -8,6 +8,7 @@ else is weighed and named by its place, masked.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,12 +36,18 @@ _PHRASE = re.compile(
     r"You are accessing a training score \('\w{1,40}'\), which will not be available by default any "
     r"more in 0\.21\. If you need training scores, please set return_train_score=True"
 )
+_RESULT = re.compile(
+    r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
+    r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
+)
 _FREE = frozenset("fill_value missing_values".split())
 _LONGEST = {"feature_names_in_": 100}
 _LONGEST_LABEL = 64
 _FEW = 16
+_MOST_OBJECTS = 64
 # Values of single columns, sorted: TA204 tells of them.
 _SORTED = frozenset("quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_".split())
+_MEMBERS = frozenset("estimators_ calibrated_classifiers_ _predictors calibrators _calibrators".split())
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
 _ANY_FORM = "osdn3"
 _Sizes = frozenset[int]
@@ -65,6 +72,7 @@ class Account:
         self._more: list[Leftover] = []
         self._generators = 2
         self._plain = _FEW
+        self._objects = _MOST_OBJECTS
 
     def __call__(self, root: object) -> Iterator[Leftover]:
         """Yield what nothing explains."""
@@ -73,10 +81,14 @@ class Account:
             place, sizes = self._todo.pop()
             self._object(place, sizes)
         yield from self._more
+        alike: dict[tuple[str, str], Leftover] = {}
         for place, value, n_name in self._left:
             n = weigh((value,), self._seen)
             if n:
-                yield not_explained(place.path or "the file itself", value, n + n_name)
+                one = not_explained(place.path or "the file itself", value, n + n_name)
+                before = alike.get((one.where, one.says))
+                alike[one.where, one.says] = replace(one, n=one.n + before.n) if before else one
+        yield from alike.values()
 
     # -- objects ---------------------------------------------------------------
 
@@ -121,7 +133,7 @@ class Account:
     def _attribute(
         self, value: object, forms: str, place: Place, model: Inert, name: str, sizes: _Sizes
     ) -> None:
-        value = arrived(value)
+        value, self._objects = arrived(value), _MOST_OBJECTS
         if isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
             self._generator(value, place, name)
         elif name in ("_fit_X", "_sample_weight") and id(value) in self._seen:
@@ -175,8 +187,12 @@ class Account:
             module.partition(".")[0] in ("sklearn", "_loss", "scipy") and not held
         ):
             self._seen.add(id(value))
-            for part in (*value.args, value.state):
-                self._check(part, "s", place, "(…)", frozenset(), "")
+            bounds = value.state.values() if isinstance(value.state, dict) else (value.state,)
+            for part in (*value.args, *bounds):
+                if kind == "slice" and not isinstance(part, int | None):
+                    self._leave(place, "(…)", part)
+                else:
+                    self._check(part, "s", place, "(…)", frozenset(), "")
         else:
             self._leave(place, "", value)
 
@@ -210,8 +226,9 @@ class Account:
             self._leave(place, name, value)
             return
         weigh((value,), self._seen)
-        if not own:
-            self._generators -= 1
+        self._generators -= not own
+        # Boosting hands its own to each of its trees.
+        if not own and not place.step.startswith("estimators_["):
             says = "the state of a generator of random numbers: it repeats what it drew"
             self._more.append(Leftover(kind="seeds", where=place.at(name), n=1, says=says))
 
@@ -243,7 +260,11 @@ class Account:
                     self._leave(place, step, value)
             case Inert():
                 helper = _listed(value) is None
-                if "o" in forms or (helper and value.kind in ("slice", "partial")):
+                if name not in _MEMBERS and value.get("tree_") is None:
+                    self._objects -= id(value) not in self._seen
+                if self._objects < 0:
+                    self._leave(place, step, value)
+                elif "o" in forms or (helper and value.kind in ("slice", "partial")):
                     self._todo.append((Place(value, step, place), sizes))
                 else:
                     self._leave(place, step, value)
@@ -327,6 +348,9 @@ class Account:
         sizes: _Sizes, name: str, depth: int,
     ) -> None:  # fmt: skip
         n = len(value)
+        if n > max(_MOST_OBJECTS, *sizes, 0):
+            self._leave(place, step, value)
+            return
         parts = [arrived(part) for part in value]
         kinds = set(map(type, parts))
         if kinds <= {int, float, bool, type(None)}:
@@ -352,7 +376,7 @@ class Account:
             where = f"{step}[{i}]"
             if i == 0 and "o" in forms and isinstance(part, str) and isinstance(value, tuple):
                 # The name of a step.
-                if not _NAME.fullmatch(part):
+                if not (_NAME.fullmatch(part) or self._is_text(part, name)):
                     self._leave(place, where, part)
                 continue
             self._check(part, forms, place, where, sizes, name, depth + 1)
@@ -374,13 +398,12 @@ class Account:
             self._leave(place, step, part)
             return
         people = self._facts.n_records
-        most = max(20, people // 10) if people is not None else 100
-        if auto and people is not None and len(part) > max(20, people // 2):
-            says = f"a category for each of {len(part):,} people: their names, or nearly so"
+        if auto and people is not None and len(part) > max(20, people // 5):
+            says = f"{len(part):,} categories of {people:,} people, of whom fewer than 5 share one"
             where = place.at(step)
             self._more.append(Leftover(kind="records", where=where, n=len(part), says=says))
             self._seen.add(id(part))
-        elif len(part) > (256 if not auto else most if people is None else people):
+        elif len(part) > (256 if not auto or people is None else people):
             self._leave(place, step, part)
         else:
             self._seen.add(id(part))
@@ -413,7 +436,8 @@ class Account:
                 self._dict(one, "s", place, "class_weight", sizes, "class_weight", 4)
             else:
                 self._check(one, "", place, "class_weight", sizes, "class_weight")
-        self._seen.add(id(value))
+        if isinstance(value, list):
+            self._seen.add(id(value))
 
     def _path_lengths(self, value: object, model: Inert, place: Place, name: str) -> None:
         """Explain what an isolation forest works out beforehand: it follows from its trees."""
@@ -444,13 +468,14 @@ class Account:
         self._seen.add(id(value))
         for key, part in value.items():
             part, shown = arrived(part), f"cv_results_['{mask(key)}']"
-            if not isinstance(key, str) or not _NAME.fullmatch(key):
-                self._leave(place, shown, key)
+            if not isinstance(key, str) or not _RESULT.fullmatch(key):
+                self._leave(place, shown, (key, part))
+                continue
             if isinstance(part, Inert) and part.kind in ("_mareconstruct", "MaskedArray"):
                 if weigh((part,), set()) <= 64 * (n + 8):
                     self._seen.add(id(part))
                     continue
-            if isinstance(part, list):
+            if part is tried:
                 self._seen.add(id(part))
                 for i, one in enumerate(part):
                     self._check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
@@ -462,10 +487,16 @@ class Account:
     def _bundle(self, place: Place, sizes: _Sizes, depth: int) -> None:
         """Explain a model, or a small container with one and what belongs to it."""
         value = place.value
+        if not isinstance(value, int | float | str | None) and id(value) in self._seen:
+            return
         if isinstance(value, Inert) and value.cls.module == "collections":
             pairs, items = value.pairs, [*value.items, *value.args]
         elif isinstance(value, Inert):
-            self._todo.append((place, sizes))
+            if (place.above is None or _listed(value) is not None) and self._objects:
+                self._objects -= 1
+                self._todo.append((place, sizes))
+            else:
+                self._leave(place, "", value)
             return
         else:
             pairs = value if isinstance(value, dict) else {}

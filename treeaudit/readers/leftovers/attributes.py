@@ -10,12 +10,15 @@ from pathlib import Path
 
 __all__ = ["attributes_of", "is_option"]
 
+# Read at once: reading a model opens no file but the model.
+_TEXT = Path(__file__).with_name("attributes.txt").read_text(encoding="utf-8")
+
 
 @cache
 def _lists() -> tuple[frozenset[str], dict[str, dict[str, str]]]:
-    text = Path(__file__).with_name("attributes.txt").read_text(encoding="utf-8")
-    first, *rest = (line.split() for line in text.splitlines())
-    return frozenset(first[1:]), {
+    first, *rest = (line.split() for line in _TEXT.splitlines())
+    # A blank within an option is written as "␣".
+    return frozenset(word.replace("␣", " ") for word in first[1:]), {
         kind: {name: forms for name, _, forms in (each.partition(":") for each in names)}
         for kind, *names in rest
     }

@@ -207,6 +207,8 @@ def _has_rows(value: object, n: int, turned: bool) -> bool:
         case np.ndarray():
             fits = bool(value.ndim) and (len(value) == n or (turned and value.shape[-1] == n))
             return fits and not _is_constant(value)
+        case set() | frozenset():
+            return len(value) == n
         case list() | tuple():
             return len(value) == n and not any(isinstance(v, Inert) for v in value[:3])
         case dict():

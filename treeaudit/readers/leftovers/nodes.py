@@ -35,6 +35,9 @@ def unused_in_tree(tree: Inert) -> Iterator[tuple[str, int]]:
     if sizes is None or nodes.ndim != 1 or not _is_record(nodes, _FIELDS):
         yield "nodes", nodes.nbytes
         return
+    if values.ndim != 3 or values.dtype.kind != "f" or len(values) != len(nodes):
+        yield "values", max(1, values.nbytes)
+        return
     if isinstance(count, int) and len(nodes) > count >= 0:
         yield "nodes beyond node_count", nodes[count:].nbytes + values[count:].nbytes
         nodes, values = nodes[:count], values[:count]
