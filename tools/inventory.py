@@ -156,8 +156,13 @@ def _composed():
     from scipy.stats import randint, uniform
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.compose import ColumnTransformer
-    from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
-    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.ensemble import (
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+        HistGradientBoostingClassifier,
+        HistGradientBoostingRegressor,
+        RandomForestClassifier,
+    )
     from sklearn.feature_selection import SelectFromModel, SelectKBest
     from sklearn.impute import SimpleImputer
     from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
@@ -186,7 +191,9 @@ def _composed():
         ):  # fmt: skip
             yield make_pipeline(step, tree)
             for rest in ("drop", "passthrough", StandardScaler()):
-                columns = ColumnTransformer([("s", step, [0, 1]), ("p", "passthrough", [2])], remainder=rest)
+                columns = ColumnTransformer(
+                    [("s", step, [0, 1]), ("p", "passthrough", [2])], remainder=rest
+                )
                 yield Pipeline([("c", columns), ("t", tree)])
             yield make_pipeline(ColumnTransformer([("s", step, ["age", "pay"])]), tree)
         for part in (slice(0, 2), [True, False, True, True, False]):
@@ -196,8 +203,33 @@ def _composed():
             yield CalibratedClassifierCV(member, method=method, cv=2)
         yield member.set_params(warm_start=True)
     yield RandomForestClassifier(3, class_weight="balanced", max_samples=0.5)
-    yield GradientBoostingClassifier(n_estimators=9, n_iter_no_change=1, init=RandomForestClassifier(3))
+    yield GradientBoostingClassifier(
+        n_estimators=9, n_iter_no_change=1, init=RandomForestClassifier(3)
+    )
     yield GradientBoostingClassifier(n_estimators=3, subsample=0.5)
+    for search in (GridSearchCV(DecisionTreeClassifier(), {"max_depth": [2]}, scoring=several, cv=2,
+                                refit="accuracy") for several in (["accuracy", "f1_macro"],)):  # fmt: skip
+        yield search
+    for more in ({"drop": "first"}, {"min_frequency": 3}, {"max_categories": 3}):
+        with contextlib.suppress(TypeError):
+            yield make_pipeline(OneHotEncoder(**more), DecisionTreeClassifier())
+            yield make_pipeline(OrdinalEncoder(**more), DecisionTreeClassifier())
+    for loss in (
+        "huber",
+        "quantile",
+        "absolute_error",
+        "lad",
+        "exponential",
+        "squared_error",
+        "ls",
+    ):
+        yield GradientBoostingRegressor(n_estimators=3, loss=loss)
+        yield GradientBoostingClassifier(n_estimators=3, loss=loss)
+    for loss in ("poisson", "gamma", "quantile", "absolute_error", "least_squares"):
+        with contextlib.suppress(TypeError):
+            yield HistGradientBoostingRegressor(
+                max_iter=3, loss=loss, **({"quantile": 0.5} if loss == "quantile" else {})
+            )
     for more in ({"categorical_features": [3]}, {"scoring": "loss", "early_stopping": True},
                  {"monotonic_cst": [1, 0, 0, 0, 0]}):  # fmt: skip
         with contextlib.suppress(TypeError):

@@ -63,7 +63,9 @@ def forest():
 
 
 def piped(step):
-    return Pipeline([("step", step), ("tree", DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=200))]).fit(X, Y)
+    return Pipeline(
+        [("step", step), ("tree", DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=200))]
+    ).fit(X, Y)
 
 
 def search():
@@ -242,18 +244,24 @@ def _small():
 
 
 def _given():
-    step = OrdinalEncoder(categories=[[0, 1]] * 4, handle_unknown="use_encoded_value", unknown_value=-1)
+    step = OrdinalEncoder(
+        categories=[[0, 1]] * 4, handle_unknown="use_encoded_value", unknown_value=-1
+    )
     model = piped(StandardScaler())
     model.steps[0] = ("step", step.fit(np.zeros((2, 4)), None))
     return model
 
 
 def _boosted():
-    return GradientBoostingClassifier(n_estimators=2, max_leaf_nodes=4, min_samples_leaf=300).fit(X, Y)
+    return GradientBoostingClassifier(n_estimators=2, max_leaf_nodes=4, min_samples_leaf=300).fit(
+        X, Y
+    )
 
 
 def _binned():
-    return HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=4, min_samples_leaf=300).fit(X, Y)
+    return HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=4, min_samples_leaf=300).fit(
+        X, Y
+    )
 
 
 def _columns():
@@ -268,7 +276,14 @@ def test_no_place_takes_rows(name, tmp_path) -> None:
         model.steps = [(CSV, model.steps[0][1]), model.steps[1]]
     else:
         _set(model, way, value)
-    shown = name in ("names", "long names", "names and their number", "labels", "one long label", "steps")
+    shown = name in (
+        "names",
+        "long names",
+        "names and their number",
+        "labels",
+        "one long label",
+        "steps",
+    )
     try:
         report = verdict(model, tmp_path / "m.pkl")
     except ta.ReadError:

@@ -12,9 +12,9 @@ from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold
-from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -76,8 +76,8 @@ CLASSIFIERS = [
     ensemble.HistGradientBoostingClassifier(max_iter=4),
     ensemble.HistGradientBoostingClassifier(max_iter=30, early_stopping=True, scoring="loss"),
     ensemble.HistGradientBoostingClassifier(max_iter=4, categorical_features=[0], max_bins=200),
-    ensemble.VotingClassifier([("a tree", T()), ("log", LogisticRegression()), ("nb", GaussianNB())]),
-    ensemble.StackingClassifier([("a", T()), ("b", RandomForestClassifier(2))], LogisticRegression()),
+    ensemble.VotingClassifier([("a tree", T()), ("log", LogisticRegression(max_iter=9999)), ("nb", GaussianNB())]),
+    ensemble.StackingClassifier([("a", T()), ("b", RandomForestClassifier(2))], LogisticRegression(max_iter=9999)),
     ensemble.StackingClassifier([("a", T())], RandomForestClassifier(2), passthrough=True),
     CalibratedClassifierCV(T(max_depth=3), cv=3),
     CalibratedClassifierCV(T(max_depth=3), cv=2, method="isotonic"),
@@ -97,7 +97,7 @@ CLASSIFIERS = [
     make_pipeline(QuantileTransformer(n_quantiles=30), T()),
     make_pipeline(PowerTransformer(), PCA(3), T()),
     make_pipeline(PolynomialFeatures(2), T()),
-    make_pipeline(TargetEncoder(random_state=0, cv=2), T()),
+    make_pipeline(TargetEncoder(cv=2), T()),
     make_pipeline(VarianceThreshold(), SelectKBest(k=3), T()),
     make_pipeline(SelectFromModel(RandomForestClassifier(3)), T()),
     make_pipeline(FeatureUnion([("a", StandardScaler()), ("b", PCA(2))]), T()),
@@ -191,7 +191,9 @@ def test_skops(model, tmp_path) -> None:
 
 
 @pytest.mark.libraries
-@pytest.mark.parametrize("name", ["XGBClassifier", "XGBRegressor", "LGBMClassifier", "LGBMRegressor"])
+@pytest.mark.parametrize(
+    "name", ["XGBClassifier", "XGBRegressor", "LGBMClassifier", "LGBMRegressor"]
+)
 def test_wrappers(name, tmp_path) -> None:
     library = pytest.importorskip("xgboost" if name.startswith("X") else "lightgbm")
     model = getattr(library, name)(n_estimators=3).fit(FRAME[["age", "w"]], THREE)

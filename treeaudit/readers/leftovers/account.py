@@ -31,11 +31,13 @@ _LIBRARIES = frozenset(
 _NAME = re.compile(r"[A-Za-z_][\w .:-]{0,39}")
 _VERSION = re.compile(r"\d{1,4}(\.\w{1,8}){1,4}")
 _GENERATORS = frozenset("random_state _random_state random_state_ _rng rng".split())
+_COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
 _OWN_GENERATORS = frozenset({"_rng", "_feature_subsample_rng"})
 _PHRASE = re.compile(
     r"You are accessing a training score \('\w{1,40}'\), which will not be available by default any "
     r"more in 0\.21\. If you need training scores, please set return_train_score=True"
 )
+_OBJECTIVE = re.compile(r"[a-z]{3,8}:[a-z_]{2,24}")
 _RESULT = re.compile(
     r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
@@ -46,8 +48,12 @@ _LONGEST_LABEL = 64
 _FEW = 16
 _MOST_OBJECTS = 64
 # Values of single columns, sorted: TA204 tells of them.
-_SORTED = frozenset("quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_".split())
-_MEMBERS = frozenset("estimators_ calibrated_classifiers_ _predictors calibrators _calibrators".split())
+_SORTED = frozenset(
+    "quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_".split()
+)
+_MEMBERS = frozenset(
+    "estimators_ calibrated_classifiers_ _predictors calibrators _calibrators".split()
+)
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
 _ANY_FORM = "osdn3"
 _Sizes = frozenset[int]
@@ -123,7 +129,7 @@ class Account:
                 continue
             self._seen.add(id(part))
             for name, value in part.items():
-                forms = listed.get(name) if isinstance(name, str) else None
+                forms = _COMMON.get(name, listed.get(name)) if isinstance(name, str) else None
                 if forms is None:
                     shown = name if isinstance(name, str) and _NAME.fullmatch(name) else mask(name)
                     self._leave(place, shown, value, name)
@@ -138,8 +144,10 @@ class Account:
             self._generator(value, place, name)
         elif name in ("_fit_X", "_sample_weight") and id(value) in self._seen:
             return
-        elif name == "categories_":
-            self._categories(value, place, model.get("categories") == "auto", sizes)
+        elif name in ("categories_", "known_categories"):
+            given = model.get("categories")
+            auto = given is None or (isinstance(given, str) and given == "auto")
+            self._categories(value, place, name, auto, sizes)
         elif name == "classes_" and not isinstance(value, dict):
             self._classes(value, place)
         elif name in _NAMING:
@@ -235,7 +243,14 @@ class Account:
     # -- values ----------------------------------------------------------------
 
     def _check(
-        self, value: object, forms: str, place: Place, step: str, sizes: _Sizes, name: str, depth: int = 0
+        self,
+        value: object,
+        forms: str,
+        place: Place,
+        step: str,
+        sizes: _Sizes,
+        name: str,
+        depth: int = 0,
     ) -> None:
         value = arrived(value)
         match value:
@@ -272,7 +287,7 @@ class Account:
                 return
             case np.ndarray():
                 self._array(value, forms, place, step, sizes, name, depth)
-            case dict() if {"d", "s"} & set(forms):
+            case dict() if {"d", "s", "o"} & set(forms):
                 self._dict(value, forms, place, step, sizes, name, depth)
             case list() | tuple() if forms and depth < 6:
                 self._list(value, forms, place, step, sizes, name, depth)
@@ -284,7 +299,7 @@ class Account:
             return len(text) <= 200
         if name in _FREE:
             return len(text) <= 40
-        if _PHRASE.fullmatch(text):
+        if _PHRASE.fullmatch(text) or (name == "objective" and _OBJECTIVE.fullmatch(text)):
             return True
         return len(text) <= 20 and _VERSION.fullmatch(text) is not None and "version" in name
 
@@ -310,6 +325,8 @@ class Account:
             return
         fits = a.dtype.kind in "biuf" and a.ndim + depth <= max(axes, "s" in forms)
         if fits and (_fits(a.shape, sizes) or _is_constant(a) or _is_choice(a, sizes)):
+            self._seen.add(id(a))
+        elif fits and a.ndim == 1 and _ends_alike(a, sizes):
             self._seen.add(id(a))
         elif fits and name in _SORTED and _is_sorted(a, sizes):
             self._seen.add(id(a))
@@ -358,7 +375,9 @@ class Account:
                 type(part) is int and part.bit_length() > 64 for part in parts
             )
             fits = n in sizes or n <= (_FEW if "s" in forms else 3)
-            if (many or not fits) and not (kinds <= {int, bool} and _is_choice(np.array(parts), sizes)):
+            if (many or not fits) and not (
+                kinds <= {int, bool} and _is_choice(np.array(parts), sizes)
+            ):
                 self._leave(place, step, value)
             else:
                 self._seen.add(id(value))
@@ -383,14 +402,17 @@ class Account:
 
     # -- values of their own kind ------------------------------------------------
 
-    def _categories(self, stored: object, place: Place, auto: bool, sizes: _Sizes) -> None:
+    def _categories(
+        self, stored: object, place: Place, name: str, auto: bool, sizes: _Sizes
+    ) -> None:
         stored = stored.ravel().tolist() if isinstance(stored, np.ndarray) else stored
         if not isinstance(stored, list | tuple) or (sizes and len(stored) > max(sizes)):
-            self._check(stored, "n1", place, "categories_", sizes, "categories_")
+            self._check(stored, "n1", place, name, sizes, name)
             return
         self._seen.add(id(stored))
         for i, part in enumerate(stored):
-            self._values(arrived(part), place, f"categories_[{i}]", auto)
+            if part is not None:
+                self._values(arrived(part), place, f"{name}[{i}]", auto)
 
     def _values(self, part: object, place: Place, step: str, auto: bool) -> None:
         """Explain the list of the values of one column."""
@@ -449,7 +471,11 @@ class Account:
         for i, part in enumerate(value):
             part = arrived(part)
             tree = arrived(members[i]) if i < len(members) else None
-            if isinstance(part, np.ndarray) and isinstance(tree, Inert) and is_path_length(tree, part):
+            if (
+                isinstance(part, np.ndarray)
+                and isinstance(tree, Inert)
+                and is_path_length(tree, part)
+            ):
                 self._seen.add(id(part))
             else:
                 self._leave(place, f"{name}[{i}]", part)
@@ -533,7 +559,9 @@ class Account:
                 self._seen.add(id(value))
                 return
         word = isinstance(value, str) and (value.isalpha() or _VERSION.fullmatch(value))
-        plain = isinstance(value, int | float) and not (isinstance(value, int) and value.bit_length() > 64)
+        plain = isinstance(value, int | float) and not (
+            isinstance(value, int) and value.bit_length() > 64
+        )
         if value is None or (isinstance(value, str) and value in self._facts.texts):
             return
         if (plain or (word and len(str(value)) <= 20)) and self._plain:
@@ -566,6 +594,12 @@ def _fits(shape: tuple[int, ...], sizes: _Sizes) -> bool:
 
 def _is_constant(a: Array) -> bool:
     return a.size > 0 and bool(np.all(a == a.flat[0]))
+
+
+def _ends_alike(a: Array, sizes: _Sizes) -> bool:
+    """Tell whether everything behind as many entries as there are members is the same."""
+    other = np.flatnonzero(a != a[-1])
+    return bool(len(other)) and int(other[-1]) < max(sizes, default=0)
 
 
 def _is_choice(a: Array, sizes: _Sizes) -> bool:

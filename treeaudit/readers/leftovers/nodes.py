@@ -65,7 +65,11 @@ def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
         if name in (nodes.dtype.names or ()):
             full = int(np.count_nonzero(nodes[name][leaf]))
             yield f"{name} of leaves", full * nodes.dtype[name].itemsize
-    sets = int(np.count_nonzero(nodes["is_categorical"])) if "is_categorical" in nodes.dtype.names else 0
+    sets = (
+        int(np.count_nonzero(nodes["is_categorical"]))
+        if "is_categorical" in nodes.dtype.names
+        else 0
+    )
     for name in ("binned_left_cat_bitsets", "raw_left_cat_bitsets"):
         stored = arrived(tree.get(name))
         if isinstance(stored, np.ndarray) and stored.shape != (sets, 8) and stored.size:

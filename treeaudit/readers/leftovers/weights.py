@@ -55,7 +55,9 @@ def weigh(values: Iterable[object], seen: set[int]) -> int:
                 parts = value.ravel().tolist() if isinstance(value, np.ndarray) else value
                 if _PLAIN.issuperset(map(type, parts)):
                     total += 8 * max(1, len(parts))
-                    total += sum(n.bit_length() // 8 for n in parts if type(n) is int and n.bit_length() > 64)
+                    total += sum(
+                        n.bit_length() // 8 for n in parts if type(n) is int and n.bit_length() > 64
+                    )
                 else:
                     todo += [arrived(part) for part in parts]
             case Inert():
