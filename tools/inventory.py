@@ -39,15 +39,13 @@ def fit(folder: Path) -> None:
     }
     words = {}
     for i, model in enumerate(_models()):
-        try:
+        with contextlib.suppress(Exception):
             words |= _stated(type(model))
-        except Exception:  # noqa: BLE001, S110
-            pass
         for name, y in targets.items():
             for frame in (False, True):
                 with contextlib.suppress(Exception):
                     data = _frame(x) if frame else x
-                    copy = pickle.loads(pickle.dumps(model))  # noqa: S301
+                    copy = pickle.loads(pickle.dumps(model))
                     made = copy.fit(data) if y is None else copy.fit(data, y)
                     kind = f"{i}-{type(model).__name__}-{name}-{frame}.pkl"
                     (folder / kind).write_bytes(pickle.dumps(made))
@@ -62,7 +60,7 @@ def _frame(x):
 
 
 def _stated(cls) -> dict[str, dict[str, object]]:
-    """What a class says of its parameters: options, and whether they may be lists or models."""
+    """Return what a class says of its parameters: options, and which may be lists or models."""
     params = inspect.signature(cls.__init__).parameters
     told = {name: [] for name in params if name not in ("self", "args", "kwargs")}
     constraints = getattr(cls, "_parameter_constraints", {})
@@ -207,9 +205,9 @@ def _composed():
         n_estimators=9, n_iter_no_change=1, init=RandomForestClassifier(3)
     )
     yield GradientBoostingClassifier(n_estimators=3, subsample=0.5)
-    for search in (GridSearchCV(DecisionTreeClassifier(), {"max_depth": [2]}, scoring=several, cv=2,
-                                refit="accuracy") for several in (["accuracy", "f1_macro"],)):  # fmt: skip
-        yield search
+    several = ["accuracy", "f1_macro"]
+    shallow = {"max_depth": [2]}
+    yield GridSearchCV(DecisionTreeClassifier(), shallow, scoring=several, cv=2, refit="accuracy")
     for more in ({"drop": "first"}, {"min_frequency": 3}, {"max_categories": 3}):
         with contextlib.suppress(TypeError):
             yield make_pipeline(OneHotEncoder(**more), DecisionTreeClassifier())
@@ -258,7 +256,7 @@ def collect(folders: list[Path]) -> None:
                 content = open_file(path, LIMITS)
                 file = skops_file if skops_file.matches(content) else pickled
                 _note(file.parse(content, LIMITS).root, known, words)
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 print(path.name, type(error).__name__, str(error)[:100])
     from sklearn.metrics import get_scorer_names
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- a line per hiding place
 """A thousand rows hidden in a healthy model by ordinary Python: never a pass."""
 
 import base64
@@ -25,7 +26,7 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.impute import SimpleImputer
-from sklearn.metrics import make_scorer, f1_score
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -33,7 +34,6 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     KBinsDiscretizer,
     LabelEncoder,
-    OneHotEncoder,
     OrdinalEncoder,
     QuantileTransformer,
     StandardScaler,
@@ -425,7 +425,6 @@ def test_random_plants_never_pass(tmp_path, data) -> None:
     place[key] = copy.deepcopy(value)
     try:
         report = verdict(model, tmp_path / "m.pkl")
-    except Exception as error:  # noqa: BLE001
-        assert isinstance(error, ta.ReadError), error
+    except ta.ReadError:
         return
     assert report.verdict != "pass", (key, value)

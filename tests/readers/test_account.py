@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- a line per model
 """Nothing of an ordinary model is unexplained, whatever wrote it."""
 
 import io

@@ -116,6 +116,10 @@ def own_sizes(model: Inert, facts: Facts) -> frozenset[int]:
             sizes.update(members.shape, (n + 1 for n in members.shape))
         elif isinstance(members, list | tuple):
             sizes |= {len(members), len(members) + 1}
+            if name == "categories_":
+                sizes |= {
+                    len(part) for part in members if isinstance(part, np.ndarray) and part.ndim
+                }
     for name in _ROUNDS:
         stated = model.get(name)
         if type(stated) is int and 0 < stated <= _MOST_ROUNDS and name.endswith("_"):

@@ -102,7 +102,8 @@ def _form(value: object) -> str:
             return f"{len(value):,} bytes"
         case np.ndarray():
             sizes = " × ".join(f"{size:,}" for size in value.shape)
-            return f"an array of {sizes or 'one'} {value.dtype if value.dtype.names is None else 'records'}"
+            what = value.dtype if value.dtype.names is None else "records"
+            return f"an array of {sizes or 'one'} {what}"
         case list() | tuple() | set() | frozenset() | dict():
             n = len(value)
             return f"a {type(value).__name__} of {n:,} {'entry' if n == 1 else 'entries'}"
