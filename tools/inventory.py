@@ -235,6 +235,7 @@ def _composed():
 
 
 def collect(folders: list[Path]) -> None:
+    from treeaudit.errors import ReadError
     from treeaudit.readers.limits import LIMITS
     from treeaudit.readers.pickles import pickled
     from treeaudit.readers.skops import skops_file
@@ -256,7 +257,7 @@ def collect(folders: list[Path]) -> None:
                 content = open_file(path, LIMITS)
                 file = skops_file if skops_file.matches(content) else pickled
                 _note(file.parse(content, LIMITS).root, known, words)
-            except Exception as error:
+            except ReadError as error:
                 print(path.name, type(error).__name__, str(error)[:100])
     from sklearn.metrics import get_scorer_names
 

@@ -13,7 +13,8 @@ from treeaudit.readers.pickles.inert import Inert
 __all__ = ["Place", "Walk", "walk"]
 
 _T = TypeVar("_T")
-_CONTAINERS = Inert | dict | list | tuple | set | frozenset | np.ndarray
+_SETTINGS = frozenset({type(None), bool, int, float, str})
+_CONTAINERS = (Inert, dict, list, tuple, set, frozenset, np.ndarray)
 _LONGEST_PATH = 200
 _LONGEST_NAME = 80
 # Their insides are numbers without names: node tables, generator states, search trees.
@@ -175,7 +176,8 @@ def _parts_of_object(place: Place, value: Inert) -> Iterator[Place]:
         return
     attributes = value.attributes
     for name, part in attributes.items():
-        yield Place(arrived(part), clean(name[:_LONGEST_NAME]), place)
+        if type(part) not in _SETTINGS:
+            yield Place(arrived(part), clean(name[:_LONGEST_NAME]), place)
     if not attributes and value.state is not None:
         yield Place(arrived(value.state), "__state__", place)
     for i, part in enumerate(value.args):

@@ -25,6 +25,8 @@ from treeaudit.readers.walk import Place
 __all__ = ["Account"]
 
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
+_PLAIN = (type(None), bool, float)
+_WIDE = 1 << 63
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
 
 
@@ -78,6 +80,10 @@ class Account(FittedValues):
                 continue
             self._seen.add(id(part))
             for name, value in part.items():
+                # Nearly all that a forest of many trees holds.
+                kind = type(value)
+                if name in known and (kind in _PLAIN or (kind is int and -_WIDE < value < _WIDE)):
+                    continue
                 forms = _COMMON.get(name, known.get(name)) if isinstance(name, str) else None
                 if forms is None:
                     shown = name if isinstance(name, str) and NAME.fullmatch(name) else mask(name)
@@ -217,8 +223,8 @@ class Account(FittedValues):
 
     def _beside(self, place: Place, step: str, value: object, sizes: Sizes) -> None:
         above = place if place.above is None else place.above
-        row = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "OU"
-        if row and self._are_names(value.tolist()):
+        row = value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else []
+        if self._are_names(row):
             self._seen.add(id(value))
             return
         word = isinstance(value, str) and (value.isalpha() or VERSION.fullmatch(value))

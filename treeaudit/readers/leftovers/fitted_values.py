@@ -17,6 +17,7 @@ __all__ = ["FittedValues"]
 
 _GENERATORS = frozenset("random_state _random_state random_state_ _rng rng".split())
 _OWN_GENERATORS = frozenset({"_rng", "_feature_subsample_rng"})
+_MOST_CANDIDATES = 1_000
 _RESULT = re.compile(
     r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
@@ -43,6 +44,7 @@ class FittedValues(Values):
             self._more.append(Leftover(kind="seeds", where=place.at(name), n=1, says=says))
 
     def categories(self, stored: object, place: Place, name: str, auto: bool, sizes: Sizes) -> None:
+        """Explain the values of each column, learned or given."""
         stored = stored.ravel().tolist() if isinstance(stored, np.ndarray) else stored
         if not isinstance(stored, list | tuple) or (sizes and len(stored) > max(sizes)):
             self.check(stored, "n1", place, name, sizes, name)
@@ -127,11 +129,11 @@ class FittedValues(Values):
             self.check(value.state, "osd2", place, "cv_results_", frozenset(range(64)), "")
             value = value.pairs
         tried = arrived(value.get("params"))
-        n = len(tried) if isinstance(tried, list) else 0
-        if not 0 < n <= 1_000:
+        if not isinstance(tried, list) or not 0 < len(tried) <= _MOST_CANDIDATES:
             self.leave(place, "cv_results_", value)
             return
         self._seen.add(id(value))
+        n = len(tried)
         for key, part in value.items():
             part, shown = arrived(part), f"cv_results_['{mask(key)}']"
             if not isinstance(key, str) or not _RESULT.fullmatch(key):
@@ -143,7 +145,7 @@ class FittedValues(Values):
                 continue
             if part is tried:
                 self._seen.add(id(part))
-                for i, one in enumerate(part):
+                for i, one in enumerate(tried):
                     self.check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
             else:
                 self.check(part, "osn1", place, shown, frozenset({n}), "")

@@ -90,5 +90,6 @@ def is_sorted(a: Array, sizes: Sizes) -> bool:
         return False
     if a.dtype.kind not in "iuf":
         return a.dtype.kind == "b"
-    up = ~(a[1:] < a[:-1])
-    return bool(np.all(up)) or bool(np.all(~(a[1:] > a[:-1])))
+    later, earlier = a[1:], a[:-1]
+    falls, rises = np.less(later, earlier), np.greater(later, earlier)
+    return not bool(falls.any()) or not bool(rises.any())

@@ -1,13 +1,14 @@
 """Room in the nodes of a stored tree that no question and no answer uses."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
 from treeaudit.readers.leftovers.sizes import tree_sizes
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Array, Wide
 
 __all__ = ["is_path_length", "unused_in_predictor", "unused_in_tree"]
 
@@ -108,14 +109,20 @@ def _is_record(nodes: Array, names: frozenset[str]) -> bool:
 
 def _padding(nodes: Array) -> int:
     """Return the bytes between the fields that are not zero."""
-    fields = nodes.dtype.fields or {}
-    if sum(form[0].itemsize for form in fields.values()) == nodes.itemsize or not len(nodes):
+    unused = _unused(nodes.dtype)
+    if not len(unused):
         return 0
-    unused = np.ones(nodes.itemsize, dtype=bool)
-    for form in fields.values():
-        unused[form[1] : form[1] + form[0].itemsize] = False
-    raw = np.ascontiguousarray(nodes).view(np.uint8).reshape(len(nodes), -1)
+    raw = np.ascontiguousarray(nodes).view(np.uint8).reshape(len(nodes), nodes.itemsize)
     return int(np.count_nonzero(raw[:, unused]))
+
+
+@lru_cache(16)
+def _unused(record: np.dtype[np.generic]) -> Wide:
+    """Return which bytes of a record belong to no field."""
+    used = np.zeros(record.itemsize, dtype=bool)
+    for form in (record.fields or {}).values():
+        used[form[1] : form[1] + form[0].itemsize] = True
+    return np.flatnonzero(~used)
 
 
 def _out_of_reach(left: Array, right: Array, inner: Array) -> int:

@@ -1,6 +1,8 @@
 """The public sizes and names of the models in a file: what may be as long as what."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +13,14 @@ from treeaudit.readers.pickles.inert import Inert
 __all__ = ["Facts", "own_sizes", "tree_sizes", "width_of"]
 
 _WIDTHS = ("n_features_in_", "n_features_", "_n_features_in", "_n_features", "n_features")
-_COUNTED = ("estimators_", "_predictors", "steps", "transformers_", "transformers")
-_COUNTED += ("transformer_list", "calibrated_classifiers_", "estimators", "categories_")
+_COUNTED = (
+    *("estimators_", "_predictors", "steps", "transformers_", "transformers", "categories_"),
+    *("transformer_list", "calibrated_classifiers_", "estimators"),
+)
 _STATED = ("n_components_", "_n_components", "n_outputs_", "n_classes_", "_n_classes", "n_tasks_")
-_ROUNDS = ("n_iter_", "n_iter", "max_iter", "n_estimators", "n_estimators_", "_n_estimators")
+_ROUNDS = ("n_iter_", "n_estimators_")
+_NAMED = ("feature_names_in_", "classes_", "categories_", "_feature_names_in")
+_NOTED = frozenset({*_NAMED, "estimators_", "_predictors"})
 _MOST_ROUNDS = 2_000
 
 
@@ -22,7 +28,7 @@ def tree_sizes(tree: object) -> tuple[int, int, int] | None:
     """Return columns, outputs and the most classes of one of a stored `Tree`."""
     if not isinstance(tree, Inert) or tree.kind != "Tree" or len(tree.args) != 3:
         return None
-    width, classes, outputs = (arrived(arg) for arg in tree.args)
+    width, classes, outputs = tree.args[0], arrived(tree.args[1]), tree.args[2]
     if not isinstance(width, int) or not isinstance(outputs, int):
         return None
     if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "iu" or not classes.size:
@@ -30,22 +36,27 @@ def tree_sizes(tree: object) -> tuple[int, int, int] | None:
     return width, outputs, int(classes.max())
 
 
+def _state_of(model: Inert) -> Mapping[Any, object]:
+    return model.state if isinstance(model.state, dict) else model.attributes
+
+
 def width_of(model: Inert) -> int | None:
     """Return how many columns a model sees: that of its tree, else what it states."""
-    inner = tree_sizes(arrived(model.get("tree_")))
+    state = _state_of(model)
+    inner = tree_sizes(arrived(state.get("tree_")))
     if inner is not None:
         return inner[0]
-    members = arrived(model.get("estimators_"))
+    members = arrived(state.get("estimators_"))
     if isinstance(members, np.ndarray) and members.dtype == object:
         members = members.ravel()[:1].tolist()
-    whole = model.get("estimators_features_") is None and "Chain" not in model.kind
+    whole = state.get("estimators_features_") is None and "Chain" not in model.kind
     if whole and isinstance(members, list) and members:
         first = arrived(members[0])
         inner = tree_sizes(arrived(first.get("tree_"))) if isinstance(first, Inert) else None
         if inner is not None:
             return inner[0]
     for name in _WIDTHS:
-        stated = model.get(name)
+        stated = state.get(name)
         if type(stated) is int and 0 < stated <= Most.features:
             return stated
     return None
@@ -79,8 +90,11 @@ class Facts:
             self.sizes.update(inner)
             self.classes.add(inner[2])
             return
+        state = _state_of(value)
+        if _NOTED.isdisjoint(state):
+            return
         for name in ("estimators_", "_predictors"):
-            members = arrived(value.get(name))
+            members = arrived(state.get(name))
             if isinstance(members, np.ndarray) and members.ndim == 2:
                 self.classes.add(members.shape[1])
             elif isinstance(members, list | np.ndarray) and len(members):
@@ -90,8 +104,8 @@ class Facts:
                 self.classes.add(len(members))
                 # One against one: a member for each pair of classes.
                 self.classes.add(int((1 + (1 + 8 * len(members)) ** 0.5) / 2))
-        for name in ("feature_names_in_", "classes_", "categories_", "_feature_names_in"):
-            self._add(arrived(value.get(name)))
+        for name in _NAMED:
+            self._add(arrived(state.get(name)))
 
     def _add(self, stored: object) -> None:
         if isinstance(stored, np.ndarray) and stored.dtype.kind in "OUS":
@@ -110,25 +124,25 @@ def own_sizes(model: Inert, facts: Facts) -> frozenset[int]:
     width = width_of(model)
     if width is not None:
         sizes |= {width, width + 1}
+    state = _state_of(model)
     for name in _COUNTED:
-        members = arrived(model.get(name))
+        members = arrived(state.get(name))
         if isinstance(members, np.ndarray):
             sizes.update(members.shape, (n + 1 for n in members.shape))
         elif isinstance(members, list | tuple):
             sizes |= {len(members), len(members) + 1}
             if name == "categories_":
-                sizes |= {
-                    len(part) for part in members if isinstance(part, np.ndarray) and part.ndim
-                }
+                columns = [arrived(part) for part in members]
+                sizes |= {part.size for part in columns if isinstance(part, np.ndarray)}
     for name in _ROUNDS:
-        stated = model.get(name)
-        if type(stated) is int and 0 < stated <= _MOST_ROUNDS and name.endswith("_"):
+        stated = state.get(name)
+        if type(stated) is int and 0 < stated <= _MOST_ROUNDS:
             sizes |= {stated, stated + 1}
     for name in _STATED:
-        stated = model.get(name)
+        stated = state.get(name)
         if type(stated) is int and 0 < stated <= max(width or 0, *facts.sizes):
             sizes.add(stated)
-    classes = arrived(model.get("classes_"))
+    classes = arrived(state.get("classes_"))
     if isinstance(classes, np.ndarray) and (classes.size in facts.classes or classes.size <= 20):
         sizes.add(classes.size)
     return frozenset(sizes)
