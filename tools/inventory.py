@@ -294,7 +294,9 @@ def _note(root: object, known: dict[str, dict[str, set[str]]], words: set[str]) 
             for name, part in value.attributes.items():
                 if name.isprintable() and " " not in name:
                     names.setdefault(name, set()).update(_codes(part, 0))
-                    held = part.values() if isinstance(part, dict) else (part,)
+                    held = [*part, *part.values()] if isinstance(part, dict) else [part]
+                    if value.kind == "Booster" and isinstance(part, dict):
+                        words.update(key for key in part if isinstance(key, str))
                     words |= {one for one in held if isinstance(one, str) and _WORD.fullmatch(one)}
 
 

@@ -25,6 +25,7 @@ from treeaudit.readers.walk import Place
 __all__ = ["Account"]
 
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
+_MOST_KEYS = 32
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
@@ -204,8 +205,8 @@ class Account(FittedValues):
             self._seen.add(id(value))
             return
         self._seen.add(id(value))
-        for key, part in pairs.items():
-            named = isinstance(key, str) and NAME.fullmatch(key)
+        for i, (key, part) in enumerate(pairs.items()):
+            named = i < _MOST_KEYS and isinstance(key, str) and NAME.fullmatch(key)
             step = f"['{key}']" if named else f"['{mask(key)}']"
             if not named:
                 self._beside(place, step, key, sizes)

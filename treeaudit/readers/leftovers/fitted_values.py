@@ -7,7 +7,7 @@ import numpy as np
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted
 from treeaudit.readers.leftovers.nodes import is_path_length
-from treeaudit.readers.leftovers.values import Values
+from treeaudit.readers.leftovers.values import FEW, Values
 from treeaudit.readers.leftovers.weights import mask, weigh
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -95,7 +95,10 @@ class FittedValues(Values):
 
     def class_weight(self, value: object, place: Place, sizes: Sizes) -> None:
         """Explain a weight for each class."""
-        for one in value if isinstance(value, list) else [value]:
+        each = value[:FEW] if isinstance(value, list) else [value]
+        if isinstance(value, list) and len(value) > FEW:
+            self.leave(place, "class_weight", value[FEW:])
+        for one in each:
             if isinstance(one, dict) and len(one) <= max(20, *self._facts.classes):
                 self._dict(one, "s", place, "class_weight", sizes, "class_weight", 4)
             else:

@@ -1,5 +1,6 @@
 """The public sizes and names of the models in a file: what may be as long as what."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,12 +37,24 @@ def tree_sizes(tree: object) -> tuple[int, int, int] | None:
     return width, outputs, int(classes.max())
 
 
+# What a model gets and what its trees see are not as wide; all others are no wider than those.
+_OTHER_WIDTHS = re.compile(
+    r"PCA|\w+PCA|TruncatedSVD|Select\w+|VarianceThreshold|RFE(CV)?|OneHotEncoder|ColumnTransformer"
+    r"|FeatureUnion|FeatureAgglomeration|\w+Projection|\w+Selector|Bagging\w+|IsolationForest"
+    r"|\w+Chain|FactorAnalysis|FastICA|NMF|\w+NMF|\w*Discriminant\w*|Booster|(XGB|LGBM|Hist)\w+"
+)
+_MOST_DROPPED = 64
+
+
 def _state_of(model: Inert) -> Mapping[Any, object]:
     return model.state if isinstance(model.state, dict) else model.attributes
 
 
 def width_of(model: Inert) -> int | None:
-    """Return how many columns a model sees: that of its tree, else what it states."""
+    """Return how many columns a model sees: that of its tree, else what it states.
+
+    A `ColumnTransformer` that drops nearly all of them states nothing that can be seen in it.
+    """
     state = _state_of(model)
     inner = tree_sizes(arrived(state.get("tree_")))
     if inner is not None:
@@ -58,8 +71,23 @@ def width_of(model: Inert) -> int | None:
     for name in _WIDTHS:
         stated = state.get(name)
         if type(stated) is int and 0 < stated <= Most.features:
-            return stated
+            used = _used(state) if model.kind == "ColumnTransformer" else None
+            return stated if used is None or stated <= 2 * used + _MOST_DROPPED else None
     return None
+
+
+def _used(state: Mapping[Any, object]) -> int | None:
+    """Return how many columns the parts of a `ColumnTransformer` take."""
+    parts = arrived(state.get("transformers_"))
+    total = 0
+    for part in parts if isinstance(parts, list) else ():
+        step, columns = (*part, None, None)[1:3] if isinstance(part, tuple) else (None, None)
+        columns = arrived(columns)
+        if isinstance(columns, Inert):
+            return None
+        if not isinstance(step, str) or step != "drop":
+            total += len(columns) if isinstance(columns, list | np.ndarray) else 1
+    return total
 
 
 @dataclass(slots=True)
@@ -91,6 +119,15 @@ class Facts:
             self.classes.add(inner[2])
             return
         state = _state_of(value)
+        if _OTHER_WIDTHS.fullmatch(value.kind):
+            self.sizes.add(width_of(value) or 0)
+        elif value.kind.startswith("Stacking"):
+            self._stacked(value, state)
+        for name in _COUNTED:
+            members = state.get(name)
+            for part in members[:_MOST_DROPPED] if isinstance(members, list) else ():
+                if isinstance(part, tuple) and part and isinstance(part[0], str):
+                    self.texts.add(part[0][:40])
         if _NOTED.isdisjoint(state):
             return
         for name in ("estimators_", "_predictors"):
@@ -107,6 +144,17 @@ class Facts:
         for name in _NAMED:
             self._add(arrived(state.get(name)))
 
+    def _stacked(self, model: Inert, state: Mapping[Any, object]) -> None:
+        """Take in what the last model of a stack sees: an answer of each member."""
+        members, classes = arrived(state.get("estimators_")), arrived(state.get("classes_"))
+        n = len(members) if isinstance(members, list) else 0
+        k = len(classes) if isinstance(classes, np.ndarray) and classes.ndim == 1 else 1
+        if k <= 20 or k in self.classes:
+            wide = width_of(model) or 0
+            self.sizes.update(
+                a + b for a in (n, n * k, n * (k - 1)) for b in (0, wide) if wide <= max(self.sizes)
+            )
+
     def _add(self, stored: object) -> None:
         if isinstance(stored, np.ndarray) and stored.dtype.kind in "OUS":
             stored = stored.ravel().tolist()
@@ -122,7 +170,7 @@ def own_sizes(model: Inert, facts: Facts) -> frozenset[int]:
     """Return how long the rows of a model's own arrays may be."""
     sizes: set[int] = set()
     width = width_of(model)
-    if width is not None:
+    if width is not None and width <= max(facts.sizes):
         sizes |= {width, width + 1}
     state = _state_of(model)
     for name in _COUNTED:
@@ -136,7 +184,7 @@ def own_sizes(model: Inert, facts: Facts) -> frozenset[int]:
                 sizes |= {part.size for part in columns if isinstance(part, np.ndarray)}
     for name in _ROUNDS:
         stated = state.get(name)
-        if type(stated) is int and 0 < stated <= _MOST_ROUNDS:
+        if type(stated) is int and 0 < stated <= _MOST_ROUNDS and "estimators_" not in state:
             sizes |= {stated, stated + 1}
     for name in _STATED:
         stated = state.get(name)

@@ -41,9 +41,6 @@ _LONGEST_LABEL = 64
 _SORTED = frozenset(
     "quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_".split()
 )
-_MEMBERS = frozenset(
-    "estimators_ calibrated_classifiers_ _predictors calibrators _calibrators".split()
-)
 
 
 def listed(model: Inert) -> Mapping[str, str] | None:
@@ -56,6 +53,24 @@ def listed(model: Inert) -> Mapping[str, str] | None:
         kinds = (attributes_of(f"DecisionTree{what}") or {} for what in ("Classifier", "Regressor"))
         return {name: forms for kind in kinds for name, forms in kind.items()}
     return None
+
+
+def _bears_tree(value: Inert) -> bool:
+    """Tell whether an object is a tree, or ends in one."""
+    for _ in range(8):
+        if value.kind in ("Tree", "TreePredictor") or value.get("tree_") is not None:
+            return True
+        steps = arrived(value.get("steps"))
+        last = steps[-1] if isinstance(steps, list) and steps else None
+        inner = last[-1] if isinstance(last, tuple) and last else value.get("estimator")
+        members = arrived(value.get("estimators_"))
+        if isinstance(members, list | np.ndarray) and len(members):
+            inner = members[0] if isinstance(members, list) else members.flat[0]
+        inner = arrived(inner)
+        if not isinstance(inner, Inert):
+            return value.get("_predictors") is not None
+        value = inner
+    return False
 
 
 class Values:
@@ -133,7 +148,7 @@ class Values:
                     self.leave(place, step, value)
             case Inert():
                 helper = listed(value) is None
-                if name not in _MEMBERS and value.get("tree_") is None:
+                if not _bears_tree(value):
                     self._objects -= id(value) not in self._seen
                 if self._objects < 0:
                     self.leave(place, step, value)
@@ -196,8 +211,8 @@ class Values:
         self, value: dict[object, object], forms: str, place: Place, step: str,
         sizes: Sizes, name: str, depth: int,
     ) -> None:  # fmt: skip
-        few = len(value) <= max(FEW, *sizes, 0)
-        if not (few or all(isinstance(k, str) and is_option(k) for k in value)) or depth > 4:
+        few = len(value) <= FEW or all(self._is_key(key, len(value)) for key in value)
+        if not few or depth > 4:
             self.leave(place, step, value)
             return
         self._seen.add(id(value))
@@ -207,6 +222,11 @@ class Values:
             if not named:
                 self.check(key, "", place, shown, sizes, name)
             self.check(part, forms, place, shown, sizes, name, depth + 1)
+
+    def _is_key(self, key: object, n: int) -> bool:
+        if isinstance(key, str):
+            return key in self._facts.texts or is_option(key)
+        return isinstance(key, int) and 0 <= key < n and n in self._facts.classes
 
     def _list(
         self, value: list[object] | tuple[object, ...], forms: str, place: Place, step: str,
