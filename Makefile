@@ -15,7 +15,9 @@ BIN    := $(VENV)/bin
 LOCK   ?=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCK),--constraint $(LOCK)) --editable
 
-.PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden lock clean
+#   make inventory FOLDERS="a b"  the attributes of all classes, from models in folders: tools/inventory.py
+
+.PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden inventory lock clean
 
 # Every process would read, rewrite and compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,6 +61,9 @@ fuzz: $(VENV)/test
 
 golden: $(VENV)/test
 	$(BIN)/python -m pytest -q tests/cli tests/reports tests/contracts --update-golden
+
+inventory: $(VENV)/test
+	$(BIN)/python tools/inventory.py collect $(FOLDERS)
 
 lock: $(VENV)/test
 	{ echo "# The versions that \`make test\` ran on, under $$($(BIN)/python --version); \`make lock\` renews them."; \
