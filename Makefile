@@ -6,6 +6,7 @@
 #   make deep    a thousand examples of each law
 #   make lock  write down the versions that the tests ran on; LOCK=requirements/development.txt
 #                before any other target installs these very versions
+#   make inventory FOLDERS="a b"  the attributes of all classes, from pickles of tools/inventory.py
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
@@ -14,8 +15,6 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 LOCK   ?=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCK),--constraint $(LOCK)) --editable
-
-#   make inventory FOLDERS="a b"  the attributes of all classes, from models in folders: tools/inventory.py
 
 .PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden inventory lock clean
 

@@ -6,8 +6,10 @@ import collections
 import copy
 import datetime
 import decimal
+import json
 import pickle
 import types
+import zipfile
 import zlib
 
 import numpy as np
@@ -366,6 +368,44 @@ def test_an_encoder_of_names_is_told(tmp_path) -> None:
     names = LabelEncoder().fit([f"person {i}" for i in range(N)])
     report = verdict({"model": tree(), "encoder": names}, tmp_path / "m.pkl")
     assert report["TA202"].people == N
+
+
+def _in_schema(document):
+    document["rows"] = TEXTS
+
+
+def _in_node(document):
+    document["content"]["rows"] = CSV
+
+
+def _in_version(document):
+    document["_skops_version"] = CSV
+
+
+@pytest.mark.parametrize("where", ["comment", "member", "end", _in_schema, _in_node, _in_version])
+def test_room_in_a_skops_file(where, tmp_path) -> None:
+    skops = pytest.importorskip("skops.io")
+    skops.dump(tree(), tmp_path / "plain.skops")
+    path, hidden = tmp_path / "m.skops", CSV.encode()[:60_000]
+    with zipfile.ZipFile(tmp_path / "plain.skops") as old, zipfile.ZipFile(path, "w") as new:
+        for entry in old.infolist():
+            data, made = old.read(entry), zipfile.ZipInfo(entry.filename)
+            if callable(where) and entry.filename == "schema.json":
+                document = json.loads(data)
+                where(document)
+                data = json.dumps(document).encode()
+            made.comment = hidden if where == "member" else b""
+            new.writestr(made, data)
+        new.comment = hidden if where == "comment" else b""
+    if where == "end":
+        path.write_bytes(path.read_bytes() + hidden)
+    assert ta.scan(tmp_path / "plain.skops").verdict == "pass"
+    try:
+        report = ta.scan(path)
+    except ta.ReadError:
+        return
+    assert report.verdict != "pass"
+    assert report["TA206"].details.unexplained_bytes >= 20_000
 
 
 # -- law -----------------------------------------------------------------------------

@@ -56,6 +56,8 @@ class FittedValues(Values):
 
     def _values(self, part: object, place: Place, step: str, auto: bool) -> None:
         """Explain the list of the values of one column."""
+        if id(part) in self._seen:
+            return
         if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in "OUSbiuf":
             self.leave(place, step, part)
             return

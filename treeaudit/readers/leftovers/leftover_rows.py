@@ -92,6 +92,7 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Leftover]:
         if n:
             says = f"the records among which neighbours are looked up: {n:,}"
             where = place.path or "the file itself"
+            claimed.add(id(model))
             yield Leftover(kind="records", where=where, n=n, says=says)
 
 

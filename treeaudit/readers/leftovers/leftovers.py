@@ -6,7 +6,7 @@ counts, wherever it is. Nothing that is part of the trees themselves, and
 nothing that is the same for everybody.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_rounds import first_round
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS, long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_targets import targets
+from treeaudit.readers.leftovers.schema_parts import not_read
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import show
@@ -36,6 +37,8 @@ def leftovers(
     *,
     unread: Iterable[str] = (),
     written_by: tuple[str, object] | None = None,
+    schema: Mapping[str, object] | None = None,
+    room: int = 0,
 ) -> Leftovers:
     """Return what else a file gives away, with the way to it.
 
@@ -55,6 +58,8 @@ def leftovers(
     written_by
         The library that wrote the file, and its version, where it may have
         known flaws.
+    schema, room
+        Of a skops file: the schema, and bytes of the archive that belong to no member.
 
     Examples
     --------
@@ -73,6 +78,7 @@ def leftovers(
         beside = _find(root, n_records, mentioned)
     says = "nothing in the model needs it, and it was not read"
     beside += [Leftover(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
+    beside += not_read(schema, room) if schema is not None else ()
     beside += flaws(*written_by) if written_by is not None else ()
     found = few(list(dict.fromkeys(beside)))
     looked_for = KINDS

@@ -182,6 +182,11 @@ def own_sizes(model: Inert, facts: Facts) -> frozenset[int]:
             if name == "categories_":
                 columns = [arrived(part) for part in members]
                 sizes |= {part.size for part in columns if isinstance(part, np.ndarray)}
+    for name in ("support_vectors_", "_fit_X"):
+        told = arrived(state.get(name))
+        if isinstance(told, np.ndarray) and told.ndim:
+            # They are records: whatever goes with them does not make the file worse.
+            sizes.add(len(told))
     for name in _ROUNDS:
         stated = state.get(name)
         if type(stated) is int and 0 < stated <= _MOST_ROUNDS and "estimators_" not in state:

@@ -259,8 +259,14 @@ class Values:
         if texts and "n" in forms and n in sizes:
             self._texts(parts, place, step, name)
             return
+        named = isinstance(value, tuple) and "o" in forms and isinstance(parts[0], str) and n > 1
         for i, part in enumerate(parts):
+            first = part[0] if isinstance(part, tuple) and part else None
             where = f"{step}[{i}]"
+            if named:
+                where = step
+            elif isinstance(first, str) and NAME.fullmatch(first):
+                where = f"{step}['{first}']"
             if i == 0 and "o" in forms and isinstance(part, str) and isinstance(value, tuple):
                 # The name of a step.
                 if not (NAME.fullmatch(part) or self._is_text(part, name)):

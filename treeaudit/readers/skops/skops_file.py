@@ -4,7 +4,7 @@ The schema becomes the same inert records as a pickle, so that all that reads a
 scikit-learn model from a pickle reads it from here too.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.model.forest import Forest
@@ -45,6 +45,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         file.mentioned,
         unread=file.unread,
         written_by=("skops", file.version),
+        schema=file.schema,
+        room=file.room,
     )
     return replace(forest, leftovers=forest.leftovers.beside(beside))
 
@@ -65,6 +67,10 @@ class Parsed:
         Of the skops that wrote the file, as the schema tells it.
     unread
         Members of the archive that the schema does not name.
+    schema
+        The schema, as decoded.
+    room
+        Bytes of the archive that belong to no member.
     """
 
     root: object
@@ -72,6 +78,8 @@ class Parsed:
     n_bytes: int
     version: object
     unread: tuple[str, ...] = ()
+    schema: dict[str, object] = field(default_factory=dict)
+    room: int = 0
 
 
 def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
@@ -110,6 +118,8 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         n_bytes=archive.n_bytes,
         version=version,
         unread=tuple(name for name in archive.names if name not in read),
+        schema=schema,
+        room=archive.room,
     )
 
 

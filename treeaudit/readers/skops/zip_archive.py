@@ -17,7 +17,7 @@ from treeaudit.readers.unpack import inflated, spooled
 
 __all__ = ["Archive", "begins_archive", "member_names"]
 
-_LOCAL_HEADER = 30
+_LOCAL_HEADER, _DIRECTORY_HEADER, _DESCRIPTOR, _END = 30, 46, 16, 22
 _METHODS = {zipfile.ZIP_STORED: "", zipfile.ZIP_DEFLATED: "deflate", zipfile.ZIP_BZIP2: "bz2"}
 # What zipfile raises for a directory that is damaged, besides BadZipFile.
 _DAMAGE = (zipfile.BadZipFile, ValueError, OSError, EOFError, OverflowError, NotImplementedError)
@@ -120,6 +120,16 @@ class Archive:
     def names(self) -> list[str]:
         """All members, in the order of the archive."""
         return list(self._entries)
+
+    @property
+    def room(self) -> int:
+        """How many bytes of the file belong to no member and no header: comments, gaps, ends."""
+        known = _END
+        for entry in self._entries.values():
+            name = len(entry.orig_filename.encode("utf-8" if entry.flag_bits & 0x800 else "cp437"))
+            known += _LOCAL_HEADER + _DIRECTORY_HEADER + 2 * name + entry.compress_size
+            known += _DESCRIPTOR if entry.flag_bits & 0x8 else 0
+        return max(0, len(self._data) - known)
 
     @property
     def n_bytes(self) -> int:
