@@ -294,6 +294,54 @@ def test_no_place_takes_rows(name, tmp_path) -> None:
     assert shown or not any(text in str(report.to_dict()) for text in TEXTS[:20])
 
 
+def _scaler(row):
+    scaler = StandardScaler().fit(X)
+    scaler.mean_ = row
+    return scaler
+
+
+def _with_scalers(where):
+    match where:
+        case "bundle":
+            return {"model": tree(), "steps": [_scaler(row) for row in HIDDEN]}
+        case "steps":
+            model = piped(StandardScaler())
+            model.steps = [(f"s{i}", _scaler(row)) for i, row in enumerate(HIDDEN)] + model.steps
+        case _:
+            model = VotingClassifier([("a", _small())]).fit(X, Y)
+            setattr(model, where, getattr(model, where) + [_scaler(row) for row in HIDDEN])
+    return model
+
+
+@pytest.mark.parametrize("where", ["bundle", "steps", "estimators_", "estimators"])
+def test_known_objects_of_a_row_each(where, tmp_path) -> None:
+    assert verdict(_with_scalers(where), tmp_path / "m.pkl").verdict != "pass"
+
+
+def test_a_width_that_is_stated_excuses_nothing(tmp_path) -> None:
+    model = piped(StandardScaler())
+    model.steps[0][1].n_features_in_, model.steps[0][1].mean_ = HIDDEN.size, HIDDEN.ravel()
+    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes == HIDDEN.nbytes
+
+
+def test_names_of_columns_that_are_dropped(tmp_path) -> None:
+    model = _columns()
+    step = model.steps[0][1]
+    step.n_features_in_, step.feature_names_in_ = ROWS, np.array(TEXTS, dtype=object)
+    assert verdict(model, tmp_path / "m.pkl").verdict != "pass"
+
+
+def test_keys_of_a_bundle_as_rows(tmp_path) -> None:
+    keys = [f"row {text.replace(';', ' ').replace('-', '_')}"[:39] for text in TEXTS]
+    report = verdict({"model": tree(), **dict.fromkeys(keys)}, tmp_path / "m.pkl")
+    assert report["TA206"].details.unexplained_bytes > 20_000
+
+
+def test_a_list_of_weights_of_classes(tmp_path) -> None:
+    model = _with(tree(), class_weight=[dict(enumerate(row)) for row in HIDDEN.tolist()])
+    assert verdict(model, tmp_path / "m.pkl").verdict != "pass"
+
+
 def test_many_attributes_of_a_row_each(tmp_path) -> None:
     model = tree()
     for i, row in enumerate(HIDDEN.tolist()):
