@@ -6,6 +6,7 @@
 #   make deep    a thousand examples of each law
 #   make lock  write down the versions that the tests ran on; LOCK=requirements/development.txt
 #                before any other target installs these very versions
+#   make inventory FOLDERS="a b"  the attributes of all classes, from pickles of tools/inventory.py
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
@@ -15,7 +16,7 @@ BIN    := $(VENV)/bin
 LOCK   ?=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCK),--constraint $(LOCK)) --editable
 
-.PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden lock clean
+.PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden inventory lock clean
 
 # Every process would read, rewrite and compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,6 +60,9 @@ fuzz: $(VENV)/test
 
 golden: $(VENV)/test
 	$(BIN)/python -m pytest -q tests/cli tests/reports tests/contracts --update-golden
+
+inventory: $(VENV)/test
+	$(BIN)/python tools/inventory.py collect $(FOLDERS)
 
 lock: $(VENV)/test
 	{ echo "# The versions that \`make test\` ran on, under $$($(BIN)/python --version); \`make lock\` renews them."; \

@@ -427,7 +427,7 @@ def test_data_left_in_a_bundle(people) -> None:
         "other": np.arange(PEOPLE + 1),
     }
     assert where(found(bundle), "records") == ["['X']", "['ids']", "['names']"]
-    assert found({"model": tree, "x": np.arange(15.0)}, 15) == {}
+    assert list(found({"model": tree, "x": np.arange(15.0)}, 15)) == ["unexplained"]
 
 
 def test_a_data_frame_is_one_finding(people) -> None:
@@ -499,7 +499,7 @@ def test_what_is_too_deep_is_said_not_passed_over() -> None:
     deep: list = []
     for _ in range(5000):
         deep = [deep]
-    assert [one.kind for one in leftovers(deep, None, ()).found] == ["unseen"]
+    assert [one.kind for one in leftovers(deep, None, ()).found] == ["unexplained", "unseen"]
     loop: list = []
     loop.append(loop)
     assert leftovers(loop, None, ()).found == ()

@@ -13,6 +13,8 @@ from treeaudit.readers.pickles.inert import Inert
 __all__ = ["Place", "Walk", "walk"]
 
 _T = TypeVar("_T")
+_SETTINGS = frozenset({type(None), bool, int, float, str})
+_CONTAINERS = (Inert, dict, list, tuple, set, frozenset, np.ndarray)
 _LONGEST_PATH = 200
 _LONGEST_NAME = 80
 # Their insides are numbers without names: node tables, generator states, search trees.
@@ -58,7 +60,7 @@ def walk(
             todo.pop()
             continue
         value = value_of(place)
-        if not isinstance(value, Inert | dict | list | tuple | np.ndarray) or id(value) in seen:
+        if not isinstance(value, _CONTAINERS) or id(value) in seen:
             continue
         seen.add(id(value))
         if len(seen) > Most.objects:
@@ -147,6 +149,8 @@ def _parts(place: Place) -> Iterator[Place]:
         case list() | tuple():
             for i, element in enumerate(value):
                 yield from _element(place, i, arrived(element))
+        case set() | frozenset():
+            yield from (Place(arrived(part), f"{{{i}}}", place) for i, part in enumerate(value))
         case np.ndarray() if value.dtype == object:
             for index, element in np.ndenumerate(value):
                 step = ", ".join(map(str, index))
@@ -172,7 +176,8 @@ def _parts_of_object(place: Place, value: Inert) -> Iterator[Place]:
         return
     attributes = value.attributes
     for name, part in attributes.items():
-        yield Place(arrived(part), clean(name[:_LONGEST_NAME]), place)
+        if type(part) not in _SETTINGS:
+            yield Place(arrived(part), clean(name[:_LONGEST_NAME]), place)
     if not attributes and value.state is not None:
         yield Place(arrived(value.state), "__state__", place)
     for i, part in enumerate(value.args):

@@ -13,6 +13,10 @@ __all__ = ["columns"]
 
 _MANY = 20
 """So many values of a column are more than a public scale has."""
+_NAMES = frozenset(
+    "bin_thresholds_ bin_edges_ quantiles_ data_min_ data_max_ max_abs_ X_thresholds_ categories "
+    "vocabulary_".split()
+)
 
 
 def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
@@ -29,7 +33,10 @@ def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
     model = place.value
     if not isinstance(model, Inert):
         return
-    attributes = {name: arrived(value) for name, value in model.attributes.items()}
+    attributes = model.attributes
+    if _NAMES.isdisjoint(attributes):
+        return
+    attributes = {name: arrived(value) for name, value in attributes.items()}
     yield from _bins(place, attributes.get("bin_thresholds_"))
     yield from _edges(place, attributes.get("bin_edges_"))
     yield from _quantiles(place, attributes.get("quantiles_"), n_records)

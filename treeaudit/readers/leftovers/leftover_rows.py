@@ -32,6 +32,7 @@ _RECORDS: Mapping[str, str] = {
     "component_indices_": "the row numbers of records that are stored as they are (components_)",
     "stop_words_": "words of training texts that were left out of the vocabulary (CVE-2024-5206)",
 }
+_NAMES = frozenset({*_RECORDS, "_sample_weight", "oob_decision_function_", "oob_prediction_"})
 _SEARCH_TREES = ("kd_tree", "ball_tree")
 # One entry per tree, per column, per candidate or for everybody the same: never per person.
 _NOT_ROWS = frozenset(
@@ -64,6 +65,9 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Leftover]:
     if not isinstance(model, Inert):
         return
     attributes = model.attributes
+    search_tree = model.cls.module.endswith(_SEARCH_TREES)
+    if _NAMES.isdisjoint(attributes) and not search_tree:
+        return
     for name in ("_sample_weight", "oob_decision_function_", "oob_prediction_"):
         array = arrived(attributes.get(name))
         if isinstance(array, np.ndarray) and array.ndim and len(array):
@@ -82,14 +86,13 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Leftover]:
         if n:
             claimed.add(id(value))
             yield Leftover(kind="records", where=place.at(name), n=n, says=f"{says}: {n:,}")
-    if model.cls.module.endswith(_SEARCH_TREES) and "_fit_X" not in next(
-        (owner.attributes for owner in place.owners()), {}
-    ):
+    if search_tree and "_fit_X" not in next((owner.attributes for owner in place.owners()), {}):
         stored = model.state if isinstance(model.state, tuple) and model.state else (None,)
         n = _length(arrived(stored[0]))
         if n:
             says = f"the records among which neighbours are looked up: {n:,}"
             where = place.path or "the file itself"
+            claimed.add(id(model))
             yield Leftover(kind="records", where=where, n=n, says=says)
 
 
@@ -207,6 +210,8 @@ def _has_rows(value: object, n: int, turned: bool) -> bool:
         case np.ndarray():
             fits = bool(value.ndim) and (len(value) == n or (turned and value.shape[-1] == n))
             return fits and not _is_constant(value)
+        case set() | frozenset():
+            return len(value) == n
         case list() | tuple():
             return len(value) == n and not any(isinstance(v, Inert) for v in value[:3])
         case dict():

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.readers.leftovers.account import Account
 from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
@@ -18,6 +19,7 @@ from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_rounds import first_round
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS, long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_targets import targets
+from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
@@ -84,11 +86,13 @@ def _find(root: object, n_records: int | None, mentioned: Sequence[Global]) -> l
     found: list[Leftover] = []
     trees: list[Place] = []
     claimed: set[int] = set()
+    facts = Facts(n_records)
     nested = 0
     for place in walk:
         value = place.value
         nested += isinstance(value, np.ndarray) and value.dtype == object
         if isinstance(value, Inert):
+            facts.note(value)
             found += named_rows(place, claimed)
             found += columns(place, n_records)
             found += seeds(place, n_records)
@@ -96,9 +100,12 @@ def _find(root: object, n_records: int | None, mentioned: Sequence[Global]) -> l
             if isinstance(arrived(value.get("tree_")), Inert):
                 trees.append(place)
         if id(value) not in claimed:
-            found += long_values(place) if n_records is None else rows(place, n_records)
+            long = [*(long_values(place) if n_records is None else rows(place, n_records))]
+            found += long
+            claimed.update((id(value),) if long else ())
     found += targets(trees)
     found += calls(mentioned, nested)
+    found += Account(facts, claimed)(root)
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Leftover(kind="unseen", where=walk.cut, n=0, says=says))

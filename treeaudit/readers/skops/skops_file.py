@@ -160,12 +160,19 @@ def _files(schema: object) -> list[str]:
     return names
 
 
+_TEXTS = frozenset({"module_path", "function", "func"})
+
+
 def _unknown(schema: dict[str, object]) -> Iterator[tuple[str, object]]:
     """Yield the entries of the schema that skops does not write."""
     for node in dictionaries(schema):
         if isinstance(node.get("__loader__"), str):
             for name in node.keys() - _NODE:
                 yield "an entry of the schema", [name, node[name]]
+        else:
+            for name, part in node.items():
+                if isinstance(part, str) and name not in _TEXTS:
+                    yield "an entry of the schema", [name, part]
     for name in ("protocol", "_skops_version"):
         if not _VERSION.fullmatch(str(schema.get(name, ""))):
             yield f"the {name} of the schema", schema[name]

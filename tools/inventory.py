@@ -1,0 +1,328 @@
+"""Write down which attributes the estimators of each library version have.
+
+``python tools/inventory.py fit FOLDER`` fits everything that the installed
+scikit-learn (imbalanced-learn, XGBoost, LightGBM) has and pickles it; run it
+under each version. ``python tools/inventory.py collect FOLDER...`` reads the
+pickles of all versions, and any other folder of honest models, with treeaudit
+itself and writes ``treeaudit/readers/leftovers/attributes.txt``.
+"""
+
+import contextlib
+import inspect
+import json
+import pickle
+import re
+import sys
+import warnings
+from pathlib import Path
+
+_WORD = re.compile(r"[A-Za-z_-]{2,40}")
+OUT = Path(__file__).parents[1] / "treeaudit/readers/leftovers/attributes.txt"
+
+
+def fit(folder: Path) -> None:
+    import numpy as np
+
+    warnings.simplefilter("ignore")
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.RandomState(0)
+    x = np.abs(rng.normal(size=(211, 5))) + 0.1
+    number = x[:, 0] + rng.normal(size=211) / 3 + 1
+    three = np.digitize(number, np.quantile(number, [0.3, 0.6]))
+    targets = {
+        "text": np.array(["no", "some", "yes"])[three],
+        "two": (number > np.median(number)).astype(int),
+        "number": number,
+        "outputs": np.c_[number, number**2],
+        "labels": np.c_[three > 0, three > 1].astype(int),
+        "none": None,
+    }
+    words = {}
+    for i, model in enumerate(_models()):
+        with contextlib.suppress(Exception):
+            words |= _stated(type(model))
+        for name, y in targets.items():
+            for frame in (False, True):
+                with contextlib.suppress(Exception):
+                    data = _frame(x) if frame else x
+                    copy = pickle.loads(pickle.dumps(model))
+                    made = copy.fit(data) if y is None else copy.fit(data, y)
+                    kind = f"{i}-{type(model).__name__}-{name}-{frame}.pkl"
+                    (folder / kind).write_bytes(pickle.dumps(made))
+    (folder / "stated.json").write_text(json.dumps(words))
+    print(len(list(folder.glob("*.pkl"))), "models of", len(words), "classes")
+
+
+def _frame(x):
+    import pandas as pd
+
+    return pd.DataFrame(x, columns=["age", "pay", "height", "weight", "code"])
+
+
+def _stated(cls) -> dict[str, dict[str, object]]:
+    """Return what a class says of its parameters: options, and which may be lists or models."""
+    params = inspect.signature(cls.__init__).parameters
+    told = {name: [] for name in params if name not in ("self", "args", "kwargs")}
+    constraints = getattr(cls, "_parameter_constraints", {})
+    for name in told:
+        default = params[name].default
+        if isinstance(default, str):
+            told[name].append(default)
+        rules = constraints.get(name, ()) if isinstance(constraints, dict) else ()
+        for rule in rules if isinstance(rules, list) else ():
+            told[name] += [str(o) for o in getattr(rule, "options", ()) if isinstance(o, str)]
+            if rule in ("array-like", list, tuple, dict) or "ndarray" in str(rule):
+                told[name].append(":s")
+            if type(rule).__name__ == "HasMethods" or rule in ("cv_object", "random_state"):
+                told[name].append(":o")
+    return {cls.__name__: told}
+
+
+def _models():
+    from sklearn.utils import all_estimators
+
+    with contextlib.suppress(ImportError):
+        from sklearn.experimental import (  # noqa: F401
+            enable_halving_search_cv,
+            enable_hist_gradient_boosting,
+            enable_iterative_imputer,
+        )
+    for _, cls in all_estimators():
+        yield from _with(cls)
+    yield from _composed()
+    with contextlib.suppress(ImportError):
+        from imblearn.utils.testing import all_estimators as all_samplers
+
+        for _, cls in all_samplers():
+            yield from _with(cls)
+    with contextlib.suppress(ImportError):
+        from imblearn.over_sampling import SMOTE, RandomOverSampler
+        from imblearn.pipeline import make_pipeline as resampled
+        from sklearn.tree import DecisionTreeClassifier
+
+        yield resampled(RandomOverSampler(), DecisionTreeClassifier())
+        yield resampled(SMOTE(), DecisionTreeClassifier())
+    with contextlib.suppress(ImportError):
+        import treeaudit.trainers as private
+
+        for name in private.__all__:
+            with contextlib.suppress(TypeError):
+                yield getattr(private, name)(epsilon=1.0, schema="from-data")
+    with contextlib.suppress(ImportError):
+        import xgboost as xgb
+
+        for cls in (xgb.XGBClassifier, xgb.XGBRegressor, xgb.XGBRFClassifier, xgb.XGBRFRegressor):
+            yield cls(n_estimators=3)
+    with contextlib.suppress(ImportError):
+        import lightgbm as lgb
+
+        for cls in (lgb.LGBMClassifier, lgb.LGBMRegressor):
+            yield cls(n_estimators=3, verbose=-1)
+
+
+def _with(cls):
+    """Yield an estimator with each inner model that it takes, small ones where it can be."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    params = inspect.signature(cls.__init__).parameters
+    small = {"n_estimators": 3, "max_iter": 20, "n_components": 2, "cv": 2, "n_quantiles": 50}
+    given = {name: value for name, value in small.items() if name in params}
+    inner = next((n for n in ("estimator", "base_estimator", "regressor") if n in params), None)
+    lists = next((n for n in ("estimators", "transformer_list", "steps") if n in params), None)
+    for tree in (DecisionTreeClassifier, DecisionTreeRegressor, LogisticRegression):
+        more = {}
+        if inner:
+            more[inner] = tree(max_depth=3) if tree is not LogisticRegression else tree()
+        if lists:
+            more[lists] = [("a", tree()), ("b", tree())]
+        if "param_grid" in params:
+            more["param_grid"] = {"max_depth": [2, 3]}
+        if "param_distributions" in params:
+            more |= {"param_distributions": {"max_depth": [2, 3]}}
+            if "n_iter" in params:
+                more["n_iter"] = 2
+        for extra in ({}, {"oob_score": True}, {"early_stopping": True}):
+            if set(extra) <= set(params):
+                with contextlib.suppress(Exception):
+                    yield cls(**(given | more | extra))
+        if not inner and not lists:
+            return
+
+
+def _composed():
+    from scipy.stats import randint, uniform
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.compose import ColumnTransformer
+    from sklearn.ensemble import (
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+        HistGradientBoostingClassifier,
+        HistGradientBoostingRegressor,
+        RandomForestClassifier,
+    )
+    from sklearn.feature_selection import SelectFromModel, SelectKBest
+    from sklearn.impute import SimpleImputer
+    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+    from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+    from sklearn.preprocessing import (
+        FunctionTransformer,
+        KBinsDiscretizer,
+        OneHotEncoder,
+        OrdinalEncoder,
+        QuantileTransformer,
+        StandardScaler,
+    )
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    for tree in (DecisionTreeClassifier(max_depth=3), DecisionTreeRegressor(max_depth=3)):
+        yield GridSearchCV(tree, {"max_depth": [2, 3]}, cv=2, scoring="r2", return_train_score=True)
+        spread = {"max_depth": randint(2, 5), "ccp_alpha": uniform(0, 0.1)}
+        yield RandomizedSearchCV(tree, spread, n_iter=3, cv=2)
+        yield GridSearchCV(tree, [{"max_depth": [2], "criterion": ["gini", "squared_error"]}], cv=2)
+        for step in (
+            StandardScaler(), SimpleImputer(add_indicator=True), KBinsDiscretizer(3),
+            QuantileTransformer(n_quantiles=20), OneHotEncoder(handle_unknown="ignore"),
+            OrdinalEncoder(), SelectKBest(k=2), SelectFromModel(DecisionTreeClassifier()),
+            FunctionTransformer(), FunctionTransformer(validate=True),
+            FeatureUnion([("a", StandardScaler()), ("b", SelectKBest(k=2))]),
+        ):  # fmt: skip
+            yield make_pipeline(step, tree)
+            for rest in ("drop", "passthrough", StandardScaler()):
+                columns = ColumnTransformer(
+                    [("s", step, [0, 1]), ("p", "passthrough", [2])], remainder=rest
+                )
+                yield Pipeline([("c", columns), ("t", tree)])
+            yield make_pipeline(ColumnTransformer([("s", step, ["age", "pay"])]), tree)
+        for part in (slice(0, 2), [True, False, True, True, False]):
+            yield make_pipeline(ColumnTransformer([("s", StandardScaler(), part)]), tree)
+    for member in (RandomForestClassifier(3), GradientBoostingClassifier(n_estimators=3)):
+        for method in ("sigmoid", "isotonic"):
+            yield CalibratedClassifierCV(member, method=method, cv=2)
+        yield member.set_params(warm_start=True)
+    yield RandomForestClassifier(3, class_weight="balanced", max_samples=0.5)
+    yield GradientBoostingClassifier(
+        n_estimators=9, n_iter_no_change=1, init=RandomForestClassifier(3)
+    )
+    yield GradientBoostingClassifier(n_estimators=3, subsample=0.5)
+    several = ["accuracy", "f1_macro"]
+    shallow = {"max_depth": [2]}
+    yield GridSearchCV(DecisionTreeClassifier(), shallow, scoring=several, cv=2, refit="accuracy")
+    for more in ({"drop": "first"}, {"min_frequency": 3}, {"max_categories": 3}):
+        with contextlib.suppress(TypeError):
+            yield make_pipeline(OneHotEncoder(**more), DecisionTreeClassifier())
+            yield make_pipeline(OrdinalEncoder(**more), DecisionTreeClassifier())
+    for loss in (
+        "huber",
+        "quantile",
+        "absolute_error",
+        "lad",
+        "exponential",
+        "squared_error",
+        "ls",
+    ):
+        yield GradientBoostingRegressor(n_estimators=3, loss=loss)
+        yield GradientBoostingClassifier(n_estimators=3, loss=loss)
+    for loss in ("poisson", "gamma", "quantile", "absolute_error", "least_squares"):
+        with contextlib.suppress(TypeError):
+            yield HistGradientBoostingRegressor(
+                max_iter=3, loss=loss, **({"quantile": 0.5} if loss == "quantile" else {})
+            )
+    for more in ({"categorical_features": [3]}, {"scoring": "loss", "early_stopping": True},
+                 {"monotonic_cst": [1, 0, 0, 0, 0]}):  # fmt: skip
+        with contextlib.suppress(TypeError):
+            yield HistGradientBoostingClassifier(max_iter=3, **more)
+
+
+def collect(folders: list[Path]) -> None:
+    from treeaudit.errors import ReadError
+    from treeaudit.readers.limits import LIMITS
+    from treeaudit.readers.pickles import pickled
+    from treeaudit.readers.skops import skops_file
+    from treeaudit.readers.unpack import open_file
+
+    known: dict[str, dict[str, set[str]]] = {}
+    words: set[str] = set()
+    for folder in folders:
+        stated = folder / "stated.json"
+        for kind, told in (json.loads(stated.read_text()) if stated.exists() else {}).items():
+            for name, what in told.items():
+                codes = known.setdefault(kind, {}).setdefault(name, set())
+                codes |= {w[1:] for w in what if w[:1] == ":"}
+                words |= {w for w in what if w[:1] != ":"}
+        for path in sorted(folder.rglob("*")):
+            if not path.is_file() or path.suffix not in (".pkl", ".joblib", ".skops"):
+                continue
+            try:
+                content = open_file(path, LIMITS)
+                file = skops_file if skops_file.matches(content) else pickled
+                _note(file.parse(content, LIMITS).root, known, words)
+            except ReadError as error:
+                print(path.name, type(error).__name__, str(error)[:100])
+    from sklearn.metrics import get_scorer_names
+
+    words |= set(get_scorer_names()).union(known, *known.values())
+    words = {w.replace(" ", "␣") for w in words if w and len(w) <= 40}
+    lines = ["words " + " ".join(sorted(words))]
+    for kind in _OF_THEIR_OWN:
+        known.pop(kind, None)
+    for kind, names in sorted(known.items()):
+        each = (f"{n}:{_code(c)}" if _code(c) else n for n, c in sorted(names.items()))
+        lines.append(f"{kind} {' '.join(each)}")
+    OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(len(known), "classes,", sum(map(len, known.values())), "attributes,", OUT.stat().st_size)
+
+
+def _code(codes: set[str]) -> str:
+    sizes = {c for c in codes if c.isdigit()}
+    return "".join(sorted(codes - sizes)) + max(sizes, default="")
+
+
+# Their parts are gone through one by one.
+_OF_THEIR_OWN = ("Tree", "TreePredictor", "newObj")
+
+
+def _note(root: object, known: dict[str, dict[str, set[str]]], words: set[str]) -> None:
+    from treeaudit.readers.pickles.inert import Inert
+    from treeaudit.readers.walk import Walk
+
+    libraries = ("sklearn", "_loss", "imblearn", "xgboost", "lightgbm", "treeaudit", "scipy")
+    for place in Walk(root):
+        value = place.value
+        if isinstance(value, Inert) and value.cls.module.partition(".")[0] in libraries:
+            names = known.setdefault(value.kind, {})
+            for name, part in value.attributes.items():
+                if name.isprintable() and " " not in name:
+                    names.setdefault(name, set()).update(_codes(part, 0))
+                    held = [*part, *part.values()] if isinstance(part, dict) else [part]
+                    if value.kind == "Booster" and isinstance(part, dict):
+                        words.update(key for key in part if isinstance(key, str))
+                    words |= {one for one in held if isinstance(one, str) and _WORD.fullmatch(one)}
+
+
+def _codes(part: object, depth: int) -> set[str]:
+    """Say the forms of a value: o object, n text in a row, d dictionary, a digit for axes."""
+    import numpy as np
+
+    from treeaudit.readers.pickles.arrays import arrived
+    from treeaudit.readers.pickles.inert import Inert
+
+    part = arrived(part)
+    if isinstance(part, Inert):
+        return {"o"}
+    if isinstance(part, np.ndarray) and part.dtype == object:
+        return set().union({str(part.ndim)}, *(_codes(p, 1) for p in part.ravel()[:50]))
+    if isinstance(part, np.ndarray):
+        return {"n"} if part.dtype.kind in "US" else {str(min(9, depth + part.ndim))}
+    if isinstance(part, dict):
+        return set().union({"d"}, *(_codes(p, depth + 1) for p in list(part.values())[:50]))
+    if isinstance(part, (list, tuple)):
+        return set().union({str(depth + 1)}, *(_codes(p, depth + 1) for p in part[:50]))
+    if isinstance(part, str) and depth:
+        return {"n"}
+    return {"b"} if isinstance(part, (bytes, memoryview, bytearray)) else set()
+
+
+if __name__ == "__main__":
+    command, *rest = sys.argv[1:]
+    fit(Path(rest[0])) if command == "fit" else collect([Path(folder) for folder in rest])

@@ -1,0 +1,273 @@
+"""Which values of a file its models account for, and which they do not.
+
+Every object whose class is listed (`attributes_of`) has the attributes of its
+class; a value is explained where it has a form that the attribute has, and no
+more rows than the model has columns, classes, trees or steps (`sizes`). All
+else is weighed and named by its place, masked.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.fitted_values import FittedValues
+from treeaudit.readers.leftovers.forms import NAME, VERSION, Sizes
+from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
+from treeaudit.readers.leftovers.sizes import own_sizes, width_of
+from treeaudit.readers.leftovers.values import MOST_OBJECTS, listed
+from treeaudit.readers.leftovers.weights import mask, not_explained, weigh
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.walk import Place
+
+__all__ = ["Account"]
+
+_COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
+_MOST_KEYS = 32
+_PLAIN = (type(None), bool, float)
+_WIDE = 1 << 63
+_NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
+
+
+class Account(FittedValues):
+    """Goes through a file along what its classes are known to hold."""
+
+    def __call__(self, root: object) -> Iterator[Leftover]:
+        """Yield what nothing explains."""
+        self._bundle(Place(arrived(root)), frozenset(self._facts.sizes), 3)
+        while self._todo:
+            place, sizes = self._todo.pop()
+            self._object(place, sizes)
+        yield from self._more
+        alike: dict[tuple[str, str], Leftover] = {}
+        for place, value, n_name in self._left:
+            n = weigh((value,), self._seen)
+            if n:
+                one = not_explained(place.path or "the file itself", value, n + n_name)
+                before = alike.get((one.where, one.says))
+                alike[one.where, one.says] = replace(one, n=one.n + before.n) if before else one
+        yield from alike.values()
+
+    def _object(self, place: Place, sizes: Sizes) -> None:
+        model = place.value
+        if not isinstance(model, Inert) or id(model) in self._seen:
+            return
+        attributes = listed(model)
+        if attributes is None:
+            self._helper(place, model, sizes)
+            return
+        self._seen.add(id(model))
+        sizes |= own_sizes(model, self._facts)
+        self._attributes(place, model, attributes, sizes)
+        if model.kind in ("Bunch", "DeprecationDict", "_DictWithDeprecatedKeys"):
+            self.check(model.pairs, "osd1", place, "", sizes, "")
+        elif model.pairs:
+            self.leave(place, "items", model.pairs)
+        for i, part in enumerate(model.args):
+            self.check(part, "s", place, f"({i})", sizes, "")
+        if model.items:
+            self.leave(place, "items", model.items)
+
+    def _attributes(
+        self, place: Place, model: Inert, known: Mapping[str, str], sizes: Sizes
+    ) -> None:
+        state = model.state
+        parts = state if isinstance(state, tuple) and len(state) == 2 else (state,)
+        for part in parts:
+            if not isinstance(part, dict):
+                self.check(part, "", place, "__state__", sizes, "")
+                continue
+            self._seen.add(id(part))
+            for name, value in part.items():
+                # Nearly all that a forest of many trees holds.
+                kind = type(value)
+                if name in known and (kind in _PLAIN or (kind is int and -_WIDE < value < _WIDE)):
+                    continue
+                forms = _COMMON.get(name, known.get(name)) if isinstance(name, str) else None
+                if forms is None:
+                    shown = name if isinstance(name, str) and NAME.fullmatch(name) else mask(name)
+                    self.leave(place, shown, value, name)
+                else:
+                    self._attribute(value, forms, place, model, name, sizes)
+
+    def _attribute(
+        self, value: object, forms: str, place: Place, model: Inert, name: str, sizes: Sizes
+    ) -> None:
+        value, self._objects = arrived(value), MOST_OBJECTS
+        if isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
+            self.generator(value, place, name)
+        elif name in ("_fit_X", "_sample_weight") and id(value) in self._seen:
+            return
+        elif name in ("categories_", "known_categories"):
+            given = model.get("categories")
+            auto = given is None or (isinstance(given, str) and given == "auto")
+            self.categories(value, place, name, auto, sizes)
+        elif name == "classes_" and not isinstance(value, dict):
+            self.classes(value, place)
+        elif name in _NAMING:
+            width = width_of(model)
+            self.check(value, "n", place, name, frozenset({width or 0}), name)
+        elif name == "class_weight" and isinstance(value, dict | list):
+            self.class_weight(value, place, sizes)
+        elif name == "cv_results_" and isinstance(value, dict | Inert):
+            self.results(value, place)
+        elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
+            self.path_lengths(value, model, place, name)
+        elif model.kind == "Booster" and name in ("handle", "_handle", "model_str", "_model_str"):
+            # The reader of its format goes through it.
+            self._seen.add(id(value))
+        elif model.kind == "Booster":
+            self.check(value, forms, place, name, sizes | {64}, name)
+        elif name == "forest_" and model.cls.module.startswith("treeaudit."):
+            # The reader of our own form goes through it.
+            self._seen.add(id(value))
+        elif (
+            name == "schema"
+            and model.cls.module.startswith("treeaudit.")
+            and _repeats(model, value)
+        ):
+            self._seen.add(id(value))
+        else:
+            self.check(value, forms, place, name, sizes, name)
+
+    def _helper(self, place: Place, value: Inert, sizes: Sizes) -> None:
+        """Explain an object that has no attributes of its own."""
+        kind, module = value.kind, value.cls.module
+        held = (*value.items, *value.pairs, *value.pairs.values())
+        if kind == "Tree" and module.startswith("sklearn."):
+            self._tree(place, value, unused_in_tree(value))
+        elif kind == "TreePredictor" and module.startswith("sklearn."):
+            self._tree(place, value, unused_in_predictor(value))
+        elif module.endswith(("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")):
+            # The records in it are told by `named_rows`.
+            state = value.state
+            first = arrived(state[0]) if isinstance(state, tuple) and state else None
+            if isinstance(first, np.ndarray) and len(first):
+                self._seen.add(id(value))
+            else:
+                self.leave(place, "", value)
+        elif kind == "_new_Index" and place.step in ("_df_columns", "columns"):
+            self._seen.add(id(value))
+            width = next((width_of(owner) for owner in place.owners()), None)
+            for part in value.args:
+                self.check(part, "dn", place, "()", frozenset({width or 0}), "feature_names_in_")
+        elif kind in ("slice", "partial") or (
+            module.partition(".")[0] in ("sklearn", "_loss", "scipy") and not held
+        ):
+            self._seen.add(id(value))
+            bounds = value.state.values() if isinstance(value.state, dict) else (value.state,)
+            for part in (*value.args, *bounds):
+                if kind == "slice" and not isinstance(part, int | None):
+                    self.leave(place, "(…)", part)
+                else:
+                    self.check(part, "s", place, "(…)", frozenset(), "")
+        else:
+            self.leave(place, "", value)
+
+    def _tree(self, place: Place, tree: Inert, unused: Iterator[tuple[str, int]]) -> None:
+        self._seen.add(id(tree))
+        known = {"max_depth", "node_count", "nodes", "values"}
+        known |= {"binned_left_cat_bitsets", "raw_left_cat_bitsets"}
+        for name, value in tree.state.items() if isinstance(tree.state, dict) else ():
+            value = arrived(value)
+            if name in known and isinstance(value, np.ndarray):
+                self._seen.add(id(value))
+            elif name not in known or not isinstance(value, int):
+                self.leave(place, mask(name), value, name)
+        for part in (*tree.items, *tree.pairs.items()):
+            self.leave(place, "items", part)
+        for i, part in enumerate(tree.args):
+            self.check(part, "1", place, f"({i})", frozenset(self._facts.sizes), "")
+        for what, n in unused:
+            if n:
+                where = place.at(what)
+                says = "no audited model accounts for it: no question and no answer uses it"
+                self._more.append(Leftover(kind="unexplained", where=where, n=n, says=says))
+
+    def _bundle(self, place: Place, sizes: Sizes, depth: int) -> None:
+        """Explain a model, or a small container with one and what belongs to it."""
+        value = place.value
+        if not isinstance(value, int | float | str | None) and id(value) in self._seen:
+            return
+        if isinstance(value, Inert) and value.cls.module == "collections":
+            pairs, items = value.pairs, [*value.items, *value.args]
+        elif isinstance(value, Inert):
+            if (place.above is None or listed(value) is not None) and self._objects:
+                self._objects -= 1
+                self._todo.append((place, sizes))
+            else:
+                self.leave(place, "", value)
+            return
+        else:
+            pairs = value if isinstance(value, dict) else {}
+            items = list(value) if isinstance(value, list | tuple) else []
+        if depth == 0 or not isinstance(value, Inert | dict | list | tuple):
+            self._beside(place, place.step, value, sizes)
+            return
+        texts = [arrived(one) for one in items]
+        if place.above is not None and self._are_names(texts):
+            self._seen.add(id(value))
+            return
+        self._seen.add(id(value))
+        for i, (key, part) in enumerate(pairs.items()):
+            named = i < _MOST_KEYS and isinstance(key, str) and NAME.fullmatch(key)
+            step = f"['{key}']" if named else f"['{mask(key)}']"
+            if not named:
+                self._beside(place, step, key, sizes)
+            self._bundle(Place(arrived(part), step, place), sizes, depth - 1)
+        for i, part in enumerate(items):
+            self._bundle(Place(arrived(part), f"[{i}]", place), sizes, depth - 1)
+
+    def _are_names(self, parts: list[object]) -> bool:
+        texts = [part for part in parts if isinstance(part, str)]
+        if not texts or len(texts) < len(parts):
+            return False
+        if len(texts) in (self._facts.classes | self._facts.sizes) and max(map(len, texts)) <= 64:
+            return True
+        return self._facts.texts.issuperset(texts)
+
+    def _beside(self, place: Place, step: str, value: object, sizes: Sizes) -> None:
+        above = place if place.above is None else place.above
+        row = value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else []
+        if self._are_names(row):
+            self._seen.add(id(value))
+            return
+        word = isinstance(value, str) and (value.isalpha() or VERSION.fullmatch(value))
+        plain = isinstance(value, int | float) and not (
+            isinstance(value, int) and value.bit_length() > 64
+        )
+        if value is None or (isinstance(value, str) and value in self._facts.texts):
+            return
+        if (plain or (word and len(str(value)) <= 20)) and self._plain:
+            self._plain -= 1
+            return
+        self.leave(above, step, value)
+
+
+def _repeats(model: Inert, schema: object) -> bool:
+    """Tell whether the schema of a trainer says nothing that its model does not say."""
+    form = arrived(model.get("forest_"))
+    stated = _plain_parts(form.get("schema") if isinstance(form, dict) else None)
+    parts = _plain_parts(schema)
+    known = {(type(part), part) for part in stated} | {(bool, True), (bool, False)}
+    return len(parts) <= 8 * len(stated) and known.issuperset((type(p), p) for p in parts)
+
+
+def _plain_parts(value: object) -> list[object]:
+    """Return the texts and numbers that some containers hold."""
+    found: list[object] = []
+    todo = [value]
+    while todo:
+        part = arrived(todo.pop())
+        if isinstance(part, Inert):
+            held = (part.state, *part.args, *part.items, *part.pairs, *part.pairs.values())
+            todo += [one for one in held if one is not None]
+        elif isinstance(part, dict):
+            todo += part.values()
+        elif isinstance(part, list | tuple):
+            todo += part
+        elif part is not None:
+            found.append(part if isinstance(part, str | int | float) else type(part))
+    return found

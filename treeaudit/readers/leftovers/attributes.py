@@ -1,0 +1,52 @@
+"""Which attributes the classes of the usual libraries have, in all their versions.
+
+`tools/inventory.py` writes the list: a line per class, each attribute with the
+forms that its values were seen in.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+__all__ = ["attributes_of", "is_option"]
+
+# Read at once: reading a model opens no file but the model.
+_TEXT = Path(__file__).with_name("attributes.txt").read_text(encoding="utf-8")
+
+
+@cache
+def _lists() -> tuple[frozenset[str], dict[str, dict[str, str]]]:
+    first, *rest = (line.split() for line in _TEXT.splitlines())
+    # A blank within an option is written as "␣".
+    return frozenset(word.replace("␣", " ") for word in first[1:]), {
+        kind: {name: forms for name, _, forms in (each.partition(":") for each in names)}
+        for kind, *names in rest
+    }
+
+
+def attributes_of(kind: str) -> Mapping[str, str] | None:
+    """Return the attributes of a class with the forms of their values, or None where unknown.
+
+    Any value may be a number or an option. Letters and the digit say what else:
+    ``o`` objects, ``s`` a small list or dictionary of settings, ``d`` a dictionary,
+    ``n`` texts in a row, ``b`` bytes, and an array or nested list of so many axes.
+
+    Examples
+    --------
+    >>> attributes_of("DecisionTreeClassifier")["feature_names_in_"]
+    'n1'
+    >>> attributes_of("MyTree") is None
+    True
+    """
+    return _lists()[1].get(kind)
+
+
+def is_option(text: str) -> bool:
+    """Tell whether a text is an option that an estimator or a scorer knows.
+
+    Examples
+    --------
+    >>> is_option("gini"), is_option("33;yes")
+    (True, False)
+    """
+    return text in _lists()[0]

@@ -1,0 +1,156 @@
+"""Values that have rules of their own: categories, labels, weights of classes, searches, seeds."""
+
+import re
+
+import numpy as np
+
+from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.forms import Sizes, is_sorted
+from treeaudit.readers.leftovers.nodes import is_path_length
+from treeaudit.readers.leftovers.values import FEW, Values
+from treeaudit.readers.leftovers.weights import mask, weigh
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.walk import Place
+
+__all__ = ["FittedValues"]
+
+_GENERATORS = frozenset("random_state _random_state random_state_ _rng rng".split())
+_OWN_GENERATORS = frozenset({"_rng", "_feature_subsample_rng"})
+_MOST_CANDIDATES = 1_000
+_RESULT = re.compile(
+    r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
+    r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
+)
+
+
+class FittedValues(Values):
+    """Adds what fitting writes in a form of its own."""
+
+    def generator(self, value: Inert, place: Place, name: str) -> None:
+        """Explain a generator where a seed belongs; there are few of them in a file."""
+        if id(value) in self._seen:
+            return
+        own = name in _OWN_GENERATORS
+        known = own or (name in _GENERATORS and self._generators > 0)
+        if weigh((value,), set()) > 6_000 or not known:
+            self.leave(place, name, value)
+            return
+        weigh((value,), self._seen)
+        self._generators -= not own
+        # Boosting hands its own to each of its trees.
+        if not own and not place.step.startswith("estimators_["):
+            says = "the state of a generator of random numbers: it repeats what it drew"
+            self._more.append(Leftover(kind="seeds", where=place.at(name), n=1, says=says))
+
+    def categories(self, stored: object, place: Place, name: str, auto: bool, sizes: Sizes) -> None:
+        """Explain the values of each column, learned or given."""
+        stored = stored.ravel().tolist() if isinstance(stored, np.ndarray) else stored
+        if not isinstance(stored, list | tuple) or (sizes and len(stored) > max(sizes)):
+            self.check(stored, "n1", place, name, sizes, name)
+            return
+        self._seen.add(id(stored))
+        for i, part in enumerate(stored):
+            if part is not None:
+                self._values(arrived(part), place, f"{name}[{i}]", auto)
+
+    def _values(self, part: object, place: Place, step: str, auto: bool) -> None:
+        """Explain the list of the values of one column."""
+        if id(part) in self._seen:
+            return
+        if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in "OUSbiuf":
+            self.leave(place, step, part)
+            return
+        people = self._facts.n_records
+        if auto and people is not None and len(part) > max(20, people // 5):
+            says = f"{len(part):,} categories of {people:,} people, of whom fewer than 5 share one"
+            where = place.at(step)
+            self._more.append(Leftover(kind="records", where=where, n=len(part), says=says))
+            self._seen.add(id(part))
+        elif len(part) > (256 if not auto or people is None else people):
+            self.leave(place, step, part)
+        else:
+            self._seen.add(id(part))
+            if part.dtype.kind in "OUS":
+                self._texts([arrived(one) for one in part.tolist()], place, step, "categories_")
+            elif not is_sorted(part, frozenset()):
+                self.leave(place, step, part.copy())
+
+    def classes(self, value: object, place: Place) -> None:
+        """Explain labels: as many as the model has classes."""
+        if isinstance(value, list) and len(value) <= max(self._facts.sizes):
+            self._seen.add(id(value))
+            for i, part in enumerate(value):
+                self._labels(arrived(part), place, f"classes_[{i}]")
+        else:
+            self._labels(value, place, "classes_")
+
+    def _labels(self, value: object, place: Place, step: str) -> None:
+        if isinstance(value, np.ndarray) and value.ndim == 1:
+            if len(value) in self._facts.classes or len(value) <= 20:
+                self._seen.add(id(value))
+                self._texts([arrived(one) for one in value.tolist()], place, step, "classes_")
+                return
+            self._values(value, place, step, auto=True)
+            return
+        self.check(value, "", place, step, frozenset(), "classes_")
+
+    def class_weight(self, value: object, place: Place, sizes: Sizes) -> None:
+        """Explain a weight for each class."""
+        each = value[:FEW] if isinstance(value, list) else [value]
+        if isinstance(value, list) and len(value) > FEW:
+            self.leave(place, "class_weight", value[FEW:])
+        for one in each:
+            if isinstance(one, dict) and len(one) <= max(20, *self._facts.classes):
+                self._dict(one, "s", place, "class_weight", sizes, "class_weight", 4)
+            else:
+                self.check(one, "", place, "class_weight", sizes, "class_weight")
+        if isinstance(value, list):
+            self._seen.add(id(value))
+
+    def path_lengths(self, value: object, model: Inert, place: Place, name: str) -> None:
+        """Explain what an isolation forest works out beforehand: it follows from its trees."""
+        members = arrived(model.get("estimators_"))
+        if not isinstance(value, list | tuple) or not isinstance(members, list):
+            self.check(value, "", place, name, frozenset(), name)
+            return
+        self._seen.add(id(value))
+        for i, part in enumerate(value):
+            part = arrived(part)
+            tree = arrived(members[i]) if i < len(members) else None
+            if (
+                isinstance(part, np.ndarray)
+                and isinstance(tree, Inert)
+                and is_path_length(tree, part)
+            ):
+                self._seen.add(id(part))
+            else:
+                self.leave(place, f"{name}[{i}]", part)
+
+    def results(self, value: dict[object, object] | Inert, place: Place) -> None:
+        """Explain the table of a search: a row per candidate."""
+        if isinstance(value, Inert):
+            self._seen.add(id(value))
+            self.check(value.state, "osd2", place, "cv_results_", frozenset(range(64)), "")
+            value = value.pairs
+        tried = arrived(value.get("params"))
+        if not isinstance(tried, list) or not 0 < len(tried) <= _MOST_CANDIDATES:
+            self.leave(place, "cv_results_", value)
+            return
+        self._seen.add(id(value))
+        n = len(tried)
+        for key, part in value.items():
+            part, shown = arrived(part), f"cv_results_['{mask(key)}']"
+            if not isinstance(key, str) or not _RESULT.fullmatch(key):
+                self.leave(place, shown, (key, part))
+                continue
+            masked = isinstance(part, Inert) and part.kind in ("_mareconstruct", "MaskedArray")
+            if masked and weigh((part,), set()) <= 64 * (n + 8):
+                self._seen.add(id(part))
+                continue
+            if part is tried:
+                self._seen.add(id(part))
+                for i, one in enumerate(tried):
+                    self.check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
+            else:
+                self.check(part, "osn1", place, shown, frozenset({n}), "")

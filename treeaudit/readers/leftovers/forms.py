@@ -1,0 +1,95 @@
+"""Forms that a value of a fitted model can have, and that rows of data do not have."""
+
+import re
+
+import numpy as np
+
+from treeaudit.readers.leftovers.attributes import is_option
+from treeaudit.readers.types import Array
+
+__all__ = [
+    "NAME",
+    "VERSION",
+    "Sizes",
+    "axes",
+    "ends_alike",
+    "fits",
+    "is_choice",
+    "is_constant",
+    "is_setting",
+    "is_sorted",
+]
+
+Sizes = frozenset[int]
+"""How many rows a value may have."""
+
+NAME = re.compile(r"[A-Za-z_][\w .:-]{0,39}")
+"""What people call a step, a key or an attribute."""
+
+VERSION = re.compile(r"\d{1,4}(\.\w{1,8}){1,4}")
+_PHRASE = re.compile(
+    r"You are accessing a training score \('\w{1,40}'\), which will not be available by default "
+    r"any more in 0\.21\. If you need training scores, please set return_train_score=True"
+)
+_OBJECTIVE = re.compile(r"[a-z]{3,8}:[a-z_]{2,24}")
+_FREE = frozenset("fill_value missing_values".split())
+_LONGEST_FREE = 40
+
+
+def is_setting(text: str, name: str) -> bool:
+    """Tell whether a text is what an attribute of this name is set to.
+
+    Examples
+    --------
+    >>> is_setting("gini", "criterion"), is_setting("1.9.1", "_sklearn_version")
+    (True, True)
+    >>> is_setting("33;yes", "criterion")
+    False
+    """
+    if not text or is_option(text) or _PHRASE.fullmatch(text):
+        return True
+    if name in _FREE:
+        return len(text) <= _LONGEST_FREE
+    if name == "objective":
+        return _OBJECTIVE.fullmatch(text) is not None
+    return "version" in name and len(text) <= 20 and VERSION.fullmatch(text) is not None
+
+
+def axes(forms: str) -> int:
+    """Return how many axes the forms of an attribute allow."""
+    return int(forms[-1]) if forms[-1:].isdigit() else 0
+
+
+def fits(shape: tuple[int, ...], sizes: Sizes) -> bool:
+    """Tell whether every axis is a public size."""
+    return all(n in sizes or n < 2 for n in shape)
+
+
+def is_constant(a: Array) -> bool:
+    """Tell whether all entries are the same."""
+    return a.size > 0 and bool(np.all(a == a.flat[0]))
+
+
+def ends_alike(a: Array, sizes: Sizes) -> bool:
+    """Tell whether everything behind as many entries as there are members is the same."""
+    other = np.flatnonzero(a != a[-1])
+    return bool(len(other)) and int(other[-1]) < max(sizes, default=0)
+
+
+def is_choice(a: Array, sizes: Sizes) -> bool:
+    """Tell whether these are the numbers of some columns, each once."""
+    most = max(sizes, default=0)
+    if a.ndim != 1 or a.dtype.kind not in "iu" or not 0 < len(a) <= most:
+        return False
+    return bool(a.min() >= -most and a.max() < most) and len(np.unique(a)) == len(a)
+
+
+def is_sorted(a: Array, sizes: Sizes) -> bool:
+    """Tell whether every column goes up, or down: who had a value is not told by its place."""
+    if a.ndim == 0 or a.ndim > 2 or (a.ndim == 2 and not fits(a.shape[1:], sizes)):
+        return False
+    if a.dtype.kind not in "iuf":
+        return a.dtype.kind == "b"
+    later, earlier = a[1:], a[:-1]
+    falls, rises = np.less(later, earlier), np.greater(later, earlier)
+    return not bool(falls.any()) or not bool(rises.any())

@@ -1,0 +1,141 @@
+"""Room in the nodes of a stored tree that no question and no answer uses."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from treeaudit.readers.leftovers.sizes import tree_sizes
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array, Wide
+
+__all__ = ["is_path_length", "unused_in_predictor", "unused_in_tree"]
+
+_FIELDS = frozenset(
+    "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
+    "missing_go_to_left".split()
+)
+_PREDICTOR = frozenset(
+    "value count feature_idx num_threshold missing_go_to_left left right gain depth is_leaf "
+    "bin_threshold is_categorical bitset_idx".split()
+)
+_EMPTY_IN_LEAVES = ("feature_idx", "num_threshold", "left", "right", "bin_threshold")
+
+
+def unused_in_tree(tree: Inert) -> Iterator[tuple[str, int]]:
+    """Yield what of a `Tree` of scikit-learn is neither asked nor answered, with its bytes.
+
+    Leaves hold -2 where others hold a question; records are padded with zeros.
+    """
+    state = tree.state if isinstance(tree.state, dict) else {}
+    nodes, values = arrived(state.get("nodes")), arrived(state.get("values"))
+    sizes, count = tree_sizes(tree), state.get("node_count")
+    if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
+        return
+    if sizes is None or nodes.ndim != 1 or not _is_record(nodes, _FIELDS):
+        yield "nodes", nodes.nbytes
+        return
+    if values.ndim != 3 or values.dtype.kind != "f" or len(values) != len(nodes):
+        yield "values", max(1, values.nbytes)
+        return
+    if isinstance(count, int) and len(nodes) > count >= 0:
+        yield "nodes beyond node_count", nodes[count:].nbytes + values[count:].nbytes
+        nodes, values = nodes[:count], values[:count]
+    if values.shape[1:] != (sizes[1], sizes[2]) and values.shape[1:] != (sizes[1], 1):
+        yield "values", values.nbytes
+    yield "padding of nodes", _padding(nodes)
+    leaf = nodes["left_child"] < 0
+    for name, empty in (("feature", -2), ("threshold", -2), ("right_child", -1)):
+        full = nodes[name][leaf] != empty
+        yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes.dtype[name].itemsize
+    each = nodes.itemsize + (values[0].nbytes if len(values) else 0)
+    lost = _out_of_reach(nodes["left_child"], nodes["right_child"], ~leaf)
+    yield "nodes out of reach", lost * each
+
+
+def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
+    """Yield the same for a tree of histogram boosting."""
+    nodes = arrived(tree.get("nodes"))
+    if not isinstance(nodes, np.ndarray) or nodes.ndim != 1 or not _is_record(nodes, _PREDICTOR):
+        yield "nodes", nodes.nbytes if isinstance(nodes, np.ndarray) else 1
+        return
+    yield "padding of nodes", _padding(nodes)
+    leaf = nodes["is_leaf"] != 0
+    for name in _EMPTY_IN_LEAVES:
+        if name in (nodes.dtype.names or ()):
+            full = int(np.count_nonzero(nodes[name][leaf]))
+            yield f"{name} of leaves", full * nodes.dtype[name].itemsize
+    sets = (
+        int(np.count_nonzero(nodes["is_categorical"]))
+        if "is_categorical" in nodes.dtype.names
+        else 0
+    )
+    for name in ("binned_left_cat_bitsets", "raw_left_cat_bitsets"):
+        stored = arrived(tree.get(name))
+        if isinstance(stored, np.ndarray) and stored.shape != (sets, 8) and stored.size:
+            yield name, stored.nbytes
+    yield "nodes out of reach", _out_of_reach(nodes["left"], nodes["right"], ~leaf) * nodes.itemsize
+
+
+def is_path_length(member: Inert, stored: Array) -> bool:
+    """Tell whether numbers, one per node, are its depth or the mean depth of as many people."""
+    tree = arrived(member.get("tree_"))
+    state = tree.state if isinstance(tree, Inert) and isinstance(tree.state, dict) else {}
+    nodes = arrived(state.get("nodes"))
+    if not isinstance(nodes, np.ndarray) or not _is_record(nodes, _FIELDS):
+        return False
+    if stored.shape != nodes.shape or stored.dtype.kind not in "iuf":
+        return False
+    people = nodes["n_node_samples"].astype(np.float64)
+    with np.errstate(all="ignore"):
+        usual = 2 * (np.log(people - 1) + np.euler_gamma) - 2 * (people - 1) / people
+    usual = np.where(people <= 1, 0.0, np.where(people == 2, 1.0, usual))
+    if np.allclose(stored, usual, rtol=1e-6, atol=1e-12):
+        return True
+    depth, level, n = np.zeros(len(nodes)), np.zeros(1, dtype=np.int64), 1
+    while len(level) and n <= len(nodes):
+        depth[level] = n
+        below = level[nodes["left_child"][level] > 0]
+        level = np.concatenate([nodes[side][below] for side in ("left_child", "right_child")])
+        level, n = level[(level > 0) & (level < len(nodes))], n + 1
+    return bool(np.array_equal(stored, depth))
+
+
+def _is_record(nodes: Array, names: frozenset[str]) -> bool:
+    fields = nodes.dtype.names
+    return fields is not None and names.issuperset(fields) and len(fields) > 6
+
+
+def _padding(nodes: Array) -> int:
+    """Return the bytes between the fields that are not zero."""
+    unused = _unused(nodes.dtype)
+    if not len(unused):
+        return 0
+    raw = np.ascontiguousarray(nodes).view(np.uint8).reshape(len(nodes), nodes.itemsize)
+    return int(np.count_nonzero(raw[:, unused]))
+
+
+@lru_cache(16)
+def _unused(record: np.dtype[np.generic]) -> Wide:
+    """Return which bytes of a record belong to no field."""
+    used = np.zeros(record.itemsize, dtype=bool)
+    for form in (record.fields or {}).values():
+        used[form[1] : form[1] + form[0].itemsize] = True
+    return np.flatnonzero(~used)
+
+
+def _out_of_reach(left: Array, right: Array, inner: Array) -> int:
+    n = len(left)
+    children = np.concatenate([left[inner], right[inner]]).astype(np.int64)
+    children = children[(children > 0) & (children < n)]
+    if len(children) == n - 1 and np.all(np.bincount(children, minlength=n)[1:] == 1):
+        return 0
+    reached, level = np.zeros(n, dtype=bool), np.zeros(1, dtype=np.int64)
+    while len(level):
+        reached[level] = True
+        level = level[inner[level]]
+        level = np.concatenate([left[level], right[level]]).astype(np.int64)
+        level = level[(level > 0) & (level < n)]
+        level = np.unique(level[~reached[level]])
+    return n - int(np.count_nonzero(reached))

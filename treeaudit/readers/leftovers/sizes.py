@@ -1,0 +1,201 @@
+"""The public sizes and names of the models in a file: what may be as long as what."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from treeaudit.readers.limits import Most
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+
+__all__ = ["Facts", "own_sizes", "tree_sizes", "width_of"]
+
+_WIDTHS = ("n_features_in_", "n_features_", "_n_features_in", "_n_features", "n_features")
+_COUNTED = (
+    *("estimators_", "_predictors", "steps", "transformers_", "transformers", "categories_"),
+    *("transformer_list", "calibrated_classifiers_", "estimators"),
+)
+_STATED = ("n_components_", "_n_components", "n_outputs_", "n_classes_", "_n_classes", "n_tasks_")
+_ROUNDS = ("n_iter_", "n_estimators_")
+_NAMED = ("feature_names_in_", "classes_", "categories_", "_feature_names_in")
+_NOTED = frozenset({*_NAMED, "estimators_", "_predictors"})
+_MOST_ROUNDS = 2_000
+
+
+def tree_sizes(tree: object) -> tuple[int, int, int] | None:
+    """Return columns, outputs and the most classes of one of a stored `Tree`."""
+    if not isinstance(tree, Inert) or tree.kind != "Tree" or len(tree.args) != 3:
+        return None
+    width, classes, outputs = tree.args[0], arrived(tree.args[1]), tree.args[2]
+    if not isinstance(width, int) or not isinstance(outputs, int):
+        return None
+    if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "iu" or not classes.size:
+        return None
+    return width, outputs, int(classes.max())
+
+
+# What a model gets and what its trees see are not as wide; all others are no wider than those.
+_OTHER_WIDTHS = re.compile(
+    r"PCA|\w+PCA|TruncatedSVD|Select\w+|VarianceThreshold|RFE(CV)?|OneHotEncoder|ColumnTransformer"
+    r"|FeatureUnion|FeatureAgglomeration|\w+Projection|\w+Selector|Bagging\w+|IsolationForest"
+    r"|\w+Chain|FactorAnalysis|FastICA|NMF|\w+NMF|\w*Discriminant\w*|Booster|(XGB|LGBM|Hist)\w+"
+)
+_MOST_DROPPED = 64
+
+
+def _state_of(model: Inert) -> Mapping[Any, object]:
+    return model.state if isinstance(model.state, dict) else model.attributes
+
+
+def width_of(model: Inert) -> int | None:
+    """Return how many columns a model sees: that of its tree, else what it states.
+
+    A `ColumnTransformer` that drops nearly all of them states nothing that can be seen in it.
+    """
+    state = _state_of(model)
+    inner = tree_sizes(arrived(state.get("tree_")))
+    if inner is not None:
+        return inner[0]
+    members = arrived(state.get("estimators_"))
+    if isinstance(members, np.ndarray) and members.dtype == object:
+        members = members.ravel()[:1].tolist()
+    whole = state.get("estimators_features_") is None and "Chain" not in model.kind
+    if whole and isinstance(members, list) and members:
+        first = arrived(members[0])
+        inner = tree_sizes(arrived(first.get("tree_"))) if isinstance(first, Inert) else None
+        if inner is not None:
+            return inner[0]
+    for name in _WIDTHS:
+        stated = state.get(name)
+        if type(stated) is int and 0 < stated <= Most.features:
+            used = _used(state) if model.kind == "ColumnTransformer" else None
+            return stated if used is None or stated <= 2 * used + _MOST_DROPPED else None
+    return None
+
+
+def _used(state: Mapping[Any, object]) -> int | None:
+    """Return how many columns the parts of a `ColumnTransformer` take."""
+    parts = arrived(state.get("transformers_"))
+    total = 0
+    for part in parts if isinstance(parts, list) else ():
+        step, columns = (*part, None, None)[1:3] if isinstance(part, tuple) else (None, None)
+        columns = arrived(columns)
+        if isinstance(columns, Inert):
+            return None
+        if not isinstance(step, str) or step != "drop":
+            total += len(columns) if isinstance(columns, list | np.ndarray) else 1
+    return total
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of the models of a file before its values are explained.
+
+    Attributes
+    ----------
+    n_records
+        Training records, where known.
+    sizes
+        Columns, outputs and classes of the trees.
+    classes
+        How many classes a model may have.
+    texts
+        Names of columns, categories and labels.
+    """
+
+    n_records: int | None = None
+    sizes: set[int] = field(default_factory=lambda: {0, 1, 2})
+    classes: set[int] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+
+    def note(self, value: Inert) -> None:
+        """Take in one object of the file."""
+        inner = tree_sizes(value)
+        if inner is not None:
+            self.sizes.update(inner)
+            self.classes.add(inner[2])
+            return
+        state = _state_of(value)
+        if _OTHER_WIDTHS.fullmatch(value.kind):
+            self.sizes.add(width_of(value) or 0)
+        elif value.kind.startswith("Stacking"):
+            self._stacked(value, state)
+        for name in _COUNTED:
+            members = state.get(name)
+            for part in members[:_MOST_DROPPED] if isinstance(members, list) else ():
+                if isinstance(part, tuple) and part and isinstance(part[0], str):
+                    self.texts.add(part[0][:40])
+        if _NOTED.isdisjoint(state):
+            return
+        for name in ("estimators_", "_predictors"):
+            members = arrived(state.get(name))
+            if isinstance(members, np.ndarray) and members.ndim == 2:
+                self.classes.add(members.shape[1])
+            elif isinstance(members, list | np.ndarray) and len(members):
+                first = members[0]
+                if name == "_predictors" and isinstance(first, list | tuple):
+                    self.classes.add(len(first))
+                self.classes.add(len(members))
+                # One against one: a member for each pair of classes.
+                self.classes.add(int((1 + (1 + 8 * len(members)) ** 0.5) / 2))
+        for name in _NAMED:
+            self._add(arrived(state.get(name)))
+
+    def _stacked(self, model: Inert, state: Mapping[Any, object]) -> None:
+        """Take in what the last model of a stack sees: an answer of each member."""
+        members, classes = arrived(state.get("estimators_")), arrived(state.get("classes_"))
+        n = len(members) if isinstance(members, list) else 0
+        k = len(classes) if isinstance(classes, np.ndarray) and classes.ndim == 1 else 1
+        if k <= 20 or k in self.classes:
+            wide = width_of(model) or 0
+            self.sizes.update(
+                a + b for a in (n, n * k, n * (k - 1)) for b in (0, wide) if wide <= max(self.sizes)
+            )
+
+    def _add(self, stored: object) -> None:
+        if isinstance(stored, np.ndarray) and stored.dtype.kind in "OUS":
+            stored = stored.ravel().tolist()
+        for part in stored if isinstance(stored, list | tuple) else ():
+            part = arrived(part)
+            if isinstance(part, str):
+                self.texts.add(part)
+            elif isinstance(part, np.ndarray) and part.dtype.kind in "OU":
+                self.texts.update(t for t in part.ravel().tolist() if isinstance(t, str))
+
+
+def own_sizes(model: Inert, facts: Facts) -> frozenset[int]:
+    """Return how long the rows of a model's own arrays may be."""
+    sizes: set[int] = set()
+    width = width_of(model)
+    if width is not None and width <= max(facts.sizes):
+        sizes |= {width, width + 1}
+    state = _state_of(model)
+    for name in _COUNTED:
+        members = arrived(state.get(name))
+        if isinstance(members, np.ndarray):
+            sizes.update(members.shape, (n + 1 for n in members.shape))
+        elif isinstance(members, list | tuple):
+            sizes |= {len(members), len(members) + 1}
+            if name == "categories_":
+                columns = [arrived(part) for part in members]
+                sizes |= {part.size for part in columns if isinstance(part, np.ndarray)}
+    for name in ("support_vectors_", "_fit_X"):
+        told = arrived(state.get(name))
+        if isinstance(told, np.ndarray) and told.ndim:
+            # They are records: whatever goes with them does not make the file worse.
+            sizes.add(len(told))
+    for name in _ROUNDS:
+        stated = state.get(name)
+        if type(stated) is int and 0 < stated <= _MOST_ROUNDS and "estimators_" not in state:
+            sizes |= {stated, stated + 1}
+    for name in _STATED:
+        stated = state.get(name)
+        if type(stated) is int and 0 < stated <= max(width or 0, *facts.sizes):
+            sizes.add(stated)
+    classes = arrived(state.get("classes_"))
+    if isinstance(classes, np.ndarray) and (classes.size in facts.classes or classes.size <= 20):
+        sizes.add(classes.size)
+    return frozenset(sizes)

@@ -1,0 +1,276 @@
+"""Which values an attribute explains: settings, and arrays as long as the model has parts."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.attributes import attributes_of, is_option
+from treeaudit.readers.leftovers.forms import (
+    NAME,
+    Sizes,
+    axes,
+    ends_alike,
+    fits,
+    is_choice,
+    is_constant,
+    is_setting,
+    is_sorted,
+)
+from treeaudit.readers.leftovers.sizes import Facts
+from treeaudit.readers.leftovers.weights import mask
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.dtypes import DType
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.types import Array
+from treeaudit.readers.walk import Place
+
+__all__ = ["FEW", "MOST_OBJECTS", "Values", "listed"]
+
+FEW = 16
+"""So many settings in a row say nothing of people."""
+
+MOST_OBJECTS = 64
+"""So many objects without a tree an attribute may hold."""
+
+_LIBRARIES = frozenset(
+    "sklearn _loss imblearn xgboost lightgbm treeaudit scipy builtins __builtin__".split()
+)
+_LONGEST = {"feature_names_in_": 100}
+_LONGEST_LABEL = 64
+# Values of single columns, sorted: TA204 tells of them.
+_SORTED = frozenset(
+    "quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_".split()
+)
+
+
+def listed(model: Inert) -> Mapping[str, str] | None:
+    """Return the attributes that an object of the file may have, or None where nobody knows."""
+    if model.cls.module.partition(".")[0] in _LIBRARIES:
+        return attributes_of(model.kind)
+    tree = arrived(model.get("tree_"))
+    if isinstance(tree, Inert) and tree.kind == "Tree":
+        # A subclass of the user's own has what its base has.
+        kinds = (attributes_of(f"DecisionTree{what}") or {} for what in ("Classifier", "Regressor"))
+        return {name: forms for kind in kinds for name, forms in kind.items()}
+    return None
+
+
+def _bears_tree(value: Inert) -> bool:
+    """Tell whether an object is a tree, or ends in one."""
+    for _ in range(8):
+        if value.kind in ("Tree", "TreePredictor") or value.get("tree_") is not None:
+            return True
+        steps = arrived(value.get("steps"))
+        last = steps[-1] if isinstance(steps, list) and steps else None
+        inner = last[-1] if isinstance(last, tuple) and last else value.get("estimator")
+        members = arrived(value.get("estimators_"))
+        if isinstance(members, list | np.ndarray) and len(members):
+            inner = members[0] if isinstance(members, list) else members.flat[0]
+        inner = arrived(inner)
+        if not isinstance(inner, Inert):
+            return value.get("_predictors") is not None
+        value = inner
+    return False
+
+
+class Values:
+    """Holds values against the forms of the attributes that they stand in.
+
+    Parameters
+    ----------
+    facts
+        Sizes and names of the models of the file.
+    told
+        The ids of values that another finding tells of.
+    """
+
+    def __init__(self, facts: Facts, told: set[int]) -> None:
+        self._facts = facts
+        self._seen = told
+        self._left: list[tuple[Place, object, int]] = []
+        self._todo: list[tuple[Place, Sizes]] = []
+        self._more: list[Leftover] = []
+        self._generators = 2
+        self._plain = FEW
+        self._objects = MOST_OBJECTS
+
+    def leave(self, place: Place, step: str, value: object, name: object = "") -> None:
+        """Note a value, and the text that it is called by, as not explained."""
+        self._left.append((Place(None, step, place) if step else place, value, len(str(name))))
+
+    def check(
+        self,
+        value: object,
+        forms: str,
+        place: Place,
+        step: str,
+        sizes: Sizes,
+        name: str,
+        depth: int = 0,
+    ) -> None:
+        """Explain a value, or note it.
+
+        Parameters
+        ----------
+        value
+            What stands there.
+        forms
+            What may stand there, see `attributes_of`.
+        place, step
+            The object that holds it, and the way on.
+        sizes
+            How many rows it may have.
+        name
+            The attribute.
+        depth
+            How many lists it lies in.
+        """
+        value = arrived(value)
+        match value:
+            case None | bool() | float() | Global():
+                return
+            case int():
+                if value.bit_length() > 64:
+                    self.leave(place, step, value)
+            case str():
+                if not self._is_text(value, name):
+                    self.leave(place, step, value)
+            case DType():
+                if isinstance(value.state, tuple) and len(value.state) > 8:
+                    self.leave(place, step, value.state)
+            case Inert() if value.cls.module == "collections" and value.state is None:
+                if id(value) not in self._seen and forms:
+                    self._seen.add(id(value))
+                    for part in (*value.args, value.items):
+                        self.check(part, forms, place, step, sizes, name, depth + 1)
+                    self.check(value.pairs, f"d{forms}", place, step, sizes, name, depth)
+                elif not forms:
+                    self.leave(place, step, value)
+            case Inert():
+                helper = listed(value) is None
+                if not _bears_tree(value):
+                    self._objects -= id(value) not in self._seen
+                if self._objects < 0:
+                    self.leave(place, step, value)
+                elif "o" in forms or (helper and value.kind in ("slice", "partial")):
+                    self._todo.append((Place(value, step, place), sizes))
+                else:
+                    self.leave(place, step, value)
+            case _ if id(value) in self._seen:
+                return
+            case np.ndarray():
+                self._array(value, forms, place, step, sizes, name, depth)
+            case dict() if {"d", "s", "o"} & set(forms):
+                self._dict(value, forms, place, step, sizes, name, depth)
+            case list() | tuple() if forms and depth < 6:
+                self._list(value, forms, place, step, sizes, name, depth)
+            case _:
+                self.leave(place, step, value)
+
+    def _is_text(self, text: str, name: str) -> bool:
+        return text in self._facts.texts or is_setting(text, name)
+
+    def _array(
+        self, a: Array, forms: str, place: Place, step: str, sizes: Sizes, name: str, depth: int
+    ) -> None:
+        most = axes(forms)
+        if a.dtype == object or a.dtype.kind == "U":
+            parts = [arrived(part) for part in a.ravel().tolist()]
+            if parts and isinstance(parts[0], Inert) and "o" in forms:
+                self._seen.add(id(a))
+                for index, part in zip(np.ndindex(a.shape), parts, strict=True):
+                    where = f"{step}[{', '.join(map(str, index))}]"
+                    self.check(part, forms, place, where, sizes, name, depth + 1)
+            elif a.ndim <= 1 and "n" in forms and a.size in sizes | {0, 1}:
+                self._seen.add(id(a))
+                self._texts(parts, place, step, name)
+            elif most and a.ndim <= most and fits(a.shape, sizes):
+                self._seen.add(id(a))
+                self._list(parts, forms, place, step, frozenset({a.size}) | sizes, name, depth)
+            else:
+                self.leave(place, step, a)
+            return
+        known = a.dtype.kind in "biuf" and a.ndim + depth <= max(most, "s" in forms)
+        short = fits(a.shape, sizes) or is_constant(a) or (a.ndim == 1 and ends_alike(a, sizes))
+        ordered = name in _SORTED and is_sorted(a, sizes)
+        if (known and (short or ordered)) or (a.ndim == 1 and is_choice(a, sizes)):
+            self._seen.add(id(a))
+        else:
+            self.leave(place, step, a)
+
+    def _texts(self, parts: list[object], place: Place, step: str, name: str) -> None:
+        longest = _LONGEST.get(name, _LONGEST_LABEL)
+        for i, part in enumerate(parts):
+            if isinstance(part, str):
+                if len(part) > longest:
+                    self.leave(place, f"{step}[{i}]", part[longest:])
+            else:
+                self.check(part, "", place, f"{step}[{i}]", frozenset(), name)
+
+    def _dict(
+        self, value: dict[object, object], forms: str, place: Place, step: str,
+        sizes: Sizes, name: str, depth: int,
+    ) -> None:  # fmt: skip
+        few = len(value) <= FEW or all(self._is_key(key, len(value)) for key in value)
+        if not few or depth > 4:
+            self.leave(place, step, value)
+            return
+        self._seen.add(id(value))
+        for key, part in value.items():
+            named = isinstance(key, str) and NAME.fullmatch(key)
+            shown = f"{step}['{key}']" if named else f"{step}['{mask(key)}']"
+            if not named:
+                self.check(key, "", place, shown, sizes, name)
+            self.check(part, forms, place, shown, sizes, name, depth + 1)
+
+    def _is_key(self, key: object, n: int) -> bool:
+        if isinstance(key, str):
+            return key in self._facts.texts or is_option(key)
+        return isinstance(key, int) and 0 <= key < n and n in self._facts.classes
+
+    def _list(
+        self, value: list[object] | tuple[object, ...], forms: str, place: Place, step: str,
+        sizes: Sizes, name: str, depth: int,
+    ) -> None:  # fmt: skip
+        n = len(value)
+        if n > max(MOST_OBJECTS, *sizes, 0):
+            self.leave(place, step, value)
+            return
+        parts = [arrived(part) for part in value]
+        kinds = set(map(type, parts))
+        if kinds <= {int, float, bool, type(None)}:
+            many = n > max(FEW if "s" in forms else 1, *sizes, 0) or any(
+                type(part) is int and part.bit_length() > 64 for part in parts
+            )
+            fits = n in sizes or n <= (FEW if "s" in forms else 3)
+            if (many or not fits) and not (
+                kinds <= {int, bool} and is_choice(np.array(parts), sizes)
+            ):
+                self.leave(place, step, value)
+            else:
+                self._seen.add(id(value))
+            return
+        objects = "o" in forms and Inert in kinds
+        if not objects and n not in sizes and n > max(FEW, 3):
+            self.leave(place, step, value)
+            return
+        self._seen.add(id(value))
+        texts = all(isinstance(part, str) for part in parts)
+        if texts and "n" in forms and n in sizes:
+            self._texts(parts, place, step, name)
+            return
+        named = isinstance(value, tuple) and "o" in forms and isinstance(parts[0], str) and n > 1
+        for i, part in enumerate(parts):
+            first = part[0] if isinstance(part, tuple) and part else None
+            where = f"{step}[{i}]"
+            if named:
+                where = step
+            elif isinstance(first, str) and NAME.fullmatch(first):
+                where = f"{step}['{first}']"
+            if i == 0 and "o" in forms and isinstance(part, str) and isinstance(value, tuple):
+                # The name of a step.
+                if not (NAME.fullmatch(part) or self._is_text(part, name)):
+                    self.leave(place, where, part)
+                continue
+            self.check(part, forms, place, where, sizes, name, depth + 1)
