@@ -168,6 +168,8 @@ def test_labels(labels) -> None:
 def test_tables(model) -> None:
     made = model.fit(FRAME, WORDS)
     assert unexplained(made) == []
+    search = GridSearchCV(model, {"decisiontreeclassifier__max_depth": [2]}, cv=2)
+    assert unexplained(search.fit(FRAME, WORDS)) == []
     encoder = LabelEncoder().fit(WORDS)
     assert unexplained({"model": made, "encoder": encoder, "features": [*FRAME]}) == []
 

@@ -26,6 +26,7 @@ __all__ = ["Account"]
 
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
 _MOST_KEYS = 32
+_DEEPEST = 6
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
@@ -36,7 +37,7 @@ class Account(FittedValues):
 
     def __call__(self, root: object) -> Iterator[Leftover]:
         """Yield what nothing explains."""
-        self._bundle(Place(arrived(root)), frozenset(self._facts.sizes), 3)
+        self._bundle(Place(arrived(root)), frozenset(self._facts.sizes), _DEEPEST)
         while self._todo:
             place, sizes = self._todo.pop()
             self._object(place, sizes)
@@ -85,6 +86,9 @@ class Account(FittedValues):
                 kind = type(value)
                 if name in known and (kind in _PLAIN or (kind is int and -_WIDE < value < _WIDE)):
                     continue
+                if name == "random_state" and value is None:
+                    # Overwritten seeds, also of what never had one.
+                    continue
                 forms = _COMMON.get(name, known.get(name)) if isinstance(name, str) else None
                 if forms is None:
                     shown = name if isinstance(name, str) and NAME.fullmatch(name) else mask(name)
@@ -108,7 +112,9 @@ class Account(FittedValues):
             self.classes(value, place)
         elif name in _NAMING:
             width = width_of(model)
-            self.check(value, "n", place, name, frozenset({width or 0}), name)
+            # A search states none: its names are those of a model of the file.
+            fits = sizes if width is None and _is_search(model) else frozenset({width or 0})
+            self.check(value, "n", place, name, fits, name)
         elif name == "class_weight" and isinstance(value, dict | list):
             self.class_weight(value, place, sizes)
         elif name == "cv_results_" and isinstance(value, dict | Inert):
@@ -244,6 +250,10 @@ class Account(FittedValues):
             self._plain -= 1
             return
         self.leave(above, step, value)
+
+
+def _is_search(model: Inert) -> bool:
+    return model.kind.endswith("SearchCV")
 
 
 def _repeats(model: Inert, schema: object) -> bool:
