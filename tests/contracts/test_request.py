@@ -36,6 +36,9 @@ ASKED = {
     "known": ["--known", "-known.csv", "--target", "job"],
     "prior": ["--prior", "prior's.csv"],
     "sampling_fraction": ["--sampling-fraction", "0.123456789"],
+    "person": ["--train", "whose.csv", "--target", "job", "--person", "who is"],
+    "rows_per_person": ["--rows-per-person", "3"],
+    "repeats": [*PEOPLE, "--repeats", "copies"],
     "policy": ["--policy", "my policy.toml"],
     "baseline": ["--baseline", "accepted.json"],
     "attack": ["--attack", "TA102", "--attack", "ta101"],
@@ -79,6 +82,7 @@ def folder(tmp_path, monkeypatch):
         Path(name).write_bytes(pickle.dumps(tree))
     Path("two.pkl").write_bytes(pickle.dumps({"a": tree, "b": stump}))
     train.to_csv("train.csv", index=False)
+    train.assign(**{"who is": np.arange(40) // 2}).to_csv("whose.csv", index=False)
     test.to_csv("te st.csv", index=False)
     train.head(5).to_csv("-known.csv", index=False)
     Path("prior's.csv").write_text("clerk,nurse\n0.3,0.7\n")

@@ -55,6 +55,9 @@ class Sides:
 def sides(case: Case, attack_id: str, most: int) -> Sides:
     """Split the people by the seed of the case.
 
+    Where it is known whose each record is, everybody is asked about once, by one of
+    their records, and nobody's records stand in both halves.
+
     Parameters
     ----------
     case
@@ -66,13 +69,24 @@ def sides(case: Case, attack_id: str, most: int) -> Sides:
     """
     train, test = case.people("train"), case.people("test")
     rng = np.random.default_rng([case.seed, zlib.crc32(attack_id.encode())])
-    members = rng.permutation(len(train))[:most]
-    unseen = rng.permutation(len(test))
+    members = _one_each(train, rng.permutation(len(train)))[:most]
+    every = rng.permutation(len(test))
+    unseen = _one_each(test, every)
     half = len(unseen) // 2
+    reference = unseen[:half]
+    if test.persons is not None:
+        reference = np.flatnonzero(np.isin(test.persons, test.persons[reference]))
     return Sides(
         train=train,
         test=test,
         members=np.sort(members),
         control=np.sort(unseen[half : half + most]),
-        reference=np.sort(unseen[:half]),
+        reference=np.sort(reference),
     )
+
+
+def _one_each(people: Records, order: Index) -> Index:
+    """Return the first record of every person in an order; all where persons are not known."""
+    if people.persons is None:
+        return order
+    return order[np.sort(np.unique(people.persons[order], return_index=True)[1])]

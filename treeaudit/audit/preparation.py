@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive.column import check_columns
+from treeaudit.audit.counting import Counted, check_request, counted
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
@@ -25,8 +26,8 @@ Progress = Callable[[str, int, int], None]
 
 def prepare(
     forest: Forest, request: Request, policy: Policy, progress: Progress | None = None
-) -> tuple[Case, str]:
-    """Return the case, and why the training people could not be verified, if so.
+) -> tuple[Case, Counted, str]:
+    """Return the case, what is counted in it, and why the people could not be verified, if so.
 
     Parameters
     ----------
@@ -48,11 +49,14 @@ def prepare(
     fraction = request.fraction
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
+    check_request(request, forest)
 
     def people(data: object, origin: str) -> Records | None:
         if data is None:
             return None
-        return read_records(data, forest, target=request.target, origin=origin)
+        return read_records(
+            data, forest, target=request.target, person=request.person, origin=origin
+        )
 
     def step(done: int, total: int) -> None:
         if progress is not None:
@@ -62,14 +66,17 @@ def prepare(
     if trained is not None and unseen is not None:
         _check_apart(trained, unseen)
     unverified = "" if trained is None else verify(forest, trained)
+    tables = {"train": trained, "test": unseen, "known": people(request.known, "known")}
+    one = counted(request, forest, measure(forest, step).groups, tables)
+    trained, unseen = one.tables["train"], one.tables["test"]
     case = Case(
         forest=forest,
-        table=measure(forest, step).groups,
+        table=one.table,
         k=policy.k,
         seed=request.seed,
         train=trained,
         test=unseen,
-        known=people(request.known, "known"),
+        known=one.tables["known"],
         prior=None if request.prior is None else read_prior(request.prior, forest, trained),
         sensitive=request.sensitive,
         fraction=fraction,
@@ -77,7 +84,7 @@ def prepare(
         progress=progress,
     )
     check_columns(case)
-    return case, unverified
+    return case, one, unverified
 
 
 def _check_apart(train: Records, test: Records) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
 from treeaudit.attacks.offered import run_offered
@@ -30,6 +31,9 @@ def scan(
     known: object = None,
     prior: object = None,
     fraction: float | None = None,
+    person: str | None = None,
+    rows_per_person: int | None = None,
+    repeats: Literal["people", "copies"] | None = None,
     policy: str | os.PathLike[str] | Policy = "default",
     baseline: str | os.PathLike[str] | None = None,
     attacks: Sequence[str] | None = None,
@@ -60,6 +64,16 @@ def scan(
     fraction
         Share of the population that is in the training data, above 0 and at
         most 1.
+    person
+        Column of ``train`` that names whose record each is, and of the other tables
+        where they have it: persons are counted then. It is no feature and no label.
+    rows_per_person
+        The most records of one person, where nothing names them: a leaf of n
+        records then holds at least ``ceil(n / rows_per_person)`` persons.
+    repeats
+        What equal rows of ``train`` are: different ``people``, or ``copies`` of one.
+        Unless told they are held against chance, and counted once where far more
+        rows are equal than chance makes.
     policy
         The thresholds: the name of a built-in policy (`treeaudit.findings.policy.BUILT_IN`)
         or of one in ``pyproject.toml``, the path of a TOML file, or a `Policy`.
@@ -110,6 +124,9 @@ def scan(
             known=known,
             prior=prior,
             fraction=fraction,
+            person=person,
+            rows_per_person=rows_per_person,
+            repeats=repeats,
             policy=policy,
             baseline=baseline,
             attacks=None if attacks is None else tuple(attacks),
@@ -153,7 +170,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
     if request.target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 
-    case, unverified = prepare(forest, request, policy, progress)
+    case, counted, unverified = prepare(forest, request, policy, progress)
     results: list[Finding | Skipped] = []
     refused = list(offered.refused if request.attacks is None else ())
     for done, attack in enumerate(chosen, start=1):
@@ -167,7 +184,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
             progress(attack.title.lower(), done, len(chosen))
     # The hash is of the bytes that were just read, not of what the file is later.
     _ = forest.source.sha256
-    checks = (*judge(policy, results, forest, known_checks), *not_run(refused))
+    checks = (*judge(policy, results, forest, known_checks, counted.unit.most), *not_run(refused))
     if accepted is not None:
         checks = accept(checks, accepted, policy.k, known_checks)
     return Report(
@@ -181,6 +198,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
         warnings=(
             *forest.warnings,
             *([unverified] if unverified else []),
+            *counted.warnings,
             *_warnings(chosen, results),
         ),
         pages={attack.id: attack for attack in chosen},
@@ -190,6 +208,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
             if records is not None
         },
         baseline=None if accepted is None else accepted.to_dict(),
+        unit=counted.unit,
     )
 
 

@@ -13,8 +13,11 @@ from treeaudit.cli.options import (
     MaxBytes,
     Model,
     Output,
+    Person,
     PolicyName,
     Quiet,
+    Repeats,
+    RowsPerPerson,
     Select,
     Target,
     Test,
@@ -87,6 +90,9 @@ def defend(
     train: Train = None,
     test: Test = None,
     target: Target = None,
+    person: Person = None,
+    rows_per_person: RowsPerPerson = None,
+    repeats: Repeats = None,
     select: Select = None,
     max_bytes: MaxBytes = None,
     output: Output = None,
@@ -123,6 +129,9 @@ def defend(
         round_counts=round_counts,
         train=train,
         target=target,
+        person=person,
+        rows_per_person=rows_per_person,
+        repeats=repeats,
     )
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
     forest = ta.load(model, select=select, max_bytes=max_bytes)
@@ -139,7 +148,7 @@ def defend(
     # Before anything is written: the table of unseen people may turn out not to fit.
     use = None
     if not quiet and test is not None:
-        use = _use(done, test, target)
+        use = _use(done, test, target, person)
     written = [] if failed else [_written(done, path, policy, force) for path in output or []]
     _print(console, done, written, quiet=quiet)
     if use is not None:
@@ -155,7 +164,7 @@ def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
     from treeaudit.repair.attempts import attempt
 
     ta.save(done.forest, path, force=force)
-    return attempt(ta.load(path), done.after.defenses, read_policy(policy))
+    return attempt(ta.load(path), done.after.defenses, read_policy(policy), done.counting)
 
 
 def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quiet: bool) -> None:
@@ -174,19 +183,19 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
     console.print(grid(["", "before", "after"], before_and_after(done.before, after)))
 
 
-def _use(done: "Repair", test: Path, target: str | None) -> object:
+def _use(done: "Repair", test: Path, target: str | None, person: str | None) -> object:
     """Return how useful the model is to people who were not in its training data."""
     from treeaudit.defenses.prune_leaves import PruneLeaves, rejecting
     from treeaudit.repair.defend import utility_on
     from treeaudit.reports.repair_rows import utility_rows
 
-    before = utility_on(done.before.forest, test, target)
-    after = utility_on(done.forest, test, target)
+    before = utility_on(done.before.forest, test, target, person)
+    after = utility_on(done.forest, test, target, person)
     if before is None or after is None:
         return "what it answers cannot be told from its trees alone: no accuracy"
     rows = utility_rows(before, after)
     if any(isinstance(one, PruneLeaves) for one in done.after.defenses):
-        others = utility_on(rejecting(done.forest), test, target)
+        others = utility_on(rejecting(done.forest), test, target, person)
         rows += [] if others is None else utility_rows(before, others, ", of those answered")
     return grid(["", "before", "after"], rows)
 

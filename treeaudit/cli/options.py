@@ -23,10 +23,13 @@ __all__ = [
     "MaxBytes",
     "Model",
     "Output",
+    "Person",
     "PolicyName",
     "PriorShares",
     "Quiet",
     "ReleaseSafe",
+    "Repeats",
+    "RowsPerPerson",
     "SamplingFraction",
     "Seed",
     "Select",
@@ -143,6 +146,24 @@ Sensitive = Annotated[
     _PEOPLE(
         help="Audit this column of --train inside the groups too. Can be repeated.",
         metavar="COLUMN",
+    ),
+]
+Person = Annotated[
+    str | None,
+    _PEOPLE(
+        help="Column of --train that names whose row it is: persons are counted, not rows.",
+        metavar="COLUMN",
+    ),
+]
+RowsPerPerson = Annotated[
+    int | None,
+    _PEOPLE(help="The most rows of one person, where no column names them.", metavar="K", min=1),
+]
+Repeats = Annotated[
+    Literal["people", "copies"] | None,
+    _PEOPLE(
+        help="Whether equal rows of --train are different people or copies of one; told by "
+        "chance unless given."
     ),
 ]
 Known = Annotated[

@@ -5,7 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeaudit.cli.options import Force, Form, MaxBytes, Model, PolicyName, Quiet, Select
+from treeaudit.cli.options import (
+    Force,
+    Form,
+    MaxBytes,
+    Model,
+    Person,
+    PolicyName,
+    Quiet,
+    Repeats,
+    RowsPerPerson,
+    Select,
+    Target,
+    Train,
+)
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report
@@ -28,6 +41,11 @@ def release(
         ),
     ],
     policy: PolicyName = "default",
+    train: Train = None,
+    target: Target = None,
+    person: Person = None,
+    rows_per_person: RowsPerPerson = None,
+    repeats: Repeats = None,
     select: Select = None,
     max_bytes: MaxBytes = None,
     form: Form = "text",
@@ -52,7 +70,17 @@ def release(
     before = ta.load(model, select=select, max_bytes=max_bytes)
     check_target(before, output, force=force)
     written = ta.save(ta.release(before), output, force=force)
-    report = audit(Request(model=written, policy=policy))
+    report = audit(
+        Request(
+            model=written,
+            policy=policy,
+            train=train,
+            target=target,
+            person=person,
+            rows_per_person=rows_per_person,
+            repeats=repeats,
+        )
+    )
     if form == "json":
         typer.echo(render(report, "json"), nl=False)
     else:

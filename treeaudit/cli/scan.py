@@ -17,10 +17,13 @@ from treeaudit.cli.options import (
     MaxBytes,
     Model,
     Output,
+    Person,
     PolicyName,
     PriorShares,
     Quiet,
     ReleaseSafe,
+    Repeats,
+    RowsPerPerson,
     SamplingFraction,
     Seed,
     Select,
@@ -46,6 +49,9 @@ def scan(
     known: Known = None,
     prior: PriorShares = None,
     sampling_fraction: SamplingFraction = None,
+    person: Person = None,
+    rows_per_person: RowsPerPerson = None,
+    repeats: Repeats = None,
     policy: PolicyName = "default",
     baseline: AcceptedReport = None,
     attack: Attacks = None,
@@ -96,13 +102,19 @@ def scan(
         known=known,
         prior=prior,
         fraction=sampling_fraction,
+        person=person,
+        rows_per_person=rows_per_person,
+        repeats=repeats,
         policy=policy,
         baseline=baseline,
         attacks=tuple(attack) if attack else None,
         seed=seed,
     )
     with progress_bar(model, quiet=quiet) as progress:
-        reports = [with_fix(one, test=test, target=target) for one in audit_all(request, progress)]
+        reports = [
+            with_fix(one, train=train, test=test, target=target)
+            for one in audit_all(request, progress)
+        ]
     found = Reports(reports=tuple(reports))
     write = partial(save, reports[0]) if len(reports) == 1 else partial(several.save, found)
     if acro is not None and len(reports) > 1:

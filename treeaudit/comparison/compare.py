@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from treeaudit.attacks.membership_inference.details import MembershipDetails
 from treeaudit.audit.scan import audit
@@ -12,8 +13,9 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
+from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import Utility, utility
-from treeaudit.people.records import read_records
+from treeaudit.people.records import Records, read_records
 from treeaudit.people.sheet import read_table
 from treeaudit.people.verification import MisfitError
 from treeaudit.readers import load
@@ -106,6 +108,9 @@ def compare(
     train: object = None,
     test: object = None,
     target: str | None = None,
+    person: str | None = None,
+    rows_per_person: int | None = None,
+    repeats: Literal["people", "copies"] | None = None,
     policy: str | Policy = "default",
     attacks: Sequence[str] | None = None,
     seed: int = 0,
@@ -123,7 +128,7 @@ def compare(
         The people they were trained on: claims are counted on them.
     test
         People who were not in the training data: accuracy and control.
-    target, policy, attacks, seed
+    target, person, rows_per_person, repeats, policy, attacks, seed
         As in `treeaudit.scan`.
     progress
         Called with what is being done, steps done and steps in all.
@@ -156,6 +161,9 @@ def compare(
         train=train,
         test=test,
         target=target,
+        person=person,
+        rows_per_person=rows_per_person,
+        repeats=repeats,
         policy=policy,
         attacks=None if attacks is None else tuple(attacks),
         seed=seed,
@@ -170,7 +178,7 @@ def compare(
         asked = replace(request, model=model)
         rows.append(_compared(name, asked, replace(asked, train=trained, test=unseen)))
     return Comparison(
-        models=tuple(rows), policy=rows[0].report.policy, people=_people(rows)
+        models=tuple(rows), policy=rows[0].report.policy, people=_tables(rows)
     )  # fmt: skip
 
 
@@ -184,13 +192,21 @@ def _compared(name: str, asked: Request, request: Request) -> Compared:
     except MisfitError as error:
         # A repaired model no longer counts everybody: its claims are still counted below.
         notes.append(f"not audited on the training people: {error}")
-        asked = replace(asked, train=None)
-        report = audit(replace(request, train=None))
+        most = _most_records(request)
+        asked, alone = (
+            replace(one, train=None, person=None, repeats=None, rows_per_person=most)
+            for one in (asked, request)
+        )
+        report = audit(alone)
     seen = useful = None
     if request.train is not None:
-        seen = read_records(request.train, forest, target=request.target, origin="train")
+        seen = read_records(
+            request.train, forest, target=request.target, person=request.person, origin="train"
+        )
     if request.test is not None:
-        unseen = read_records(request.test, forest, target=request.target, origin="test")
+        unseen = read_records(
+            request.test, forest, target=request.target, person=request.person, origin="test"
+        )
         try:
             useful = utility(forest, unseen)
         except DataError as error:
@@ -202,6 +218,19 @@ def _compared(name: str, asked: Request, request: Request) -> Compared:
         utility=useful,
         notes=tuple(notes),
     )
+
+
+def _people(data: object, forest: Forest, request: Request, origin: str) -> Records:
+    return read_records(data, forest, target=request.target, person=request.person, origin=origin)
+
+
+def _most_records(request: Request) -> int | None:
+    """Return the most records of one person, where a column tells whose they are."""
+    if request.person is None:
+        return request.rows_per_person
+    frame = read_table(request.train).frame
+    column = next(c for c in frame if str(c) == request.person)
+    return int(frame[column].value_counts().max())
 
 
 def _names(models: Sequence[object]) -> list[str]:
@@ -217,7 +246,7 @@ def _names(models: Sequence[object]) -> list[str]:
     ]
 
 
-def _people(rows: Sequence[Compared]) -> dict[str, tuple[str, int]]:
+def _tables(rows: Sequence[Compared]) -> dict[str, tuple[str, int]]:
     found: dict[str, tuple[str, int]] = {}
     for row in rows:
         found |= row.report.people

@@ -37,12 +37,21 @@ def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
 
 
 def judge(
-    policy: Policy, results: Results, forest: Forest, known: Mapping[str, Registered]
+    policy: Policy,
+    results: Results,
+    forest: Forest,
+    known: Mapping[str, Registered],
+    records_each: int = 1,
 ) -> tuple[Check, ...]:
-    """Hold findings against a policy. A check whose attack was skipped is skipped too."""
+    """Hold findings against a policy. A check whose attack was skipped is skipped too.
+
+    ``records_each`` is the most records of one person: a learner counts records, and
+    what is to be done is told for it.
+    """
     found = {result.id: result for result in results}
     return tuple(
-        _check(known[name], policy, value, found, forest) for name, value in policy.values.items()
+        _check(known[name], policy, value, found, forest, policy.k * records_each)
+        for name, value in policy.values.items()
     )
 
 
@@ -91,6 +100,7 @@ def _check(
     threshold: float,
     found: Mapping[str, Finding | Skipped],
     forest: Forest,
+    k: int,
 ) -> Check:
     rule, attacks = registered.rule, registered.attacks
     check = Check(
@@ -103,7 +113,7 @@ def _check(
         attack=attacks[0] if attacks else None,
         share=rule.share,
         among=rule.among,
-        step=rule.step.format(k=policy.k),
+        step=rule.step.format(k=k),
         beside_repair=rule.beside_repair,
     )
     ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]

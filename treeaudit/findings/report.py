@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
+from treeaudit.findings.unit import Unit
 from treeaudit.findings.view import View
 from treeaudit.model.forest import Forest
 from treeaudit.rendered import Rendered, renderer_of
@@ -83,6 +84,8 @@ class Report(Rendered):
     several
         Whether the file holds other models, each with a report of its own in the
         same run.
+    unit
+        What is counted as one.
     """
 
     forest: Forest
@@ -98,6 +101,7 @@ class Report(Rendered):
     baseline: Mapping[str, Any] | None = None
     fix: Fix | None = None
     several: bool = False
+    unit: Unit = field(default_factory=Unit)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

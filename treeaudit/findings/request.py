@@ -20,6 +20,9 @@ OPTIONS = {
     "sensitive": "--sensitive",
     "prior": "--prior",
     "fraction": "--sampling-fraction",
+    "person": "--person",
+    "rows_per_person": "--rows-per-person",
+    "repeats": "--repeats",
     "policy": "--policy",
     "baseline": "--baseline",
     "attacks": "--attack",
@@ -56,7 +59,7 @@ class Request:
         Which model of the file, and the largest file; see `treeaudit.load`.
     train, test, known, prior
         Tables of people and of public shares: paths, or objects from Python.
-    target, sensitive, fraction, seed
+    target, sensitive, fraction, person, rows_per_person, repeats, seed
         As in `treeaudit.scan`.
     policy
         A name, the path of a TOML file, or a `Policy`.
@@ -82,6 +85,9 @@ class Request:
     known: object = None
     prior: object = None
     fraction: float | None = None
+    person: str | None = None
+    rows_per_person: int | None = None
+    repeats: str | None = None
     policy: str | os.PathLike[str] | Policy = "default"
     baseline: str | os.PathLike[str] | None = None
     attacks: tuple[str, ...] | None = None

@@ -50,6 +50,9 @@ class Records:
         The table as it was given, for columns that the model does not use.
     origin
         What to call it in messages, such as ``train.csv``.
+    persons
+        Shape ``(n_records,)``: a number per person, whose record it is; None where
+        a record is a person.
     """
 
     values: npt.NDArray[np.floating[Any]]
@@ -58,10 +61,23 @@ class Records:
     node: Int
     frame: "pd.DataFrame"
     origin: str
+    persons: Int | None = None
 
     def __len__(self) -> int:
         """Return how many records there are."""
         return len(self.values)
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "Records":
+        """Return some of the records."""
+        return Records(
+            values=self.values[kept],
+            labels=None if self.labels is None else self.labels[kept],
+            targets=None if self.targets is None else self.targets[kept],
+            node=self.node[kept],
+            frame=self.frame[kept].reset_index(drop=True),
+            origin=self.origin,
+            persons=None if self.persons is None else self.persons[kept],
+        )
 
     @property
     def known_labels(self) -> Int:
@@ -78,7 +94,12 @@ class Records:
 
 
 def read_records(
-    data: object, forest: Forest, *, target: str | None = None, origin: str = "the data"
+    data: object,
+    forest: Forest,
+    *,
+    target: str | None = None,
+    person: str | None = None,
+    origin: str = "the data",
 ) -> Records:
     """Fit a table of people to a model and route them through it.
 
@@ -92,6 +113,9 @@ def read_records(
     target
         Column of the labels. Unless told: the model's own name for them, or
         the one column that is no feature.
+    person
+        Column that names whose record each is: never a label, and a feature only
+        of a model that names it as one.
     origin
         What to call the data where it has no file name.
 
@@ -115,8 +139,9 @@ def read_records(
     """
     sheet, schema = read_table(data, origin), forest.schema
     frame, origin = sheet.frame, sheet.origin
-    column = frame.columns[-1] if sheet.paired else target_of(frame, schema, target, origin)
-    columns = _columns([frame[c] for c in frame.columns if c != column], schema, origin)
+    others = frame if person is None else _without_persons(frame, schema, person)
+    column = frame.columns[-1] if sheet.paired else target_of(others, schema, target, origin)
+    columns = _columns([others[c] for c in others.columns if c != column], schema, origin)
     values = np.empty(
         (len(frame), len(schema.features)), np.float32 if forest.single_precision else np.float64
     )
@@ -142,6 +167,12 @@ def read_records(
         frame=frame,
         origin=origin,
     )
+
+
+def _without_persons(frame: "pd.DataFrame", schema: Schema, person: str) -> "pd.DataFrame":
+    """Return the columns that may be features or labels."""
+    used = schema.named and person in schema.names
+    return frame if used else frame[[name for name in frame if str(name) != person]]
 
 
 def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:

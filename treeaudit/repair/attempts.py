@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from treeaudit.audit.scan import scan
 from treeaudit.defenses import Defense, without_leftovers
 from treeaudit.defenses.cost import n_leaves, training_accuracy
 from treeaudit.defenses.parameters import parameters, takes_people
@@ -11,6 +10,7 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
+from treeaudit.repair.counting import RECORDS, Counting
 
 __all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "nearest_miss", "rank"]
 
@@ -67,12 +67,15 @@ class Repair:
         Every attempt of a search, in the order of the tries.
     searched
         Whether a policy was searched for, or the steps were asked for.
+    counting
+        What is one in all of these audits.
     """
 
     before: Attempt
     after: Attempt
     tried: tuple[Attempt, ...] = ()
     searched: bool = False
+    counting: Counting = RECORDS
 
     @property
     def forest(self) -> Forest:
@@ -105,7 +108,9 @@ def nearest_miss(done: Repair) -> str:
     return f"none of {n} repairs passes policy {policy}; nearest: {nearest} ({misses})"
 
 
-def asked(forest: Forest, defenses: Sequence[Defense], policy: Policy) -> Attempt:
+def asked(
+    forest: Forest, defenses: Sequence[Defense], policy: Policy, counting: Counting = RECORDS
+) -> Attempt:
     """Return the model repaired and audited.
 
     Raises
@@ -113,7 +118,7 @@ def asked(forest: Forest, defenses: Sequence[Defense], policy: Policy) -> Attemp
     DataError
         If a defense cannot be applied, or leaves nothing but roots.
     """
-    done = attempt(applied(forest, defenses), defenses, policy)
+    done = attempt(applied(forest, defenses), defenses, policy, counting)
     if done.leaves == done.forest.n_trees and n_leaves(forest) > forest.n_trees:
         raise DataError(
             f"{' and '.join(done.steps)}: a single leaf would be left, which answers everybody "
@@ -150,12 +155,14 @@ def applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
     )
 
 
-def attempt(forest: Forest, defenses: Sequence[Defense], policy: Policy) -> Attempt:
+def attempt(
+    forest: Forest, defenses: Sequence[Defense], policy: Policy, counting: Counting = RECORDS
+) -> Attempt:
     """Return a model that is what it is, audited."""
     return Attempt(
         defenses=tuple(defenses),
         forest=forest,
-        report=scan(forest, policy=policy),
+        report=counting.audited(forest, policy),
         accuracy=training_accuracy(forest),
         leaves=n_leaves(forest),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeDiverse, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
@@ -12,6 +13,7 @@ from treeaudit.people.predictions import Utility, averages, utility
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
 from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
+from treeaudit.repair.counting import Counting, counting_of
 
 __all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
@@ -32,6 +34,20 @@ class Wanted:
     round_counts: int | None = None
     train: object = None
     target: str | None = None
+    person: str | None = None
+    rows_per_person: int | None = None
+    repeats: str | None = None
+
+    def counting(self, forest: Forest) -> Counting:
+        """Return what is to be counted as one."""
+        return counting_of(
+            forest,
+            train=self.train,
+            target=self.target,
+            person=self.person,
+            rows_per_person=self.rows_per_person,
+            repeats=self.repeats,
+        )
 
     def resolved(self) -> Policy:
         """Return the policy itself."""
@@ -67,7 +83,7 @@ class Wanted:
             given["min_leaf"] = max(2, self.resolved().k)
         people = None
         if self.train is not None and takes_people(kind):
-            people = read_records(self.train, forest, target=self.target).values
+            people = read_records(self.train, forest, target=self.target, person=self.person).values
         return made(kind, given, people)
 
 
@@ -81,6 +97,9 @@ def defend(
     round_counts: int | None = None,
     train: object = None,
     target: str | None = None,
+    person: str | None = None,
+    rows_per_person: int | None = None,
+    repeats: Literal["people", "copies"] | None = None,
     **parameters: object,
 ) -> Forest:
     """Return a repaired model; the one given is left as it is.
@@ -102,6 +121,9 @@ def defend(
         What else to do: `treeaudit.defenses.Strip`, `treeaudit.defenses.RoundCounts`.
     train, target
         The training data, which ``intersect-k`` needs, and its column of labels.
+    person, rows_per_person, repeats
+        What is one person, as in `treeaudit.scan`: the audits before and after
+        count persons then.
     **parameters
         Of the method: the fields of its class, such as ``unanswered="reject"``.
 
@@ -141,6 +163,9 @@ def defend(
             round_counts=round_counts,
             train=train,
             target=target,
+            person=person,
+            rows_per_person=rows_per_person,
+            repeats=repeats,
         ),
     )
     if done.searched and not done.passed and done.after.report.verdict == "fail":
@@ -160,19 +185,26 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
     """
     forest, policy = load(model), wanted.resolved()
     defenses = wanted.defenses(forest)
-    before = attempt(forest, (), policy)
+    counting = wanted.counting(forest)
+    before = attempt(forest, (), policy, counting)
     if not wanted.searched or before.report.verdict == "pass":
-        after = asked(forest, defenses, policy)
-        return Repair(before=before, after=after, searched=wanted.searched)
-    tried = _tries(forest, policy, before, progress)
+        after = asked(forest, defenses, policy, counting)
+        return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
+    tried = _tries(forest, policy, before, progress, counting)
     best = min(tried, key=lambda one: rank(one, before))
     if defenses:
-        best = attempt(applied(best.forest, defenses), (*best.defenses, *defenses), policy)
-    return Repair(before=before, after=best, tried=tuple(tried), searched=True)
+        best = attempt(
+            applied(best.forest, defenses), (*best.defenses, *defenses), policy, counting
+        )
+    return Repair(before=before, after=best, tried=tuple(tried), searched=True, counting=counting)
 
 
 def _tries(
-    forest: Forest, policy: Policy, before: Attempt, progress: Progress | None
+    forest: Forest,
+    policy: Policy,
+    before: Attempt,
+    progress: Progress | None,
+    counting: Counting,
 ) -> list[Attempt]:
     """Try ever stronger repairs; one that leaves nothing but roots is none."""
     tried: list[Attempt] = []
@@ -183,7 +215,7 @@ def _tries(
         if len(defenses) > 1 and tried and tried[-1].report.verdict == "pass":
             continue
         try:
-            tried.append(asked(forest, defenses, policy))
+            tried.append(asked(forest, defenses, policy, counting))
         except DataError as error:
             reasons.append(str(error))
         if progress is not None:
@@ -220,9 +252,10 @@ def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:
     forest, policy = load(model), wanted.resolved()
     plans = [replace(wanted, min_leaf=k).defenses(forest) for k in sizes]
     attempts: list[Attempt] = []
+    counting = wanted.counting(forest)
     for defenses in plans:
         try:
-            attempts.append(asked(forest, defenses, policy))
+            attempts.append(asked(forest, defenses, policy, counting))
         except DataError:
             if not attempts:
                 raise
@@ -230,7 +263,9 @@ def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:
     return attempts
 
 
-def utility_on(forest: Forest, test: object, target: str | None = None) -> Utility | None:
+def utility_on(
+    forest: Forest, test: object, target: str | None = None, person: str | None = None
+) -> Utility | None:
     """Return how useful a model is to unseen people, or None where the file does not tell.
 
     Raises
@@ -238,4 +273,6 @@ def utility_on(forest: Forest, test: object, target: str | None = None) -> Utili
     DataError
         If the data does not fit the model, or has no labels.
     """
-    return utility(forest, read_records(test, forest, target=target)) if averages(forest) else None
+    if not averages(forest):
+        return None
+    return utility(forest, read_records(test, forest, target=target, person=person))

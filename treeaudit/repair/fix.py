@@ -4,7 +4,6 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from treeaudit.audit.scan import scan
 from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.report import Fix, Report
 from treeaudit.people.sheet import read_table
@@ -20,7 +19,9 @@ _MOST_NODES = 300_000
 """Trees with more nodes in all are repaired only when asked: it takes seconds."""
 
 
-def with_fix(report: Report, *, test: object = None, target: str | None = None) -> Report:
+def with_fix(
+    report: Report, *, train: object = None, test: object = None, target: str | None = None
+) -> Report:
     """Return the report of an audit that did not pass with the mildest way out that was found.
 
     That is to write the file again, where its leftovers alone are in the way,
@@ -31,6 +32,8 @@ def with_fix(report: Report, *, test: object = None, target: str | None = None) 
     report
         An audit. It is returned as it is where it passed, the model is too large
         to try, or nothing helps; a review is never repaired.
+    train
+        The training people, for audits that counted persons by them.
     test
         Unseen people: what the repair costs on them.
     target
@@ -48,14 +51,26 @@ def with_fix(report: Report, *, test: object = None, target: str | None = None) 
     """
     if report.verdict == "pass" or report.table.n_nodes > _MOST_NODES:
         return report
+    request, unit = report.request, report.unit
+    by_people = unit.persons is not None
+    if by_people and train is None:
+        return report
+    wanted = Wanted(
+        policy=report.policy,
+        train=train if by_people else None,
+        target=target,
+        person=request.person,
+        rows_per_person=request.rows_per_person,
+        repeats="copies" if unit.by == "copies" else None,
+    )
     if report.verdict == "review":
-        return _released(report)
+        return _released(report, wanted)
     try:
-        done = repair(report.forest, Wanted(policy=report.policy))
+        done = repair(report.forest, wanted)
     except DataError:
         return report
     if not done.steps:
-        return _released(report)
+        return _released(report, wanted)
     fix = Fix(
         steps=done.steps,
         passed=done.passed,
@@ -65,16 +80,22 @@ def with_fix(report: Report, *, test: object = None, target: str | None = None) 
     )
     if test is not None and report.forest.schema.classes is not None:
         people = read_table(test)
-        uses = [utility_on(one.forest, people, target) for one in (done.before, done.after)]
+        uses = [
+            utility_on(one.forest, people, target, request.person)
+            for one in (done.before, done.after)
+        ]
         if uses[0] is not None and uses[1] is not None:
             fix = replace(fix, unseen=(uses[0].accuracy, uses[1].accuracy))
     return replace(report, fix=fix)
 
 
-def _released(report: Report) -> Report:
+def _released(report: Report, wanted: Wanted) -> Report:
     """Return the report with the promise of `release`, if the file that it writes fares better."""
     forest, policy = report.forest, report.policy
-    if not forest.leftovers.found or _no_better(scan(release(forest), policy=policy), report):
+    if not forest.leftovers.found:
+        return report
+    counting = wanted.counting(forest)
+    if _no_better(counting.audited(release(forest), policy), report):
         return report
     suffix = own_suffix(forest)
     if suffix is None:
@@ -82,7 +103,7 @@ def _released(report: Report) -> Report:
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = save(release(forest), Path(folder) / f"clean{suffix}")
-            after = attempt(load(path), (), policy)
+            after = attempt(load(path), (), policy, counting)
     except TreeauditError:
         return report
     if _no_better(after.report, report):

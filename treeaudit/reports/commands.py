@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 _LOADING = ("select", "max_bytes")
+_PERSONS = ("train", "target", "person", "rows_per_person", "repeats")
 
 
 def repeat_command(report: Report) -> str:
@@ -70,6 +71,8 @@ def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: b
     """Return the line that writes a file of this name, which is not that of the model."""
     request, path = _of_one(report), report.forest.source.path
     options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
+    if report.unit.counts_persons:
+        options = (*options, *_PERSONS)
     taken = path is not None and Path(path).name == f"{stem}{suffix}"
     name = f"{stem}-2{suffix}" if taken else f"{stem}{suffix}"
     line = request.command(command, options, folders=folders)

@@ -35,7 +35,7 @@ from treeaudit.reports.ladder import ladder
 from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.private import bounded_by
+from treeaudit.reports.private import bounded_by, counting
 from treeaudit.reports.provenance import facts, not_checked, shown_name
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release
@@ -177,6 +177,7 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     parts.append(number_of(table.n_leaves, "leaf", "leaves"))
     people = table.n_people
     parts.append("people: not told" if people is None else numbers.people(people))
+    parts.append(f"counted: {numbers.text(counting(report))}")
     if bound := bounded_by(forest):
         parts.append(f"claims epsilon {bound}")
     if forest.schema.classes is not None:

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any
 
 from treeaudit.findings.checks import epsilon
+from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.reports.plain_text import plain
 
@@ -50,6 +51,14 @@ def claim(forest: Forest) -> str:
         return f"{text}, a claim of the file, not tested"
     reasons = "; ".join(plain(str(reason), 200) for reason in privacy.get("reasons") or ())
     return f"not private{': ' if reasons else ''}{reasons} ({text} is printed in the file)"
+
+
+def counting(report: Report) -> str:
+    """Return what an audit counts, and what a claimed epsilon protects."""
+    text = report.unit.sentence
+    if report.unit.counts_persons:
+        text += "; counts per label are of records"
+    return text if report.forest.privacy is None else f"{text}; its epsilon is for one record"
 
 
 def spent(forest: Forest) -> list[tuple[str, str]]:

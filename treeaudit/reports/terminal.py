@@ -16,7 +16,7 @@ from treeaudit.reports.fixed import fix_sentence
 from treeaudit.reports.looks import SEVERITY, VERDICT
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain, printed
-from treeaudit.reports.private import claim, spent
+from treeaudit.reports.private import claim, counting, spent
 from treeaudit.reports.provenance import shown_name
 from treeaudit.version import __version__
 
@@ -110,12 +110,13 @@ def _heading(report: Report) -> "Text":
     if table.depth is not None:
         parts.append(f"depth {table.depth}")
     parts.append(number_of(table.n_leaves, "leaf", "leaves"))
-    if forest.n_records is not None:
+    if forest.n_records is not None and not report.unit.counts_persons:
         parts.append(number_of(forest.n_records, "person", "people"))
     text = Text.assemble((f"treeaudit {__version__}", "bold"), "  ", (shown_name(report), "bold"))
     text.append("\n" + plain(" · ".join(parts)), style="dim")
     if forest.privacy is not None:
         text.append(f"\n{claim(forest)}", style="dim")
+    text.append(f"\ncounted: {plain(counting(report), 200)}", style="dim")
     roles = {"train": "training", "test": "unseen"}
     given = [
         number_of(rows, f"{role} person", f"{role} people") + f" of {plain(name, 80)}"

@@ -57,6 +57,8 @@ class Table:
     # -1 in rows of trees that do not tell.
     _size: Wide = field(repr=False)
     _labels: Once = field(repr=False)
+    # Persons and records in all; None where a record is a person.
+    _counted: tuple[int | None, int | None] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -83,7 +85,14 @@ class Table:
 
     @property
     def n_people(self) -> int | None:
-        """The people the model was trained on, where the file tells."""
+        """The people the model was trained on: persons where they are counted, else records."""
+        return self.n_records if self._counted is None else self._counted[0]
+
+    @property
+    def n_records(self) -> int | None:
+        """The records the model was trained on, where the file tells."""
+        if self._counted is not None:
+            return self._counted[1]
         told = self.forest.n_records
         if told is None and self.tells_people and self.forest.n_trees == 1:
             return int(self._size.sum())

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Int
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.sensitive.column import SensitiveColumn, codes_of
 from treeaudit.attacks.stated import Stated
@@ -61,7 +62,8 @@ def groups_of(
             continue
         leaf, group = np.unique(position[inside], return_inverse=True)
         group = group.reshape(-1)
-        counts = crosstab(group, column.code[inside], len(leaf), len(column.names))
+        once = _once(train.persons, group, column.code[inside], inside)
+        counts = crosstab(group[once], column.code[inside][once], len(leaf), len(column.names))
         each[tree] = measured(counts, leaf - rows.start, rows.stop - rows.start)
         people[leaf] = counts.size
         totals += _totals(column, inside, group, people[leaf], n, k, p)
@@ -86,6 +88,14 @@ def groups_of(
     return stated, {
         name: _people(column, name, n) for name, n in zip(_TOTALS, totals.tolist(), strict=True)
     }
+
+
+def _once(persons: Int | None, group: Wide, code: Wide, inside: Flag) -> Wide | slice:
+    """Return one record of each person, leaf and value; all where persons are not known."""
+    if persons is None:
+        return slice(None)
+    which = np.column_stack([persons[inside], group, code])
+    return np.unique(which, axis=0, return_index=True)[1]
 
 
 def _totals(

@@ -178,7 +178,7 @@ def _fraction(case: Case, size: Wide) -> float | None:
     """Return the share of the population that is in one tree: less, where it saw a draw."""
     if case.fraction is None:
         return None
-    whole = case.forest.n_records or int(size.sum())
+    whole = case.table.n_people or int(size.sum())
     return case.fraction * min(int(size.sum()) / whole, 1.0)
 
 

@@ -1,0 +1,212 @@
+"""The unit of an audit: persons by a column, by a bound, or rows that are copies."""
+
+import json
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from jsonschema import Draft202012Validator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from tests.cli.run import run
+from treeaudit.attacks.sides import sides
+from treeaudit.audit.preparation import prepare
+from treeaudit.errors import DataError
+from treeaudit.findings.policy import BUILT_IN
+from treeaudit.findings.request import Request
+from treeaudit.reports.to_json import json_schema
+
+FEATURES = ["p", "q", "r"]
+
+
+def ten_rows_each(seed: int = 7, persons: int = 200) -> pd.DataFrame:
+    """Persons of ten identical rows each; nine of the labels of a person are alike."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(np.repeat(rng.normal(size=(persons, 3)), 10, axis=0), columns=FEATURES)
+    ill = np.repeat(rng.random(persons) < 0.5, 10)
+    rows["label"] = np.where(ill, np.tile([0] + [1] * 9, persons), np.tile([1] + [0] * 9, persons))
+    return rows.assign(who=np.repeat(np.arange(persons), 10))
+
+
+def visits(seed: int = 0, patients: int = 60) -> pd.DataFrame:
+    """Visits that differ by a little: no rows are equal."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(patients), rng.integers(5, 16, patients))
+    rows = pd.DataFrame(rng.normal(size=(patients, 3))[who], columns=FEATURES)
+    rows += rng.normal(scale=0.01, size=rows.shape)
+    rows["label"] = (rows.p + rng.normal(scale=0.3, size=len(rows)) > 0).astype(int)
+    return rows.assign(who=[f"patient {i}" for i in who])
+
+
+def tree_of(rows: pd.DataFrame, leaf: int = 10):
+    tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
+    return tree.fit(rows[FEATURES], rows.label)
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    return ten_rows_each()
+
+
+@pytest.mark.parametrize("policy", [name for name in BUILT_IN if name != "observe"])
+def test_ten_rows_of_one_person_pass_no_policy(rows, policy) -> None:
+    tree, plain = tree_of(rows), rows.drop(columns="who")
+    asked = ({"train": plain}, {"train": rows, "person": "who"}, {"rows_per_person": 10})
+    for given, persons in zip(asked, (200, 200, None), strict=True):
+        report = ta.scan(tree, policy=policy, **given)
+        assert report.verdict != "pass"
+        assert report["TA101"].details.unique_people == 200
+        assert report["TA101"].details.min_leaf == 1
+        assert report.unit.persons == persons
+    assert ta.scan(tree)["TA101"].details.min_leaf == 10
+
+
+def test_the_page_says_what_is_counted(rows) -> None:
+    tree, plain = tree_of(rows), rows.drop(columns="who")
+    told = {
+        "records; one record a person is assumed": ta.scan(tree),
+        "200 persons, 2,000 records": ta.scan(tree, train=rows, person="who"),
+        "distinct records, 200 of 2,000": ta.scan(tree, train=plain),
+        "persons, at least, with at most 10 records a person": ta.scan(tree, rows_per_person=10),
+        "records; each is another person, as was said (--repeats people)": ta.scan(
+            tree, train=plain, repeats="people"
+        ),
+    }
+    for sentence, report in told.items():
+        data = report.to_dict()
+        Draft202012Validator(json_schema()).validate(data)
+        assert data["unit"]["sentence"] == sentence
+        assert data["model"]["n_records"] == 2000
+    copies = told["distinct records, 200 of 2,000"]
+    assert copies.warnings[-1].startswith(
+        "200 of 2,000 records are distinct: they look like copies"
+    )
+    people = told["records; each is another person, as was said (--repeats people)"]
+    assert people["TA101"].details.min_leaf == 10
+
+
+def test_visits_of_sixty_patients() -> None:
+    rows = visits()
+    tree = tree_of(rows, leaf=12)
+    report = ta.scan(tree, train=rows, person="who", policy="strict")
+    leaf = tree.apply(rows[FEATURES])
+    persons = rows.who.groupby(leaf).nunique()
+    assert report["TA101"].details.min_leaf == persons.min() < 10
+    assert report["TA101"].details.below_k_people == persons[persons < 10].sum()
+    assert report.verdict == "fail"
+    assert report.unit.persons == 60
+    assert report.unit.most_records == rows.who.value_counts().max()
+    bound = ta.scan(tree, rows_per_person=15, policy="strict")
+    assert bound["TA101"].details.min_leaf <= persons.min()
+    assert bound.verdict == "fail"
+
+
+def test_a_forest_counts_the_fewest_persons_of_a_draw() -> None:
+    rows = visits()
+    forest = RandomForestClassifier(5, min_samples_leaf=12, random_state=0)
+    forest.fit(rows[FEATURES], rows.label)
+    least = ta.scan(forest, train=rows, person="who")["TA101"].details.min_leaf
+    node = forest.apply(rows[FEATURES])
+    truth = min(
+        rows.who.to_numpy()[drawn][node[drawn, i] == leaf].size
+        and len(set(rows.who.to_numpy()[drawn][node[drawn, i] == leaf]))
+        for i, drawn in enumerate(map(np.unique, forest.estimators_samples_))
+        for leaf in np.unique(node[drawn, i])
+    )
+    assert 1 <= least <= truth
+
+
+def test_nobody_stands_on_both_sides() -> None:
+    every = visits()
+    train, test = every[:400], every[300:]
+    model = ta.load(tree_of(train))
+    request = Request(model=model, train=train, test=test, person="who")
+    case, counted, _ = prepare(model, request, BUILT_IN["default"])
+    assert set(case.train.persons).isdisjoint(case.test.persons)
+    inside = int(test.who.isin(train.who).sum())
+    assert counted.warnings == (
+        f"{inside:,} of the {len(test):,} rows of test belong to persons of train and were left "
+        "out of the control",
+    )
+    found = sides(case, "TA105", 1000)
+    assert set(case.test.persons[found.control]).isdisjoint(case.test.persons[found.reference])
+    assert len(found.members) == train.who.nunique()
+    assert len(set(case.test.persons[found.control])) == len(found.control)
+
+
+def test_a_control_of_training_persons_is_refused() -> None:
+    every = visits()
+    again = every[FEATURES].add(0.001).assign(label=every.label, who=every.who)
+    with pytest.raises(DataError, match="everybody in test stands in train too"):
+        ta.scan(tree_of(every), train=every, test=again, person="who")
+
+
+def test_a_sensitive_column_is_counted_in_persons() -> None:
+    rows = visits().assign(blood=lambda d: d.who.str[-1])
+    report = ta.scan(tree_of(rows), train=rows, person="who", sensitive=["blood"], target="label")
+    leaf = tree_of(rows).apply(rows[FEATURES])
+    pure = rows.groupby(leaf).blood.nunique() == 1
+    persons = rows.groupby(leaf).who.nunique()
+    assert report["TA110"].details.homogeneous_people == persons[pure].sum()
+
+
+def test_a_repair_is_judged_in_persons(rows) -> None:
+    safer = ta.defend(tree_of(rows), train=rows, person="who", target="label")
+    again = ta.scan(safer, train=rows, person="who")
+    assert again.verdict == "pass"
+    assert again["TA101"].details.min_leaf >= 5
+    safer = ta.defend(tree_of(rows), rows_per_person=10)
+    assert ta.scan(safer, rows_per_person=10).verdict == "pass"
+    plain = rows.drop(columns="who")
+    assert ta.scan(ta.defend(tree_of(rows), train=plain), train=plain).verdict == "pass"
+
+
+def test_a_comparison_counts_persons(rows) -> None:
+    safer = ta.defend(tree_of(rows), rows_per_person=10)
+    found = ta.compare(tree_of(rows), safer, train=rows, person="who")
+    assert [one.report.verdict for one in found.models] == ["fail", "pass"]
+    assert {one.report.unit.persons for one in found.models} == {200}
+
+
+@pytest.fixture
+def folder(rows, tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    joblib.dump(tree_of(rows), "m.joblib")
+    rows.to_csv("d.csv", index=False)
+    rows.assign(who=rows.who.astype(float).mask(rows.who == 3)).to_csv("gap.csv", index=False)
+    return tmp_path
+
+
+WRONG = {
+    "--train d.csv --person whom": "d.csv has no column 'whom' (--person)",
+    "--train d.csv --person label --target label": "both the person (--person) and the label",
+    "--train d.csv --person label": "both the person (--person) and the label",
+    "--train gap.csv --person who": "gap.csv, row 31: 'who' names nobody",
+    "--person who": "--person names a column of --train",
+    "--train d.csv --person who --rows-per-person 3": "leave out --rows-per-person",
+    "--train d.csv --person who --repeats copies": "leave out --repeats",
+    "--repeats copies": "--repeats is about the rows of --train",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_does_not_fit_is_refused_in_a_sentence(folder, words) -> None:
+    done = run("scan", "m.joblib", *words.split())
+    assert done.returncode == 2
+    assert WRONG[words] in " ".join(done.stderr.split())
+    assert len(done.stderr.strip().splitlines()) <= 3
+
+
+def test_the_repair_that_is_printed_counts_persons(folder) -> None:
+    done = run("scan", "m.joblib", "--train", "d.csv", "--person", "who")
+    assert "treeaudit defend m.joblib --train d.csv --person who -o safer.joblib" in done.stdout
+    assert "min_samples_leaf=50" in done.stdout
+    words = "--train d.csv --person who -o safer.joblib".split()
+    assert run("defend", "m.joblib", *words).returncode == 0
+    words = "--train d.csv --person who --format json".split()
+    found = json.loads(run("scan", "safer.joblib", *words).stdout)
+    assert found["verdict"] == "pass"

@@ -1,0 +1,66 @@
+"""Copies among rows, beside what chance and real tables repeat."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treeaudit.people.made_up import look_made_up
+from treeaudit.people.repeats import repeats_in
+
+DATA = os.environ.get("TREEAUDIT_DATA")
+
+
+def hearts(n: int, seed: int) -> pd.DataFrame:
+    """Thirteen measurements, as fine and as coarse as those of the heart tables."""
+    rng, many = np.random.default_rng(seed), [41, 2, 4, 49, 150, 2, 3, 90, 2, 40, 3, 5, 4]
+    return pd.DataFrame({f"m{i}": rng.integers(0, m, n) for i, m in enumerate(many)})
+
+
+def test_copies_of_301_hearts() -> None:
+    rows, rng = hearts(301, 0), np.random.default_rng(1)
+    which = np.concatenate([np.arange(301), rng.integers(0, 301, 519)])
+    found, group = repeats_in(rows.iloc[which])
+    assert (found.records, found.distinct) == (820, 301)
+    assert found.look_like_copies
+    assert len(np.unique(group)) == 301
+    numbered = rows.iloc[which].assign(row=np.arange(820))
+    assert repeats_in(numbered)[0] == found
+
+
+@pytest.mark.parametrize("values", [2, 3, 5, 10])
+@pytest.mark.parametrize("columns", [1, 2, 3, 6])
+def test_independent_columns_are_no_copies(values, columns) -> None:
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(20, 400))
+        skewed = rng.integers(0, values, (n, columns)) * rng.integers(0, 2, (n, columns))
+        assert not repeats_in(pd.DataFrame(skewed))[0].look_like_copies
+
+
+@pytest.mark.parametrize("categories", [2, 3])
+def test_dummies_of_a_few_categories_are_no_copies(categories) -> None:
+    for seed in range(15):
+        rows = pd.DataFrame(np.random.default_rng(seed).integers(0, 8, (400, categories)))
+        dummies = pd.get_dummies(rows.astype(str))
+        assert not repeats_in(dummies)[0].look_like_copies
+
+
+@pytest.mark.skipif(DATA is None, reason="TREEAUDIT_DATA names no folder of tables")
+@pytest.mark.parametrize("name", ["adult", "magic", "nursery", "wall_following", "mushroom", "car"])
+def test_public_tables_are_no_copies(name) -> None:
+    rows = pd.read_csv(Path(DATA) / f"{name}.csv.gz")
+    assert not repeats_in(rows, (rows.columns[-1],))[0].look_like_copies
+
+
+def test_fractions_among_whole_numbers_are_suspect() -> None:
+    rng = np.random.default_rng(0)
+    age, label = rng.integers(20, 80, 90).astype(float), np.repeat([0, 1], [60, 30])
+    a, b = rng.integers(60, 90, (2, 30))
+    made = (age[a] + age[b]) / 2 + 0.25
+    rows = pd.DataFrame({"age": np.r_[age, made], "cm": rng.normal(size=120)})
+    assert look_made_up(rows, np.r_[label, np.ones(30, int)]) == ["age"]
+    assert look_made_up(rows.head(90), label) == []
+    assert look_made_up(rows[["cm"]], np.r_[label, np.ones(30, int)]) == []

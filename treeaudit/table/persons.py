@@ -1,0 +1,208 @@
+"""A table in persons: how many different people are behind the records of its leaves.
+
+The one place where records become persons: attacks read `Table.size` and
+`Table.labels` and need not know. What is measured in persons is never milder than
+in records: a group is at most as large, and of both diversities the worse is kept.
+Class counts that are read off the trees (`Table.counts`, `Table.people`) stay records.
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.table.diversity import Worst, counted
+from treeaudit.table.labels import Labels, Once
+from treeaudit.table.table import Table
+
+__all__ = ["at_most", "in_persons"]
+
+Codes = npt.NDArray[np.integer[Any]]
+
+
+def at_most(table: Table, most: int) -> Table:
+    """Return a table in the fewest persons that it can hold.
+
+    Parameters
+    ----------
+    table
+        Its groups, in records.
+    most
+        The most records of one person. A leaf of n records holds at least
+        ``ceil(n / most)`` persons; the shares of labels stay those of records.
+    """
+    if not table.tells_people:
+        return table
+    size = -(-table.size // most)
+    bound = np.full(len(table), most, dtype=np.int64)
+    people = None if table.n_people is None else -(-table.n_people // most)
+    return _with(table, size, _bounded(table, size, bound), people)
+
+
+def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) -> Table:
+    """Return a table in persons, counted on the people the model was trained on.
+
+    Where all records that end in a leaf are in it, its persons are counted. Where a
+    draw of them is, nobody tells who was drawn: the leaf holds the fewest persons
+    who could be its n records, those with most records first.
+
+    Parameters
+    ----------
+    table
+        Its groups, in records.
+    node
+        Shape ``(n_records, n_trees)``: where each record ends.
+    persons
+        Shape ``(n_records,)``: a number from 0 per person.
+    labels
+        Shape ``(n_records,)``: classes as in the trees, or None: then only as much
+        follows of labels as from the most records of one person in a leaf.
+
+    Notes
+    -----
+    A leaf is certain where all its records have one label. A person with several
+    labels in a leaf has none of them for certain: ``majority`` counts the persons
+    with no other label, which is who falls when the rest are known, and ``fewest``
+    whoever has the label at all. In shares everybody counts once, spread over
+    their records.
+    """
+    if not table.tells_people:
+        return table
+    people = int(np.count_nonzero(np.bincount(persons)))
+    size, most = table.size.copy(), np.ones(len(table), dtype=np.int64)
+    counted_labels = None if labels is None or not table.tells_labels else labels
+    exact = np.zeros(len(table), dtype=np.bool_)
+    every = table.labels if table.tells_labels else None
+    columns = {} if every is None else {n: getattr(every, n).copy() for n in _CHANGED}
+    trees = [] if every is None else list(every.trees)
+    for tree in range(len(table.start) - 1):
+        rows = table.rows_of(tree)
+        at = table.positions(tree, node[:, tree])
+        inside = at >= 0
+        if not inside.any():
+            continue
+        stated, n = table.size[rows], rows.stop - rows.start
+        held = _held(at[inside] - rows.start, persons[inside])
+        routed = np.bincount(held.leaf, held.records, n).astype(np.int64)
+        size[rows], most[rows] = _fewest(held, stated), _most(held, n)
+        if counted_labels is None:
+            continue
+        said = _said(held, counted_labels[inside], n)
+        whole = routed == stated
+        exact[rows] = whole
+        for name in _CHANGED:
+            columns[name][rows][whole] = getattr(said, name)[whole]
+        if every is not None:
+            columns["share"][rows] = np.maximum(columns["share"][rows], every.share[rows])
+            if whole.all() and trees[tree] is not None:
+                trees[tree] = _worse(trees[tree], counted(said.spread).worst())
+    bounded = _bounded(table, size, most)
+    if every is None or bounded is None:
+        return _with(table, size, None, people)
+    measured = {n: np.where(exact, columns[n], getattr(bounded, n)) for n in _CHANGED}
+    return _with(table, size, replace(every, **measured, trees=tuple(trees)), people)
+
+
+_CHANGED = ("majority", "fewest", "share")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Held:
+    """Which persons have how many records in which leaf of a tree, leaves ascending.
+
+    ``pair`` is the entry of each record.
+    """
+
+    leaf: Wide
+    records: Wide
+    pair: Wide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Said:
+    """The columns of `Labels` in persons; ``spread`` has people per leaf and class."""
+
+    majority: Float
+    fewest: Float
+    share: Float
+    spread: Float
+
+
+def _held(leaf: Wide, who: Codes) -> _Held:
+    n = int(who.max()) + 1
+    key, pair, records = np.unique(leaf * n + who, return_inverse=True, return_counts=True)
+    return _Held(leaf=key // n, records=records, pair=pair.reshape(-1))
+
+
+def _fewest(held: _Held, stated: Wide) -> Wide:
+    """Return the fewest persons that make up the stated records, at least one."""
+    order = np.lexsort((-held.records, held.leaf))
+    leaf, records = held.leaf[order], held.records[order]
+    total = np.concatenate([[0], np.cumsum(records)])
+    first = np.searchsorted(leaf, leaf)
+    needed = total[:-1] - total[first] < stated[leaf]
+    found = np.bincount(leaf[needed], minlength=len(stated))
+    return np.where(found > 0, found, stated)
+
+
+def _most(held: _Held, n: int) -> Wide:
+    most = np.ones(n, dtype=np.int64)
+    np.maximum.at(most, held.leaf, held.records)
+    return most
+
+
+def _said(held: _Held, label: Codes, n: int) -> _Said:
+    """Count persons per leaf and label, in leaves that hold all records that end there."""
+    classes = int(label.max()) + 1
+    key, records = np.unique(held.pair * classes + label, return_counts=True)
+    pair, label = np.divmod(key, classes)
+    cell, shape = held.leaf[pair] * classes + label, (n, classes)
+    alone = np.bincount(pair, minlength=len(held.leaf))[pair] == 1
+    only = np.bincount(cell[alone], minlength=n * classes).reshape(shape)
+    have = np.bincount(cell, minlength=n * classes).reshape(shape)
+    part = records / held.records[pair]
+    spread = np.bincount(cell, part, n * classes).reshape(shape).astype(np.float64)
+    people = np.maximum(np.bincount(held.leaf, minlength=n), 1)
+    return _Said(
+        majority=only.max(axis=1).astype(np.float64),
+        fewest=np.where(have > 0, have, np.inf).min(axis=1),
+        share=spread.max(axis=1) / people,
+        spread=spread[have.any(axis=1)][:, have.any(axis=0)],
+    )
+
+
+def _bounded(table: Table, size: Wide, most: Wide) -> Labels | None:
+    """Return what follows of the labels from the most records of one person in each leaf.
+
+    Whoever stands against the largest class is at least its records by that many.
+    """
+    if not table.tells_labels:
+        return None
+    every = table.labels
+    needed = np.ceil((table.size - every.majority) / most)
+    needed = np.where(every.distinct > 1, np.clip(needed, 1, np.maximum(size - 1, 1)), 0)
+    return replace(
+        every,
+        majority=np.where(np.isnan(every.majority), np.nan, size - needed),
+        fewest=np.ceil(every.fewest / most),
+    )
+
+
+def _worse(one: Worst | None, other: Worst) -> Worst | None:
+    if one is None:
+        return None
+    pick = {"distinct_l": min, "entropy_l": min}
+    names = [field.name for field in fields(Worst)]
+    return Worst(**{n: pick.get(n, max)(getattr(one, n), getattr(other, n)) for n in names})
+
+
+def _with(table: Table, size: Wide, labels: Labels | None, people: int | None) -> Table:
+    known: Flag = table.size > 0
+    return replace(
+        table,
+        _size=np.where(known, size, table.size),
+        _counted=(people, table.n_records),
+        _labels=table._labels if labels is None else Once(lambda: labels),
+    )
