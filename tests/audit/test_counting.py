@@ -165,6 +165,21 @@ def test_a_repair_is_judged_in_persons(rows) -> None:
     assert ta.scan(ta.defend(tree_of(rows), train=plain), train=plain).verdict == "pass"
 
 
+def test_labels_that_are_given_beside_the_rows(rows) -> None:
+    pair = (rows[FEATURES], rows.label.rename("ill"))
+    report = ta.scan(tree_of(rows), train=pair)
+    assert report.unit.sentence == "distinct records, 200 of 2,000"
+    found = ta.compare(tree_of(rows), train=pair)
+    assert found.models[0].report.unit == report.unit
+
+
+def test_nullable_columns(rows) -> None:
+    gaps = rows.convert_dtypes().assign(place=pd.array([None, *range(1, 2000)], dtype="Int64"))
+    report = ta.scan(tree_of(rows), train=gaps, target="label", person="who")
+    assert report.unit.persons == 200
+    assert ta.scan(tree_of(rows), train=gaps, target="label").unit.by == "record"
+
+
 def test_a_comparison_counts_persons(rows) -> None:
     safer = ta.defend(tree_of(rows), rows_per_person=10)
     found = ta.compare(tree_of(rows), safer, train=rows, person="who")
@@ -207,6 +222,9 @@ def test_the_repair_that_is_printed_counts_persons(folder) -> None:
     assert "min_samples_leaf=50" in done.stdout
     words = "--train d.csv --person who -o safer.joblib".split()
     assert run("defend", "m.joblib", *words).returncode == 0
+    words = "--train d.csv --person who -o clean.joblib".split()
+    assert run("release", "m.joblib", *words).returncode == 1
+    assert run("release", "m.joblib", "-o", "clean-2.joblib").returncode == 0
     words = "--train d.csv --person who --format json".split()
     found = json.loads(run("scan", "safer.joblib", *words).stdout)
     assert found["verdict"] == "pass"

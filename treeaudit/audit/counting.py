@@ -113,8 +113,8 @@ def _repeats(request: Request, forest: Forest, train: Records) -> tuple[Repeats,
     frame, schema = train.frame, forest.schema
     label = None
     if train.labels is not None or train.targets is not None:
-        pair = isinstance(request.train, tuple)
-        label = frame.columns[-1] if pair else target_of(frame, schema, request.target)
+        paired = isinstance(request.train, tuple) or getattr(request.train, "paired", False)
+        label = frame.columns[-1] if paired else target_of(frame, schema, request.target)
     leave = () if label is None else (str(label),)
     return repeats_in(frame, leave)[0], leave
 

@@ -45,7 +45,7 @@ def look_made_up(frame: "pd.DataFrame", labels: Int) -> list[str]:
     for name in frame:
         if frame[name].dtype.kind != "f":
             continue
-        values = frame[name].to_numpy()
+        values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
         broken = np.isfinite(values) & (values != np.rint(values))
         # A class with no fraction at all has been left as it was measured.
         untouched = len(times) - len(np.unique(labels[broken]))

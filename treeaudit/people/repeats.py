@@ -105,7 +105,7 @@ def repeats_in(frame: "pd.DataFrame", leave: tuple[str, ...] = ()) -> tuple[Repe
 
 def _numbers_rows(series: "pd.Series[int]") -> bool:
     """Tell whether a column counts the rows, as an index that was saved with the table."""
-    if series.dtype.kind not in "iu" or len(series) < 3:
+    if series.dtype.kind not in "iu" or len(series) < 3 or series.hasnans:
         return False
     return bool((np.diff(series.to_numpy().astype(np.int64)) == 1).all())
 
