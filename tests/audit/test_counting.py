@@ -187,6 +187,21 @@ def test_a_comparison_counts_persons(rows) -> None:
     assert {one.report.unit.persons for one in found.models} == {200}
 
 
+def test_a_page_shows_groups_in_persons(rows, tmp_path) -> None:
+    """Leaves of 30 to 40 records, three or four persons: none may leave the room."""
+    tree = tree_of(rows, leaf=30)
+    report = ta.scan(tree, train=rows, person="who")
+    small = report.table.size < 5
+    assert small.sum() > 10
+    page = report.save(tmp_path / "all.html").read_text(encoding="utf-8")
+    safe = report.save(tmp_path / "safe.html", release_safe=True).read_text(encoding="utf-8")
+    leaves = report.table.leaf[small].tolist()
+    assert sum(f"Leaf {leaf}: 3 people" in page for leaf in leaves) > 5
+    assert not any(f"Leaf {leaf}: 30 people" in page for leaf in leaves)
+    assert not any(f"Leaf {leaf}:" in safe for leaf in leaves)
+    assert "3 people, label is 0 or 1" in report.save(tmp_path / "all.txt").read_text()
+
+
 @pytest.fixture
 def folder(rows, tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)

@@ -187,7 +187,8 @@ def leaf_evidence(
     index, leaf = int(table.tree_of(position)), int(table.leaf[position])
     tree = forest.trees[index]
     if says is None:
-        says = _says(forest, index, None if tree.counts is None else tree.counts[leaf])
+        counts = None if tree.counts is None else tree.counts[leaf]
+        says = _says(forest, index, counts, counted=not table.in_persons)
     return Evidence(
         tree=index,
         leaf=leaf,
@@ -197,7 +198,9 @@ def leaf_evidence(
     )
 
 
-def _says(forest: Forest, tree: int, counts: npt.NDArray[np.float64] | None) -> str:
+def _says(
+    forest: Forest, tree: int, counts: npt.NDArray[np.float64] | None, *, counted: bool
+) -> str:
     classes = forest.classes_of(tree)
     if counts is None or not classes:
         return ""
@@ -206,7 +209,7 @@ def _says(forest: Forest, tree: int, counts: npt.NDArray[np.float64] | None) -> 
     if len(present) == 1:
         return f"{forest.schema.target} = {names[0]}"
     more = ", …" if len(names) > 4 else ""
-    if forest.counts_are not in ("exact", "likely"):
+    if not counted or forest.counts_are not in ("exact", "likely"):
         return f"{forest.schema.target} is {' or '.join(names[:4])}{more}"
     shown = [f"{counts[i]:,.0f} {n}" for i, n in zip(present[:4], names, strict=False)]
     return ", ".join(shown) + more

@@ -65,7 +65,7 @@ def leaf_control(case: Case, chosen: Flag, of: str, stated: Stated | None = None
     if (stated.train is None and stated.test is None) or not chosen.any():
         return None
     size, labels = stated.size[chosen], stated.labels
-    right = np.where(np.isnan(labels.majority), labels.share * stated.size, labels.majority)
+    right = np.round(labels.share * stated.size, 9)
     seen = _scored(case, case.train, stated.train, chosen, stated)
     unseen = _scored(case, case.test, stated.test, chosen, stated)
     claim = fact(float(right[chosen].sum() / size.sum()), int(size.sum()))

@@ -102,12 +102,12 @@ def strips(report: Report, numbers: Numbers) -> list[Strip]:
 def draw_trees(report: Report, numbers: Numbers, most: int = 3) -> list[Drawing]:
     """Draw the worst trees."""
     return [
-        _draw(report.forest, index, numbers) for index in worst_trees(report.table, numbers, most)
+        _draw(report.table, index, numbers) for index in worst_trees(report.table, numbers, most)
     ]
 
 
-def _draw(forest: Forest, index: int, numbers: Numbers) -> Drawing:
-    tree = forest.trees[index]
+def _draw(table: Table, index: int, numbers: Numbers) -> Drawing:
+    forest, tree = table.forest, table.tree(index)
     layout = lay_out(tree, numbers.k, [level.low for level in numbers.levels()])
     many = forest.n_trees > 1
     name = f"Icicle of tree {index}" if many else "Icicle of the tree"
@@ -149,7 +149,7 @@ def _columns(
         text = "" if hidden else sentence(rules, forest.schema, i)
         columns.append(
             Column(
-                title=plain(_title(forest, index, cell, layout, numbers, text), 700),
+                title=plain(_title(forest, index, tree, cell, layout, numbers, text), 700),
                 row="" if hidden or cell.kind == "fold" else f"t{index}-{cell.node}",
                 smallest=1 if hidden else numbers.rounded(smallest),
                 largest=max(numbers.rounded(int(layout.below.largest[cell.node])), 1),
@@ -161,7 +161,7 @@ def _columns(
 
 
 def _title(
-    forest: Forest, index: int, cell: Cell, layout: Layout, numbers: Numbers, rule: str
+    forest: Forest, index: int, tree: Tree, cell: Cell, layout: Layout, numbers: Numbers, rule: str
 ) -> str:
     smallest = int(layout.below.smallest[cell.node])
     total = int(layout.below.n_leaves[cell.node])
@@ -170,7 +170,7 @@ def _title(
     else:
         parts = [
             numbers.people(smallest) if total else "nobody",
-            _says(forest, index, cell.node, numbers),
+            _says(forest, index, tree, cell.node, numbers),
             rule,
         ]
         if not numbers.hides(smallest):
@@ -178,9 +178,9 @@ def _title(
     return " · ".join(part for part in parts if part)
 
 
-def _says(forest: Forest, index: int, leaf: int, numbers: Numbers) -> str:
+def _says(forest: Forest, index: int, tree: Tree, leaf: int, numbers: Numbers) -> str:
     """Return what a leaf tells about its people; nothing in a safe copy."""
-    tree, classes = forest.trees[index], forest.classes_of(index)
+    classes = forest.classes_of(index)
     if numbers.safe or tree.n_records is None:
         return ""
     if tree.counts is None or classes is None:

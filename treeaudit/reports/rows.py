@@ -16,6 +16,7 @@ from treeaudit.reports.icicle import level_of
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.table.labels import people_per_class
+from treeaudit.table.table import Table
 
 __all__ = ["Row", "Rows", "published_rows", "worst_positions"]
 
@@ -129,7 +130,7 @@ def published_rows(report: Report, numbers: Numbers, most: int = MOST_ROWS) -> R
     for index in np.unique(home).tolist():
         here = np.flatnonzero(home == index)
         sizes = size[here].tolist() if len(size) else [None] * len(here)
-        made = _drafts(forest, index, leaf[here], sizes, numbers)
+        made = _drafts(table, index, leaf[here], sizes, numbers)
         drafts.update(zip(here.tolist(), made, strict=True))
     ordered = [drafts[i] for i in range(len(home))]
     features = _features(ordered)
@@ -168,9 +169,9 @@ def _features(drafts: Sequence[_Draft]) -> list[int]:
 
 
 def _drafts(
-    forest: Forest, index: int, leaves: Int, sizes: Sequence[int | None], numbers: Numbers
+    table: Table, index: int, leaves: Int, sizes: Sequence[int | None], numbers: Numbers
 ) -> Iterator[_Draft]:
-    tree = forest.trees[index]
+    forest, tree = table.forest, table.tree(index)
     rules = rules_of(tree, leaves)
     cell: list[dict[int, str]] = [{} for _ in leaves]
     condition: list[dict[int, str]] = [{} for _ in leaves]

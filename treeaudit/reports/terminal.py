@@ -118,8 +118,9 @@ def _heading(report: Report) -> "Text":
         text.append(f"\n{claim(forest)}", style="dim")
     text.append(f"\ncounted: {plain(counting(report), 200)}", style="dim")
     roles = {"train": "training", "test": "unseen"}
+    one, many = ("record", "records") if report.unit.counts_persons else ("person", "people")
     given = [
-        number_of(rows, f"{role} person", f"{role} people") + f" of {plain(name, 80)}"
+        number_of(rows, f"{role} {one}", f"{role} {many}") + f" of {plain(name, 80)}"
         for role, name, rows in (
             (roles.get(role, role), *told) for role, told in report.people.items()
         )
