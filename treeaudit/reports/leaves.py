@@ -17,6 +17,7 @@ from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.table.labels import people_per_class
+from treeaudit.table.persons import counted_tree
 from treeaudit.table.table import Table
 
 __all__ = [
@@ -107,7 +108,7 @@ def draw_trees(report: Report, numbers: Numbers, most: int = 3) -> list[Drawing]
 
 
 def _draw(table: Table, index: int, numbers: Numbers) -> Drawing:
-    forest, tree = table.forest, table.tree(index)
+    forest, tree = table.forest, counted_tree(table, index)
     layout = lay_out(tree, numbers.k, [level.low for level in numbers.levels()])
     many = forest.n_trees > 1
     name = f"Icicle of tree {index}" if many else "Icicle of the tree"

@@ -16,6 +16,7 @@ from treeaudit.reports.icicle import level_of
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.table.labels import people_per_class
+from treeaudit.table.persons import counted_tree
 from treeaudit.table.table import Table
 
 __all__ = ["Row", "Rows", "published_rows", "worst_positions"]
@@ -171,7 +172,7 @@ def _features(drafts: Sequence[_Draft]) -> list[int]:
 def _drafts(
     table: Table, index: int, leaves: Int, sizes: Sequence[int | None], numbers: Numbers
 ) -> Iterator[_Draft]:
-    forest, tree = table.forest, table.tree(index)
+    forest, tree = table.forest, counted_tree(table, index)
     rules = rules_of(tree, leaves)
     cell: list[dict[int, str]] = [{} for _ in leaves]
     condition: list[dict[int, str]] = [{} for _ in leaves]

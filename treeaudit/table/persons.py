@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import Worst, counted
 from treeaudit.table.labels import Labels, Once
 from treeaudit.table.table import Table
 
-__all__ = ["at_most", "in_persons"]
+__all__ = ["at_most", "counted_tree", "in_persons"]
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -103,6 +104,21 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
         return _with(table, size, None, people)
     measured = {n: np.where(exact, columns[n], getattr(bounded, n)) for n in _CHANGED}
     return _with(table, size, replace(every, **measured, trees=tuple(trees)), people)
+
+
+def counted_tree(table: Table, index: int) -> Tree:
+    """Return a tree with the people of its leaves as a table counts them.
+
+    An inner node holds the sum of its leaves, in each of which a person counts.
+    """
+    tree = table.forest.trees[index]
+    if not table.in_persons or tree.n_records is None:
+        return tree
+    people, mine = np.zeros(tree.n_nodes, dtype=np.int64), table.rows_of(index)
+    people[table.leaf[mine]] = table.size[mine]
+    for node in range(tree.n_nodes - 1, 0, -1):
+        people[tree.parent[node]] += people[node]
+    return replace(tree, n_records=people)
 
 
 _CHANGED = ("majority", "fewest", "share")

@@ -17,7 +17,6 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
-from treeaudit.model.tree import Tree
 from treeaudit.model.words import ANY, cells
 from treeaudit.table.frame import Rows, per_leaf, per_person
 from treeaudit.table.labels import Labels, Once, people_per_class
@@ -103,20 +102,6 @@ class Table:
     def in_persons(self) -> bool:
         """Whether persons are counted, of whom there can be fewer than records."""
         return self._counted is not None
-
-    def tree(self, index: int) -> Tree:
-        """Return a tree with the people of its leaves as they are counted here.
-
-        An inner node holds the sum of its leaves, in each of which a person counts.
-        """
-        tree = self.forest.trees[index]
-        if not self.in_persons or tree.n_records is None:
-            return tree
-        people, mine = np.zeros(tree.n_nodes, dtype=np.int64), self.rows_of(index)
-        people[self.leaf[mine]] = self._size[mine]
-        for node in range(tree.n_nodes - 1, 0, -1):
-            people[tree.parent[node]] += people[node]
-        return replace(tree, n_records=people)
 
     @property
     def tells_labels(self) -> bool:
