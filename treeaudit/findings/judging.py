@@ -125,7 +125,7 @@ def _check(
     return replace(
         check,
         measured=measured if known else None,
-        shown=rule.show(measured),
+        shown=(rule.told(findings) if rule.told else "") or rule.show(measured),
         status="pass" if rule.holds(measured, threshold) else "fail",
         reason=None if known else "the model claims no differential privacy",
     )

@@ -23,9 +23,10 @@ from treeaudit.attacks.diversity_details import measures
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.homogeneity.view import view
 from treeaudit.attacks.needs import CLASS_COUNTS
+from treeaudit.attacks.once import at_most, in_any_tree, told
 from treeaudit.attacks.sensitive.checks import DIVERSITY
 from treeaudit.attacks.stated import label_of
-from treeaudit.findings.checks import Rule, holds_at_least, least, most
+from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words
 from treeaudit.findings.numbers import People
@@ -48,7 +49,8 @@ _CHECKS = (
         name="max-absent-label-people",
         title="People of whom a label is ruled out",
         bound="at most {:,.0f}",
-        measure=most("absent_class_people"),
+        measure=at_most("absent_class_in_any_tree"),
+        told=told("absent_class_in_any_tree"),
     ),
 )
 
@@ -109,12 +111,13 @@ class Homogeneity:
                 **measures(found.diversity),
                 dominant_share=self.dominant,
                 dominant_leaves=_leaves(dominated),
-                dominant_people=People(int(size[dominated].sum())),
+                dominant_people=_people(case, dominated),
                 absent_class_leaves=_leaves(ruled_out),
-                absent_class_people=People(int(size[ruled_out].sum())),
+                absent_class_people=_people(case, ruled_out),
+                absent_class_in_any_tree=in_any_tree(case, np.where(ruled_out, size, 0)),
                 smallest_cell=People(int(labels.fewest.min())) if counted.all() else None,
                 small_cell_leaves=_leaves(small),
-                small_cell_people=People(int(size[small].sum())),
+                small_cell_people=_people(case, small),
                 measured_on=_measured_on(case),
             ),
             evidence=found.evidence,
@@ -125,6 +128,11 @@ class Homogeneity:
 
 def _leaves(chosen: npt.NDArray[np.bool_]) -> People:
     return People(int(chosen.sum()), "leaf", "leaves")
+
+
+def _people(case: Case, chosen: npt.NDArray[np.bool_]) -> People:
+    """Return the people of some leaves, of the tree that has the most."""
+    return People(int(case.table.per_tree(np.where(chosen, case.table.size, 0)).max()))
 
 
 def _without_counts(case: Case) -> tuple[str, ...]:

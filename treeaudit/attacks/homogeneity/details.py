@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from treeaudit.attacks.diversity_details import Diversity
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.numbers import People
 
 __all__ = ["HomogeneityDetails"]
@@ -11,7 +12,7 @@ __all__ = ["HomogeneityDetails"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomogeneityDetails(Diversity):
-    """How far the labels of each group differ.
+    """How far the labels of each group differ; people are those of the tree that has the most.
 
     Attributes
     ----------
@@ -19,6 +20,8 @@ class HomogeneityDetails(Diversity):
         Leaves in which a class has at least that share.
     absent_class_leaves, absent_class_people
         Leaves in which a class of the tree is ruled out.
+    absent_class_in_any_tree
+        Different people of whom that is true in some tree.
     smallest_cell
         Fewest people of any class that occurs in a leaf; None: not people.
     small_cell_leaves, small_cell_people
@@ -32,6 +35,7 @@ class HomogeneityDetails(Diversity):
     dominant_people: People
     absent_class_leaves: People
     absent_class_people: People
+    absent_class_in_any_tree: InAnyTree
     smallest_cell: People | None
     small_cell_leaves: People
     small_cell_people: People

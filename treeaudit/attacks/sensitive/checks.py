@@ -1,6 +1,7 @@
 """Checks of how different the values of a column are inside the groups (TA102, TA110)."""
 
 from treeaudit.attacks.control import MEMORY
+from treeaudit.attacks.once import share_at_most, share_told
 from treeaudit.findings.checks import Rule, holds_at_least, least, most
 
 __all__ = ["DIVERSITY"]
@@ -10,7 +11,8 @@ DIVERSITY: tuple[Rule, ...] = (
         name="max-certain-share",
         title="People whose label is certain",
         bound="at most {:.1%}",
-        measure=most("certain_share"),
+        measure=share_at_most("certain_share", "homogeneous_in_any_tree"),
+        told=share_told("certain_share", "homogeneous_in_any_tree"),
         share=True,
         step="make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
         "than one label, or show with unseen people that the rule is a fact of the population",
