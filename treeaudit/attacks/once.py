@@ -21,7 +21,6 @@ from treeaudit.findings.findings import Finding
 from treeaudit.findings.numbers import People
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
-from treeaudit.table.table import Table
 
 __all__ = ["InAnyTree", "at_most", "in_any_tree", "share_at_most", "share_told", "told"]
 
@@ -61,7 +60,9 @@ class InAnyTree(Details):
         """The bounds in words."""
         if self.low == self.high:
             return f"{self.high:,}"
-        return f"at least {self.low:,} (tree {self.tree} alone: {self.worst:,}), at most {self.high:,}"
+        return (
+            f"at least {self.low:,} (tree {self.tree} alone: {self.worst:,}), at most {self.high:,}"
+        )
 
 
 def in_any_tree(
@@ -90,7 +91,9 @@ def in_any_tree(
     low = total if apart else int(each[tree])
     high = total if known is None else max(min(total, known), low)
     if low < high and case.train is not None and forest.counts_are != "noisy":
-        fewest, most = _followed(case, held, np.argsort(-each, kind="stable").tolist(), labels, code)
+        fewest, most = _followed(
+            case, held, np.argsort(-each, kind="stable").tolist(), labels, code
+        )
         low, high = max(low, fewest), max(low, fewest, min(high, most))
     return InAnyTree(
         tree=tree,
@@ -153,8 +156,10 @@ def told(name: str) -> Callable[[Sequence[Finding]], str]:
 def share_at_most(share: str, name: str) -> Measure:
     """Measure the share of people: of those of the worst tree, or of all in any tree."""
 
-    def measure(findings: Sequence[Finding], _: Forest) -> float:
+    def measure(findings: Sequence[Finding], _: Forest) -> float | None:
         # Of one tree the share itself, which knows what it is the quotient of.
+        if any(getattr(finding.details, share) is None for finding in findings):
+            return None
         worst: float = max(getattr(finding.details, share) for finding in findings)
         once = _worst(findings, name)
         return worst if once.share <= worst else once.share
@@ -170,7 +175,9 @@ def share_told(share: str, name: str) -> Callable[[Sequence[Finding]], str]:
         once = _worst(findings, name)
         if once.low == once.high == once.worst:
             return ""
-        return f"{worst:.1%} of the people drawn for tree {once.tree}, at most {once.share:.1%} in any"
+        return (
+            f"{worst:.1%} of the people drawn for tree {once.tree}, at most {once.share:.1%} in any"
+        )
 
     return say
 

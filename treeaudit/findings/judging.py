@@ -110,11 +110,12 @@ def _check(
     findings = [finding for finding in ran if isinstance(finding, Finding)]
     if attacks and not isinstance(found.get(attacks[0]), Finding):
         needless = None if rule.needless is None else rule.needless(forest)
-        if needless is not None:
+        if needless is not None and not findings:
             return replace(check, measured=0.0, status="pass", shown="0", reason=needless)
-        first = found.get(attacks[0])
-        reason = first.reason if isinstance(first, Skipped) else f"{attacks[0]} was not run"
-        return replace(check, reason=reason)
+        if needless is None:
+            first = found.get(attacks[0])
+            reason = first.reason if isinstance(first, Skipped) else f"{attacks[0]} was not run"
+            return replace(check, reason=reason)
     measured = rule.measure(findings, forest)
     if measured is None:
         return replace(check, reason=rule.missing or "the finding does not tell")

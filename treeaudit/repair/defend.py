@@ -18,6 +18,7 @@ __all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 Progress = Callable[[str, int, int], None]
 
 _WIDER = (1, 2, 4, 10)
+_CERTAIN = ("max-certain-share", "max-nearly-certain-share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +178,7 @@ def _tries(
     """Try ever stronger repairs; one that leaves nothing but roots is none."""
     tried: list[Attempt] = []
     reasons: list[str] = []
-    plans = list(_plans(policy))
+    plans = list(_plans(policy, forest.n_trees))
     for done, defenses in enumerate(plans, start=1):
         # What passes already is not merged further.
         if len(defenses) > 1 and tried and tried[-1].report.verdict == "pass":
@@ -193,18 +194,21 @@ def _tries(
     return tried or [before]
 
 
-def _plans(policy: Policy) -> Iterator[tuple[Defense, ...]]:
+def _plans(policy: Policy, n_trees: int) -> Iterator[tuple[Defense, ...]]:
     """Yield combinations, the mildest first: none, which takes out leftovers alone."""
     yield ()
-    share = policy.values.get("max-certain-share")
+    # Over all trees no more people than the share may be certain: each tree has its part of them.
+    shares = [policy.values[name] / n_trees for name in _CERTAIN if name in policy.values]
+    share = min(shares, default=None)
+    nearly = policy.k if "max-nearly-certain-share" in policy.values else 0
     sized = {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values)
     if not sized and share is not None:
-        yield (MergeDiverse(allowed=share),)
+        yield (MergeDiverse(allowed=share, exceptions=nearly),)
     for factor in _WIDER:
         k = max(2, policy.k * factor)
         yield (MergeSiblings(min_leaf=k),)
         if share is not None:
-            yield (MergeSiblings(min_leaf=k), MergeDiverse(allowed=share))
+            yield (MergeSiblings(min_leaf=k), MergeDiverse(allowed=share, exceptions=nearly))
 
 
 def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 import jinja2
+import numpy as np
 from markupsafe import Markup
 
 from treeaudit.findings.findings import Check

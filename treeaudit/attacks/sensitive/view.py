@@ -45,7 +45,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
     return View(
         figure=Figure(
             number=People(result.people),
-            counts="whose value in a named column everybody in their leaf has" + where(report, once),
+            counts="whose value in a named column everybody in their leaf has"
+            + where(report, once),
         ),
         plots=(plot,),
     )

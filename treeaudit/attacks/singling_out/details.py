@@ -87,7 +87,9 @@ class UniquenessDetails(Details):
     contribution: tuple[Contribution, ...]
 
 
-def group_sizes(size: Wide, per_tree: Callable[[Wide], Wide] | None = None) -> tuple[GroupSizes, ...]:
+def group_sizes(
+    size: Wide, per_tree: Callable[[Wide], Wide] | None = None
+) -> tuple[GroupSizes, ...]:
     """Return leaves and people by size of the group.
 
     Parameters
