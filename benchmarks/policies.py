@@ -58,7 +58,7 @@ def tables(folder: Path, rows: int) -> Iterator[tuple[str, pd.DataFrame, pd.Data
         for name in frame.columns[:-1]:
             if not pd.api.types.is_numeric_dtype(frame[name]):
                 frame[name] = pd.factorize(frame[name], sort=True)[0]
-        frame[target] = frame[target].astype(str)
+        frame = frame.dropna(subset=[target]).astype({target: str})
         columns = frame.columns[:-1]
         frame[columns] = frame[columns].fillna(-1)
         half = len(frame) // 2

@@ -156,10 +156,8 @@ def told(name: str) -> Callable[[Sequence[Finding]], str]:
 def share_at_most(share: str, name: str) -> Measure:
     """Measure the share of people: of those of the worst tree, or of all in any tree."""
 
-    def measure(findings: Sequence[Finding], _: Forest) -> float | None:
+    def measure(findings: Sequence[Finding], _: Forest) -> float:
         # Of one tree the share itself, which knows what it is the quotient of.
-        if any(getattr(finding.details, share) is None for finding in findings):
-            return None
         worst: float = max(getattr(finding.details, share) for finding in findings)
         once = _worst(findings, name)
         return worst if once.share <= worst else once.share

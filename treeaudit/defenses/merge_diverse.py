@@ -72,7 +72,7 @@ class MergeDiverse(Merging):
         if self.exceptions:
             total, largest = counts.sum(axis=1), counts.max(axis=1)
             share = largest / np.maximum(total, 1)
-            others = exceptions(total, largest, labels, people)
+            others = exceptions(total, largest, labels, people, forest.counts_are)
             bad |= (people > 0) & nearly_certain(share, others, self.exceptions)
             if bad[0]:
                 raise DataError(

@@ -47,8 +47,7 @@ class Labels:
     fewest
         People in the smallest class that occurs; NaN where counts are not people.
     others
-        No fewer people of other classes; NaN where counts are neither people
-        nor draws of them.
+        People of other classes, or what is known of them: see `exceptions`.
     top
         The largest class, as a column of `Tree.counts`.
     trees
@@ -125,24 +124,36 @@ def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
 
 
 def exceptions(
-    counted: Float, largest: Float, distinct: Wide, size: npt.NDArray[np.number[Any]]
+    counted: Float,
+    largest: Float,
+    distinct: Wide,
+    size: npt.NDArray[np.number[Any]],
+    counts_are: CountsAre,
 ) -> Float:
     """Return how many people, no fewer, have another label than the commonest of their leaf.
+
+    Of draws hardly anybody has more than six. Weights do not tell how many there
+    are: as many as there are other classes where the commonest is nearly certain,
+    and as many as anybody asks for elsewhere.
 
     Parameters
     ----------
     counted, largest
-        Shape ``(n_leaves,)``: what the class counts add up to, and the largest:
-        people, or draws of them, of which hardly anybody has more than six.
+        Shape ``(n_leaves,)``: what the class counts add up to, and the largest.
     distinct, size
         Classes that occur, and people.
+    counts_are
+        As in `Forest`.
 
     Examples
     --------
     >>> nine_of_ten, draws = (10.0, 9.0, 2, 10), (16.0, 9.0, 2, 10)
-    >>> [float(exceptions(*map(np.asarray, leaf))) for leaf in (nine_of_ten, draws)]
+    >>> [float(exceptions(*map(np.asarray, one), "exact")) for one in (nine_of_ten, draws)]
     [1.0, 2.0]
     """
+    if counts_are not in ("exact", "likely"):
+        few = (distinct == 1) | (largest >= _NEARLY * counted)
+        return np.where(few, distinct - 1.0, np.inf)
     drawn = np.maximum(np.ceil((counted - largest) / _MOST_DRAWN), distinct - 1)
     found: Float = np.where(counted == size, size - largest, np.maximum(drawn, size - largest))
     return np.where(distinct > 1, found, 0.0)
@@ -190,12 +201,7 @@ def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels
     alone = np.where(table.distinct == 1, people, np.nan)
     found.majority[held] = np.where(known, table.largest, alone)
     found.fewest[held] = np.where(known, table.least, alone)
-    weights = counts_are not in ("exact", "likely")
-    found.others[held] = np.where(
-        weights & (table.distinct > 1),
-        np.nan,
-        exceptions(table.size, table.largest, table.distinct, people),
-    )
+    found.others[held] = exceptions(table.size, table.largest, table.distinct, people, counts_are)
     return found
 
 

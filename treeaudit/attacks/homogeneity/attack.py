@@ -45,7 +45,6 @@ _CHECKS = (
         bound="at most {:.1%}",
         measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
         told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
-        missing="the class counts of the file are weights, not people",
         share=True,
         needless=no_labels,
         step="merge leaves until two or more people in each have another label",
@@ -110,9 +109,9 @@ class Homogeneity:
         if found.severity == "none" and unseen:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         dominated, ruled_out = labels.share >= self.dominant, labels.absent > 0
-        counted, told_apart = ~np.isnan(labels.fewest), not np.isnan(labels.others).any()
+        counted = ~np.isnan(labels.fewest)
         nearly = (labels.distinct > 0) & nearly_certain(labels.share, labels.others, case.k)
-        once = in_any_tree(case, np.where(nearly, size, 0)) if told_apart else None
+        once = in_any_tree(case, np.where(nearly, size, 0))
         small = counted & (labels.fewest < case.k)
         leaves, people = found.diversity.homogeneous_leaves, found.diversity.homogeneous_people
         return Finding(
@@ -135,9 +134,9 @@ class Homogeneity:
                 smallest_cell=People(int(labels.fewest.min())) if counted.all() else None,
                 small_cell_leaves=_leaves(small),
                 small_cell_people=_people(case, small),
-                nearly_certain_leaves=_leaves(nearly) if told_apart else None,
-                nearly_certain_people=None if once is None else once.worst,
-                nearly_certain_share=_share(case, nearly) if told_apart else None,
+                nearly_certain_leaves=_leaves(nearly),
+                nearly_certain_people=once.worst,
+                nearly_certain_share=_share(case, nearly),
                 nearly_certain_in_any_tree=once,
                 measured_on=_measured_on(case),
             ),

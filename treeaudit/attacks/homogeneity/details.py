@@ -28,8 +28,7 @@ class HomogeneityDetails(Diversity):
         Leaves where that is below k.
     nearly_certain_leaves, nearly_certain_people
         Leaves in which one known person discloses the rest, or whose largest
-        class has 95 % or more with fewer than k exceptions; None where the
-        class counts are neither people nor draws of them.
+        class has 95 % or more with fewer than k exceptions.
     nearly_certain_share, nearly_certain_in_any_tree
         Of the people drawn for a tree, in the worst, and different people over all.
     measured_on
@@ -45,8 +44,8 @@ class HomogeneityDetails(Diversity):
     smallest_cell: People | None
     small_cell_leaves: People
     small_cell_people: People
-    nearly_certain_leaves: People | None
-    nearly_certain_people: People | None
-    nearly_certain_share: Share | None
-    nearly_certain_in_any_tree: InAnyTree | None
+    nearly_certain_leaves: People
+    nearly_certain_people: People
+    nearly_certain_share: Share
+    nearly_certain_in_any_tree: InAnyTree
     measured_on: Literal["people", "draws", "weight"]
