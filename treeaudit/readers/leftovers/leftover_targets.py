@@ -19,7 +19,7 @@ __all__ = ["targets"]
 
 _SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})
 # Attributes of models whose trees are trained on something else than the target.
-_AGREE = 0.01
+_AGREE = 0.001
 """Targets agree whose standard deviation is this share of that of everybody."""
 _OTHER_TARGETS = ("init_", "offset_", "one_hot_encoder_", "_baseline_prediction")
 
@@ -95,8 +95,8 @@ def _known_targets(tree: Inert, drawn: bool) -> tuple[int, int]:
         return int(np.count_nonzero(alone)), 0
     mean = leaves.value[:, 0]
     # What rounding leaves of a variance of zero grows with the square of the mean.
-    close = np.maximum(1e-14 * mean**2, _AGREE**2 * spread_of(leaves))
-    same = (leaves.impurity <= close) & (leaves.n > 1)
+    same = (leaves.impurity <= 1e-14 * mean**2) & (leaves.n > 1)
+    same |= (leaves.impurity <= _AGREE**2 * spread_of(leaves)) & (leaves.n > 2)
     pairs = (leaves.n == 2) & (leaves.weight == 2) & ~same & np.isfinite(leaves.impurity)
     exact = int(leaves.n[alone | same].sum())
     return exact, int(np.count_nonzero(pairs))
