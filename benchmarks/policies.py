@@ -117,8 +117,11 @@ def _cost(done: Repair, test: pd.DataFrame, target: str) -> float | None:
 
 def written(found: list[Tried]) -> str:
     """Return a row per kind, leaf size and policy."""
-    text = ["| policy | model | min_samples_leaf | pass | refused by | pass after `defend` | "
-            "cost in points: median, worst | at most 1 point |", "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    text = [
+        "| policy | model | min_samples_leaf | pass | refused by | pass after `defend` | "
+        "cost in points: median, worst | at most 1 point |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     keys = dict.fromkeys((one.policy, one.kind, one.size) for one in found)
     for policy, kind, size in sorted(keys):
         here = [one for one in found if (one.policy, one.kind, one.size) == (policy, kind, size)]

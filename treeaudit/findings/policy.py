@@ -93,7 +93,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "min-leaf": 10,
             "max-unique-people": 0,
             "max-certain-share": 0.0,
-            "max-nearly-certain-share": 0.0,
+            "max-nearly-certain-share": 0.01,
             "max-joint-label-excess": 0.02,
             "max-joint-one-label-excess": 0.1,
             "max-identifying-features": 0,

@@ -18,7 +18,6 @@ __all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 Progress = Callable[[str, int, int], None]
 
 _WIDER = (1, 2, 4, 10)
-_CERTAIN = ("max-certain-share", "max-nearly-certain-share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,18 +196,20 @@ def _tries(
 def _plans(policy: Policy, n_trees: int) -> Iterator[tuple[Defense, ...]]:
     """Yield combinations, the mildest first: none, which takes out leftovers alone."""
     yield ()
+    merging: tuple[Defense, ...] = ()
     # Over all trees no more people than the share may be certain: each tree has its part of them.
-    shares = [policy.values[name] / n_trees for name in _CERTAIN if name in policy.values]
-    share = min(shares, default=None)
-    nearly = policy.k if "max-nearly-certain-share" in policy.values else 0
+    if (certain := policy.values.get("max-certain-share")) is not None:
+        merging += (MergeDiverse(allowed=certain / n_trees),)
+    if (nearly := policy.values.get("max-nearly-certain-share")) is not None:
+        merging += (MergeDiverse(allowed=nearly / n_trees, exceptions=policy.k),)
     sized = {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values)
-    if not sized and share is not None:
-        yield (MergeDiverse(allowed=share, exceptions=nearly),)
+    if not sized and merging:
+        yield merging
     for factor in _WIDER:
         k = max(2, policy.k * factor)
         yield (MergeSiblings(min_leaf=k),)
-        if share is not None:
-            yield (MergeSiblings(min_leaf=k), MergeDiverse(allowed=share, exceptions=nearly))
+        if merging:
+            yield (MergeSiblings(min_leaf=k), *merging)
 
 
 def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:

@@ -21,8 +21,8 @@ __all__ = [
     "people_per_class",
 ]
 
-_MOST_DRAWN = 6
-"""A bootstrap draws one person of ten thousand more often than this."""
+_MOST_DRAWN = 3
+"""Of those whom a bootstrap draws, one in thirty is drawn more often than this."""
 _NEARLY = 0.95
 
 Float = npt.NDArray[np.float64]
@@ -132,7 +132,8 @@ def exceptions(
 ) -> Float:
     """Return how many people, no fewer, have another label than the commonest of their leaf.
 
-    Of draws hardly anybody has more than six. Weights do not tell how many there
+    Of draws few people have more than three: where they are all that is told, the number is
+    an estimate on the safe side. Weights do not tell how many there
     are: as many as there are other classes where the commonest is nearly certain,
     and as many as anybody asks for elsewhere.
 
@@ -149,7 +150,7 @@ def exceptions(
     --------
     >>> nine_of_ten, draws = (10.0, 9.0, 2, 10), (16.0, 9.0, 2, 10)
     >>> [float(exceptions(*map(np.asarray, one), "exact")) for one in (nine_of_ten, draws)]
-    [1.0, 2.0]
+    [1.0, 3.0]
     """
     if counts_are not in ("exact", "likely"):
         few = (distinct == 1) | (largest >= _NEARLY * counted)
