@@ -40,8 +40,7 @@ _CHECKS = (
     *DIVERSITY,
     Rule(
         name="max-nearly-certain-share",
-        title="People whose label is nearly certain: one known person discloses the rest, or 95 % "
-        "with fewer than k exceptions",
+        title="People whose label is nearly certain",
         bound="at most {:.1%}",
         measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
         told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),

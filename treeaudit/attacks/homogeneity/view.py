@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from treeaudit.attacks.control import reading
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.showing import headline_tree, in_any, of_tree, rung_not_run, where
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
@@ -13,11 +12,6 @@ from treeaudit.findings.view import Figure, Rung, View
 __all__ = ["view"]
 
 _KNOWS = "the same, and asks for the label"
-_READINGS = {
-    "memory": "memory for {}",
-    "fact": "mostly a fact of the population for {}",
-    "open": "not decided for {}",
-}
 
 
 def view(result: Finding | Skipped, report: Report) -> View:
@@ -75,11 +69,24 @@ def _headline(finding: Finding, report: Report, people: int) -> Phrase:
 
 
 def _memory(controls: Sequence[Control]) -> Phrase | str:
-    """Say how many of the certain labels are memory."""
-    people = dict.fromkeys(_READINGS, 0)
-    for control in controls:
-        people[reading(control)] += control.claim.n
-    told = [say(_READINGS[kind], People.alone(n)) for kind, n in people.items() if n]
+    """Say for how many of the certain labels unseen people do not fit as well: memory."""
+    held = [(control.claim.n, control.excess) for control in controls]
+    known = [(n, excess) for n, excess in held if excess is not None]
+    open_ = sum(n for n, excess in held if excess is None)
+    told = []
+    if known:
+        about, low, high = (
+            round(sum(n * max(getattr(excess, end), 0.0) for n, excess in known))
+            for end in ("value", "low", "high")
+        )
+        told.append(
+            say(
+                "by memory about {} of them, {} to {}",
+                People.alone(about), People.alone(low), People.alone(high),
+            )
+        )  # fmt: skip
+    if open_:
+        told.append(say("not decided for {}", People.alone(open_)))
     return say(f" ({', '.join('{}' for _ in told)})", *told) if told else ""
 
 
