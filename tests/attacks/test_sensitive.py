@@ -201,7 +201,8 @@ def test_a_forest_counts_tree_by_tree(figure_3) -> None:
     twice = dataclasses.replace(figure_3, trees=figure_3.trees * 2)
     one = run_attack(Sensitive(), case_of(figure_3, sensitive=("diagnosis",)))
     two = run_attack(Sensitive(), case_of(twice, sensitive=("diagnosis",)))
-    assert two.people == 2 * one.people
+    assert two.people == one.people
+    assert two.leaves == 2 * one.leaves
     assert two.details.certain_share == one.details.certain_share
 
 

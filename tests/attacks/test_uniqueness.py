@@ -48,7 +48,11 @@ def test_agreement_with_a_count_by_hand(forest) -> None:
     sizes = [int(n) for t in forest.trees for n in t.n_records[t.leaves] if n > 0]
     assert finding.details.unique_leaves == sum(n == 1 for n in sizes)
     assert finding.leaves == sum(n < 5 for n in sizes)
-    assert finding.people == sum(n for n in sizes if n < 5)
+    small = [sum(n for n in t.n_records[t.leaves] if 0 < n < 5) for t in forest.trees]
+    assert finding.people == max(small)
+    once = finding.details.below_k_in_any_tree
+    assert (once.tree, once.worst) == (small.index(max(small)), max(small))
+    assert max(small) <= once.low <= once.high <= sum(small)
     assert finding.details.min_leaf == min(sizes)
 
 

@@ -19,6 +19,7 @@ from treeaudit.attacks.membership_inference.details import (
     Refused,
     Separation,
 )
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.sensitive.attack import Sensitive
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.uniqueness import Uniqueness
@@ -68,7 +69,11 @@ def test_what_was_not_run_draws_nothing_and_has_no_figure(attack, numbers, repor
 
 def background(**measured) -> BackgroundDetails:
     """Return details in which nothing was found but what is given."""
+    nobody = InAnyTree(tree=0, worst=People(0), low=People(0), high=People(0), among=People(100))
     nothing = BackgroundDetails(
+        tree=0,
+        disclosed_by_one_in_any_tree=nobody,
+        disclosed_by_most_in_any_tree=nobody,
         people_disclosed_by_known=(People(0), People(0)),
         leaves_by_known=(People.leaves(0), People.leaves(0)),
         leaves_not_countable=0,
@@ -387,6 +392,5 @@ def test_the_view_of_a_real_audit_is_masked_throughout(figure_3) -> None:
     assert SAFE.say(view.brief) == "fewer than 5 people by knowing one"
     assert SAFE.part(view.figure.number) == "fewer than 5 more people"
     assert facts(view, SAFE) == {
-        "Known people": "fewer than 5 people of known: fewer than 5 people disclosed, "
-        "summed over trees"
+        "Known people": "fewer than 5 people of known: fewer than 5 people disclosed"
     }

@@ -64,7 +64,7 @@ SHOWN = {
 def rows(seed: int, n: int = 40) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"age": rng.integers(18, 70, n), "height": rng.integers(150, 200, n)})
-    frame["job"] = np.where(frame.age + rng.normal(0, 9, n) > 40, "clerk", "nurse")
+    frame["job"] = np.where(frame.age + rng.normal(0, 25, n) > 40, "clerk", "nurse")
     frame["illness"] = rng.choice(["none", "flu"], n)
     frame["-smokes"] = rng.choice(["yes", "no"], n)
     return frame

@@ -8,8 +8,10 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.attacks import ATTACKS, all_checks
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.judging import check_names, verdict_of
 from treeaudit.findings.judging import judge as judge_with
+from treeaudit.findings.numbers import People
 from treeaudit.findings.policy import BUILT_IN, read_policy
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 
@@ -32,6 +34,13 @@ def measured(attack, values):
     return details
 
 
+def once(people: int, among: int = 10) -> InAnyTree:
+    """Return a number of people that is the same in any tree as in the only one."""
+    counted = People(people)
+    return InAnyTree(tree=0, worst=counted, low=counted, high=counted, among=People(among))
+
+
+BOUNDS = InAnyTree(tree=3, worst=People(5), low=People(7), high=People(42), among=People(100))
 FOUND = ta.Finding(
     id="TA101",
     title="Singling out",
@@ -40,7 +49,10 @@ FOUND = ta.Finding(
     people=3,
     summary="x.",
     looked=("leaves",),
-    details=measured("TA101", {"min_leaf": 1, "unique_people": 1, "below_k_people": 3}),
+    details=measured(
+        "TA101",
+        {"min_leaf": 1, "unique_in_any_tree": once(1), "below_k_in_any_tree": once(3)},
+    ),
 )
 CLEAR = ta.Finding(
     id="TA102",
@@ -50,7 +62,15 @@ CLEAR = ta.Finding(
     people=0,
     summary="x.",
     looked=("leaves",),
-    details=measured("TA102", {"certain_share": 0.0}),
+    details=measured(
+        "TA102",
+        {
+            "certain_share": 0.0,
+            "homogeneous_in_any_tree": once(0),
+            "nearly_certain_share": 0.0,
+            "nearly_certain_in_any_tree": once(0),
+        },
+    ),
 )
 MISSING = ta.Skipped(id="TA102", title="Homogeneity", reason="no classes")
 
@@ -102,6 +122,7 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("min-leaf", "fail"),
         ("max-unique-people", "fail"),
         ("max-certain-share", "skipped"),
+        ("max-nearly-certain-share", "skipped"),
         ("max-joint-label-excess", "pass"),  # one tree
         ("max-joint-one-label-excess", "pass"),
         ("max-identifying-features", "skipped"),
@@ -246,19 +267,53 @@ def control(high: float | None) -> ta.Control:
 @pytest.mark.parametrize(
     ("values", "found", "status"),
     [
-        ({"max-small-leaf-share": 0.1}, finding("TA101", below_k_share=0.1), "pass"),
-        ({"max-small-leaf-share": 0.1}, finding("TA101", below_k_share=0.11), "fail"),
-        ({"min-entropy-l": 2}, finding("TA102", entropy_l=2.0), "pass"),
-        ({"min-entropy-l": 2}, finding("TA102", entropy_l=1.9), "fail"),
+        (
+            {"max-small-leaf-share": 0.1},
+            finding("TA101", below_k_share=0.1, below_k_in_any_tree=once(1)),
+            "pass",
+        ),
+        (
+            {"max-small-leaf-share": 0.1},
+            finding("TA101", below_k_share=0.11, below_k_in_any_tree=once(1)),
+            "fail",
+        ),
+        ({"min-entropy-l": 2}, finding("TA102", entropy_l=2.0, measured_on="people"), "pass"),
+        ({"min-entropy-l": 2}, finding("TA102", entropy_l=1.9, measured_on="people"), "fail"),
         ({"min-distinct-l": 2}, finding("TA102", distinct_l=1), "fail"),
-        ({"max-t-closeness": 0.3}, finding("TA102", t_closeness=0.31), "fail"),
-        ({"max-dominant-share": 0.9}, finding("TA102", largest_share=0.989), "fail"),
+        (
+            {"max-t-closeness": 0.3},
+            finding("TA102", t_closeness=0.31, measured_on="people"),
+            "fail",
+        ),
+        (
+            {"max-dominant-share": 0.9},
+            finding("TA102", largest_share=0.989, measured_on="people"),
+            "fail",
+        ),
+        # Of draws and weights a pass would not be shown to hold of people.
+        ({"min-entropy-l": 2}, finding("TA102", entropy_l=3.0, measured_on="draws"), "skipped"),
+        (
+            {"max-dominant-share": 0.9},
+            finding("TA102", largest_share=0.5, measured_on="draws"),
+            "skipped",
+        ),
+        ({"max-unique-people": 9}, finding("TA101", unique_in_any_tree=BOUNDS), "fail"),
+        ({"max-unique-people": 50}, finding("TA101", unique_in_any_tree=BOUNDS), "pass"),
+        (
+            {"max-certain-share": 0.4},
+            finding("TA102", certain_share=0.3, homogeneous_in_any_tree=BOUNDS),
+            "fail",
+        ),
         ({"min-cell": 10}, finding("TA102", smallest_cell=10), "pass"),
         ({"min-cell": 10}, finding("TA102", smallest_cell=None), "skipped"),
-        ({"max-absent-label-people": 0}, finding("TA102", absent_class_people=1), "fail"),
+        (
+            {"max-absent-label-people": 0},
+            finding("TA102", absent_class_in_any_tree=once(1)),
+            "fail",
+        ),
         (
             {"max-disclosed-by-one-known": 5},
-            finding("TA103", people_disclosed_by_known=[3, 6]),
+            finding("TA103", disclosed_by_one_in_any_tree=once(6)),
             "fail",
         ),
         ({"max-memorised-excess": 0.1}, finding("TA101", control(0.05)), "pass"),
@@ -317,19 +372,42 @@ def test_no_check_passes_when_its_attack_was_skipped_or_not_run(figure_3, name) 
         trees=figure_3.trees * 2,
         schema=dataclasses.replace(figure_3.schema, classes=None),
     )
+    # What cannot apply to one of them applies to the other.
+    asked = rule.rule.needless
+    model = next(one for one in (regressor, figure_3) if asked is None or asked(one) is None)
     skipped = [ta.Skipped(id=i, title="x", reason="not possible") for i in rule.attacks]
     for results in (skipped, []):
-        (check,), verdict = judge(policy, results, regressor)
+        (check,), verdict = judge(policy, results, model)
         if rule.attacks:
             assert (check.status, verdict) == ("skipped", "review")
 
 
 def test_a_sensitive_column_counts_like_the_label(figure_3) -> None:
     policy = ta.Policy(name="mine", values={"max-certain-share": 0.01})
-    column = finding("TA110", certain_share=0.2)
+    column = finding("TA110", certain_share=0.2, homogeneous_in_any_tree=once(2))
     (check,), verdict = judge(policy, [CLEAR, column], figure_3)
     assert (check.measured, verdict) == (0.2, "fail")
     assert judge(policy, [MISSING, column], figure_3)[1] == "review"
+
+
+def test_labels_are_only_asked_for_where_there_are_any(figure_3) -> None:
+    policy = ta.Policy(name="mine", values={"max-certain-share": 0.01})
+    regressor = dataclasses.replace(
+        figure_3, schema=dataclasses.replace(figure_3.schema, classes=None)
+    )
+    (check,), verdict = judge(policy, [MISSING], regressor)
+    assert verdict == "pass"
+    assert check.reason == "not applicable: the model predicts a number and holds no labels"
+    column = finding("TA110", certain_share=0.2, homogeneous_in_any_tree=once(2))
+    (check,), verdict = judge(policy, [MISSING, column], regressor)
+    assert (check.measured, verdict) == (0.2, "fail")
+
+
+def test_bounds_over_all_trees_are_told_and_judged_by_their_upper_end(figure_3) -> None:
+    policy = ta.Policy(name="mine", values={"max-unique-people": 40})
+    (check,), _ = judge(policy, [finding("TA101", unique_in_any_tree=BOUNDS)], figure_3)
+    assert (check.measured, check.status) == (42, "fail")
+    assert check.shown == "at least 7 (tree 3 alone: 5), at most 42"
 
 
 def test_magnitudes_are_only_asked_for_where_there_are_any(figure_3) -> None:

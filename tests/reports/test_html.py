@@ -116,7 +116,7 @@ def test_only_labels_are_certain():
 
 
 def test_nothing_found():
-    model = flat([8, 30])
+    model = flat([8, 30], counts=[[3, 5], [12, 18]])
     assert headline(model) == (
         "Nobody stands alone in this file: every group holds at least 8 people, and in none of "
         "them has everybody the same label."
@@ -221,7 +221,7 @@ def small_and_large() -> tuple[Forest, "pd.DataFrame", "pd.DataFrame"]:
 def test_the_verdict_tells_memory_from_fact():
     model, train, test = small_and_large()
     text = Page(to_html(scan(model, train=train, test=test))).text
-    assert "(memory for 3, mostly a fact of the population for 37)" in text
+    assert "(by memory about 3 of them, 3 to 5)" in text
     assert "Memory. In leaves of fewer than 5 people (3 people)" in re.sub(r" \.", ".", text)
     assert "Fact of the population" in text
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.diversity_details import Diversity, diversity_of
+from treeaudit.attacks.once import in_any_tree
 from treeaudit.attacks.stated import Stated
 from treeaudit.findings.findings import Control, Evidence, Severity
 
@@ -55,8 +56,9 @@ def alike_in(case: Case, stated: Stated) -> Alike:
     """Return whose value of a column follows from their leaf."""
     size, k = stated.size, case.k
     pure = stated.labels.distinct == 1
-    certain = case.table.per_tree(np.where(pure, size, 0))
-    diversity = diversity_of(case.table, stated, certain)
+    held = np.where(pure, size, 0)
+    certain, once = case.table.per_tree(held), in_any_tree(case, held, stated.labels, stated.train)
+    diversity = diversity_of(case.table, stated, certain, once)
     parts = (
         (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
         (pure & (case.table.size >= k), f"{stated.leaves} {k} or more people"),
@@ -114,7 +116,8 @@ def summary_of(found: Diversity, name: str, different: str, many: bool) -> str:
     if many:
         return (
             f"In {leaves:,} leaves everybody has the same {name}; "
-            f"in the worst tree that is {share:.1%} of the people."
+            f"in the worst tree that is {share:.1%} of the people drawn for it. Different people "
+            f"in those of any tree: {found.homogeneous_in_any_tree.told}."
         )
     one = leaves.one if leaves == 1 else leaves.many
     who = people.one if people == 1 else people.many

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.stated import Stated
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
@@ -23,7 +24,10 @@ class Diversity(Details):
     Attributes
     ----------
     homogeneous_leaves, homogeneous_people
-        Leaves whose people all have the same value, over all trees.
+        Leaves whose people all have the same value, over all trees, and their
+        people, of the tree that has the most.
+    homogeneous_in_any_tree
+        Different people of whom that is true in some tree.
     certain_share
         Of people, those in such leaves, in the worst tree.
     distinct_l, entropy_l
@@ -43,6 +47,7 @@ class Diversity(Details):
 
     homogeneous_leaves: People
     homogeneous_people: People
+    homogeneous_in_any_tree: InAnyTree
     certain_share: Share
     distinct_l: int
     entropy_l: float
@@ -57,7 +62,9 @@ class Diversity(Details):
 _LEAST = ("distinct_l", "entropy_l")
 
 
-def diversity_of(table: Table, stated: Stated, certain: npt.NDArray[np.int64]) -> Diversity:
+def diversity_of(
+    table: Table, stated: Stated, certain: npt.NDArray[np.int64], once: InAnyTree
+) -> Diversity:
     """Put together what the leaves say of a column.
 
     Parameters
@@ -68,6 +75,8 @@ def diversity_of(table: Table, stated: Stated, certain: npt.NDArray[np.int64]) -
         What they say.
     certain
         Shape ``(n_trees,)``: people in leaves of one value.
+    once
+        The same people over all trees.
     """
     labels = stated.labels
     trees = [tree for tree in labels.trees if tree is not None]
@@ -77,7 +86,8 @@ def diversity_of(table: Table, stated: Stated, certain: npt.NDArray[np.int64]) -
         share = Share.of(int(certain[0]), int(total[0]))
     return Diversity(
         homogeneous_leaves=People(int((labels.distinct == 1).sum()), "leaf", "leaves"),
-        homogeneous_people=People(int(certain.sum())),
+        homogeneous_people=once.worst,
+        homogeneous_in_any_tree=once,
         certain_share=share,
         distinct_l=min(tree.distinct_l for tree in trees),
         entropy_l=min(tree.entropy_l for tree in trees),

@@ -1,35 +1,52 @@
 """What the views of several attacks share."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.numbers import Phrase, Prose, say
+from treeaudit.findings.numbers import People, Phrase, Prose, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Rung
 
-__all__ = ["over_trees", "rung_not_run", "worst_tree"]
+__all__ = ["headline_tree", "in_any", "of_tree", "rung_not_run", "where"]
 
 
-def worst_tree(finding: Finding, total: int, column: str) -> int:
-    """Return a number of the worst tree: summed over trees a person counts once in each.
+def headline_tree(report: Report) -> int | None:
+    """Return the tree of which the headline speaks, so that it joins no numbers of two trees.
 
-    Parameters
-    ----------
-    finding
-        With a row per tree where there are several.
-    total
-        The number where there is one tree.
-    column
-        Its name in the rows.
+    The first finding about the table that names people of a tree names it; None
+    where there is one tree.
     """
-    rows: tuple[Mapping[str, Any], ...] | None = finding.per_tree
-    return total if rows is None else max((int(row[column]) for row in rows), default=0)
+    if report.forest.n_trees == 1:
+        return None
+    for finding in report.findings:
+        for name in ("unique_in_any_tree", "below_k_in_any_tree", "homogeneous_in_any_tree"):
+            once = getattr(finding.details, name, None)
+            if isinstance(once, InAnyTree) and once.worst:
+                return once.tree
+    return None
 
 
-def over_trees(report: Report) -> str:
-    """Say over how many trees a number is summed; nothing for one tree."""
-    return f", over {report.forest.n_trees:,} trees" if report.forest.n_trees > 1 else ""
+def of_tree(finding: Finding, tree: int | None, column: str, total: int) -> int:
+    """Return a number of one tree; that of the model where it has one tree."""
+    if tree is None or finding.per_tree is None:
+        return total
+    return next((int(row[column]) for row in finding.per_tree if row["tree"] == tree), 0)
+
+
+def where(report: Report, once: InAnyTree) -> str:
+    """Say in which tree a number of people was counted; nothing for one tree."""
+    return f", in the worst tree (tree {once.tree})" if report.forest.n_trees > 1 else ""
+
+
+def in_any(report: Report, once: InAnyTree) -> Phrase:
+    """Say how many different people it is over all trees; nothing for one tree."""
+    if report.forest.n_trees == 1:
+        return say("")
+    if once.low == once.high:
+        return say(" in one tree; {} in any tree", once.high)
+    return say(
+        " in one tree; at least {} and at most {} in any tree",
+        People.alone(once.low), once.high,
+    )  # fmt: skip
 
 
 def rung_not_run(knows: str, result: Skipped, said: str = "{}") -> Rung:

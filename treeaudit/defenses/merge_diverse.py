@@ -12,6 +12,7 @@ from treeaudit.defenses.merging import Merging
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.table.labels import exceptions, nearly_certain
 
 __all__ = ["MergeDiverse"]
 
@@ -28,6 +29,9 @@ class MergeDiverse(Merging):
         Share of the people of a tree who may stay in leaves of fewer labels.
         The leaves that cost the most training accuracy to
         merge, for the people in them, stay.
+    exceptions
+        As many people of a leaf whose commonest label has 95 % or more, and two in
+        any, must have another label; 0 asks for none.
     """
 
     id = "merge-diverse"
@@ -42,10 +46,14 @@ class MergeDiverse(Merging):
     )
     distinct: Annotated[int, Bounds(2)] = 2
     allowed: Annotated[float, Bounds(0, 1)] = 0.0
+    exceptions: Annotated[int, Bounds(0)] = 0
 
     @property
     def step(self) -> str:
         """What it did, in a few words."""
+        if self.exceptions:
+            rest = f", but for at most {self.allowed:.2%} of the people" if self.allowed else ""
+            return f"leaves whose label is nearly certain merged{rest}"
         what = "one label" if self.distinct == 2 else f"fewer than {self.distinct} labels"
         rest = f", but for at most {self.allowed:.2%} of the people" if self.allowed else ""
         return f"leaves of {what} merged{rest}"
@@ -61,6 +69,15 @@ class MergeDiverse(Merging):
                 f"no leaf can hold {self.distinct} different labels: there are only "
                 f"{int(labels[0])} in the tree"
             )
+        if self.exceptions:
+            total, largest = counts.sum(axis=1), counts.max(axis=1)
+            share = largest / np.maximum(total, 1)
+            others = exceptions(total, largest, labels, people, forest.counts_are)
+            bad |= (people > 0) & nearly_certain(share, others, self.exceptions)
+            if bad[0]:
+                raise DataError(
+                    "no leaf can hold enough people of another label: too few in the tree have one"
+                )
         return bad & ~_spared(tree, bad, counts, people, self.allowed) if self.allowed else bad
 
 

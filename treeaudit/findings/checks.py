@@ -68,6 +68,8 @@ class Rule:
         Whether it is a share between 0 and 1.
     among
         Whether it is a number of people that is told beside all of them.
+    told
+        Says the measured number where a number alone would not; empty where it does.
     needless
         Says why there is nothing to measure in a model, where the attack was
         skipped for that reason; None where there is.
@@ -86,6 +88,7 @@ class Rule:
     holds: Callable[[float, float], bool] = holds_at_most
     share: bool = False
     among: bool = False
+    told: Callable[[Sequence[Finding]], str] | None = None
     needless: Callable[[Forest], str | None] | None = None
     step: str = ""
     beside_repair: bool = False

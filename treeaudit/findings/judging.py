@@ -120,11 +120,12 @@ def _check(
     findings = [finding for finding in ran if isinstance(finding, Finding)]
     if attacks and not isinstance(found.get(attacks[0]), Finding):
         needless = None if rule.needless is None else rule.needless(forest)
-        if needless is not None:
+        if needless is not None and not findings:
             return replace(check, measured=0.0, status="pass", shown="0", reason=needless)
-        first = found.get(attacks[0])
-        reason = first.reason if isinstance(first, Skipped) else f"{attacks[0]} was not run"
-        return replace(check, reason=reason)
+        if needless is None:
+            first = found.get(attacks[0])
+            reason = first.reason if isinstance(first, Skipped) else f"{attacks[0]} was not run"
+            return replace(check, reason=reason)
     measured = rule.measure(findings, forest)
     if measured is None:
         return replace(check, reason=rule.missing or "the finding does not tell")
@@ -135,7 +136,7 @@ def _check(
     return replace(
         check,
         measured=measured if known else None,
-        shown=rule.show(measured),
+        shown=(rule.told(findings) if rule.told else "") or rule.show(measured),
         status="pass" if rule.holds(measured, threshold) else "fail",
         reason=None if known else "the model claims no differential privacy",
     )

@@ -209,7 +209,7 @@ def _tries(
     """Try ever stronger repairs; one that leaves nothing but roots is none."""
     tried: list[Attempt] = []
     reasons: list[str] = []
-    plans = list(_plans(policy))
+    plans = list(_plans(policy, forest.n_trees))
     for done, defenses in enumerate(plans, start=1):
         # What passes already is not merged further.
         if len(defenses) > 1 and tried and tried[-1].report.verdict == "pass":
@@ -225,18 +225,23 @@ def _tries(
     return tried or [before]
 
 
-def _plans(policy: Policy) -> Iterator[tuple[Defense, ...]]:
+def _plans(policy: Policy, n_trees: int) -> Iterator[tuple[Defense, ...]]:
     """Yield combinations, the mildest first: none, which takes out leftovers alone."""
     yield ()
-    share = policy.values.get("max-certain-share")
+    merging: tuple[Defense, ...] = ()
+    # Over all trees no more people than the share may be certain: each tree has its part of them.
+    if (certain := policy.values.get("max-certain-share")) is not None:
+        merging += (MergeDiverse(allowed=certain / n_trees),)
+    if (nearly := policy.values.get("max-nearly-certain-share")) is not None:
+        merging += (MergeDiverse(allowed=nearly / n_trees, exceptions=policy.k),)
     sized = {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values)
-    if not sized and share is not None:
-        yield (MergeDiverse(allowed=share),)
+    if not sized and merging:
+        yield merging
     for factor in _WIDER:
         k = max(2, policy.k * factor)
         yield (MergeSiblings(min_leaf=k),)
-        if share is not None:
-            yield (MergeSiblings(min_leaf=k), MergeDiverse(allowed=share))
+        if merging:
+            yield (MergeSiblings(min_leaf=k), *merging)
 
 
 def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 import jinja2
+import numpy as np
 from markupsafe import Markup
 
 from treeaudit.findings.findings import Check
@@ -193,11 +194,8 @@ def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
     was = f", was {check.was}" if check.was and not numbers.safe else ""
     note = f"accepted{was}" if check.accepted else ""
     people = report.table.n_people
-    if not note and check.measured is not None and check.among:
-        if report.forest.n_trees > 1:
-            note = f"over {report.forest.n_trees:,} trees"
-        elif people is not None:
-            note = f"of {numbers.count(people)}"
+    if not note and check.measured is not None and check.among and people is not None:
+        note = f"of {numbers.count(people)}"
     return {
         "status": check.status,
         "title": check.title,
@@ -220,8 +218,8 @@ def _measured(check: Check, numbers: Numbers) -> str:
 
 
 def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:
-    """Return leaves and people per level of size."""
-    size = report.table.size
+    """Return leaves and people per level of size; of several trees the people of the fullest."""
+    size, within = report.table.size, " in a tree" if report.forest.n_trees > 1 else ""
     if not report.table.tells_people:
         return []
     levels = numbers.levels()
@@ -235,7 +233,8 @@ def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:
                 "name": level.name,
                 "bar": strip([(level.shade, max(n / most, 0.01) if n else 0.0)]),
                 "leaves": numbers.count(n) if level.low < numbers.k else f"{n:,}",
-                "people": numbers.count(int(size[inside].sum())),
+                "people": numbers.count(int(report.table.per_tree(np.where(inside, size, 0)).max()))
+                + within,
             }
         )
     return lines

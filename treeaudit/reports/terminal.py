@@ -159,7 +159,8 @@ def _group_sizes(report: Report, width: int) -> "Table | None":
 
     if not report.table.tells_people:
         return None
-    bins = group_sizes(report.table.size)
+    bins = group_sizes(report.table.size, report.table.per_tree)
+    within = " at most in a tree" if report.forest.n_trees > 1 else ""
     most = max(entry.leaves for entry in bins)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(justify="right", no_wrap=True)
@@ -175,7 +176,7 @@ def _group_sizes(report: Report, width: int) -> "Table | None":
             name,
             Text("█" * length, style=style),
             number_of(entry.leaves, "leaf", "leaves"),
-            number_of(entry.people, "person", "people"),
+            number_of(entry.people, "person", "people") + within,
         )
     return table
 

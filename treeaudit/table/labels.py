@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,20 @@ import numpy.typing as npt
 from treeaudit.model.forest import CountsAre
 from treeaudit.table.diversity import Crosstab, Worst, counted
 
-__all__ = ["Labels", "Once", "joined", "labels_of", "measured", "people_per_class"]
+__all__ = [
+    "Labels",
+    "Once",
+    "exceptions",
+    "joined",
+    "labels_of",
+    "measured",
+    "nearly_certain",
+    "people_per_class",
+]
+
+_MOST_DRAWN = 3
+"""Of those whom a bootstrap draws, one in thirty is drawn more often than this."""
+_NEARLY = 0.95
 
 Float = npt.NDArray[np.float64]
 Wide = npt.NDArray[np.int64]
@@ -32,6 +46,8 @@ class Labels:
         People in the largest class; NaN where counts are not people.
     fewest
         People in the smallest class that occurs; NaN where counts are not people.
+    others
+        People of other classes, or what is known of them: see `exceptions`.
     top
         The largest class, as a column of `Tree.counts`.
     trees
@@ -43,6 +59,7 @@ class Labels:
     share: Float
     majority: Float
     fewest: Float
+    others: Float
     top: npt.NDArray[np.int32]
     trees: tuple[Worst | None, ...]
 
@@ -73,7 +90,7 @@ class Once:
         return self._found
 
 
-_COLUMNS = ("distinct", "absent", "share", "majority", "fewest", "top")
+_COLUMNS = ("distinct", "absent", "share", "majority", "fewest", "others", "top")
 
 
 def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
@@ -106,6 +123,58 @@ def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
     return np.where(one_class[:, None], (counts > 0) * size[:, None].astype(np.float64), people)
 
 
+def exceptions(
+    counted: Float,
+    largest: Float,
+    distinct: Wide,
+    size: npt.NDArray[np.number[Any]],
+    counts_are: CountsAre,
+) -> Float:
+    """Return how many people, no fewer, have another label than the commonest of their leaf.
+
+    Of draws few people have more than three: where they are all that is told, the number is
+    an estimate on the safe side. Weights do not tell how many there
+    are: as many as there are other classes where the commonest is nearly certain,
+    and as many as anybody asks for elsewhere.
+
+    Parameters
+    ----------
+    counted, largest
+        Shape ``(n_leaves,)``: what the class counts add up to, and the largest.
+    distinct, size
+        Classes that occur, and people.
+    counts_are
+        As in `Forest`.
+
+    Examples
+    --------
+    >>> nine_of_ten, draws = (10.0, 9.0, 2, 10), (16.0, 9.0, 2, 10)
+    >>> [float(exceptions(*map(np.asarray, one), "exact")) for one in (nine_of_ten, draws)]
+    [1.0, 3.0]
+    """
+    if counts_are not in ("exact", "likely"):
+        few = (distinct == 1) | (largest >= _NEARLY * counted)
+        return np.where(few, distinct - 1.0, np.inf)
+    drawn = np.maximum(np.ceil((counted - largest) / _MOST_DRAWN), distinct - 1)
+    found: Float = np.where(counted == size, size - largest, np.maximum(drawn, size - largest))
+    return np.where(distinct > 1, found, 0.0)
+
+
+def nearly_certain(share: Float, others: Float, k: int) -> npt.NDArray[np.bool_]:
+    """Tell which leaves all but give the label of their people away.
+
+    Those in which whoever knows one person is sure of the rest, and those whose
+    commonest label has 95 % or more with fewer than ``k`` exceptions.
+
+    Examples
+    --------
+    >>> share, others = np.array([0.9, 249 / 250, 0.9, 0.96]), np.array([1, 1, 2, 40])
+    >>> nearly_certain(share, others, 5).tolist()
+    [True, True, False, False]
+    """
+    return (others <= 1) | ((share >= _NEARLY) & (others < k))
+
+
 def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels | None:
     """Measure the leaves of one tree; None where it tells nothing of them.
 
@@ -133,6 +202,7 @@ def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels
     alone = np.where(table.distinct == 1, people, np.nan)
     found.majority[held] = np.where(known, table.largest, alone)
     found.fewest[held] = np.where(known, table.least, alone)
+    found.others[held] = exceptions(table.size, table.largest, table.distinct, people, counts_are)
     return found
 
 
@@ -153,6 +223,7 @@ def measured(table: Crosstab, at: Wide, n_leaves: int) -> Labels:
     found.absent[at] = np.count_nonzero(table.overall) - table.distinct
     found.share[at] = table.dominance
     found.majority[at], found.fewest[at] = table.largest, table.least
+    found.others[at] = table.size - table.largest
     found.top[at] = table.top
     return replace(found, trees=(table.worst(),))
 
@@ -164,6 +235,7 @@ def _blank(n: int) -> Labels:
         share=np.zeros(n),
         majority=np.full(n, np.nan),
         fewest=np.full(n, np.nan),
+        others=np.full(n, np.nan),
         top=np.zeros(n, dtype=np.int32),
         trees=(None,),
     )

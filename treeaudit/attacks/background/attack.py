@@ -13,7 +13,6 @@ Wakabayashi et al. (2024), section 3.1, background knowledge attack: of
 al. (2007), Worst-case background knowledge. Chen et al. (2007), Privacy skyline.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,35 +29,25 @@ from treeaudit.attacks.background.view import view
 from treeaudit.attacks.case import Case, Need, evidence, looked_at, severity_of_share, unseen_trees
 from treeaudit.attacks.control import lowered
 from treeaudit.attacks.needs import CLASS_COUNTS
+from treeaudit.attacks.once import at_most, in_any_tree, told
+from treeaudit.attacks.sensitive.checks import no_labels
+from treeaudit.attacks.stated import Codes
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import (
-    About,
-    Control,
-    Finding,
-    Severity,
-    Skipped,
-    Words,
-    details_of,
-)
+from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.findings.report import Show
-from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
 
 __all__ = ["Background"]
-
-
-def _by_one_known(findings: Sequence[Finding], _: Forest) -> float:
-    """Measure the people who fall once the best other person is known."""
-    details = details_of(findings[0], BackgroundDetails)
-    return float(details.people_disclosed_by_known[1])
 
 
 _BY_ONE_KNOWN = Rule(
     name="max-disclosed-by-one-known",
     title="People disclosed by knowing one other",
     bound="at most {:,.0f}",
-    measure=_by_one_known,
+    measure=at_most("disclosed_by_one_in_any_tree"),
+    told=told("disclosed_by_one_in_any_tree"),
+    needless=no_labels,
 )
 
 
@@ -111,20 +100,31 @@ class Background:
         table = case.table
         size, majority = table.size, table.labels.majority
         countable = ~np.isnan(majority)
-        others = majority[countable].astype(np.int64)
-        needed = size[countable] - others
+        others = np.where(countable, majority, 0).astype(np.int64)
+        # In other leaves nobody can be taken out: more would have to be known than ever are.
+        needed = np.where(countable, size - others, self.most_known + 1)
         inside = needed <= self.most_known
-        falls = np.bincount(needed[inside], weights=others[inside], minlength=self.most_known + 1)
         leaves = np.bincount(needed[inside], minlength=self.most_known + 1)
-        curve = np.cumsum(falls).astype(np.int64)
+        by_one, by_most = (
+            in_any_tree(case, np.where(needed <= r, others, 0), table.labels, _labels(case))
+            for r in (1, self.most_known)
+        )
+        tree = by_one.tree if by_one.worst else by_most.tree
+        mine = table.rows_of(tree)
+        falls = np.bincount(
+            needed[mine][inside[mine]],
+            weights=others[mine][inside[mine]],
+            minlength=self.most_known + 1,
+        )
+        curve, total = np.cumsum(falls).astype(np.int64), int(size[mine].sum())
         fallen = None if case.known is None else taken_out(case, case.known)
         inferred = None
         if case.prior is not None:
             label = None if fallen is None else fallen.label
             inferred = under_prior(case, case.prior, self.certainty, label)
-        positions = np.flatnonzero(countable)[needed == 1]
+        positions = np.flatnonzero(needed == 1)
         control = one_known(case, positions)
-        severity = _severity(curve, int(size.sum()), control, fallen, inferred)
+        severity = _severity(curve, total, int(leaves[1:].sum()), control, fallen, inferred)
         unknown, unseen = int((~countable).sum()), unseen_trees(case)
         if unseen and severity == "none":
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
@@ -135,15 +135,22 @@ class Background:
             return Skipped(id=self.id, title=self.title, reason=reason)
         details = knowledge_details(
             vectors_of(table),
+            vectors_of(table, tree),
             curve,
             leaves,
             not_countable=unknown,
-            total=int(size.sum()),
+            total=total,
+            by_one=by_one,
+            by_most=by_most,
             known=None if fallen is None else fallen.details,
             prior=None if inferred is None else inferred.details,
         )
         worst = positions[np.argsort(-majority[positions], kind="stable")]
-        rows, controls, said = evidence(case, worst), [control], [_summary(curve.tolist(), unknown)]
+        rows, controls, said = (
+            evidence(case, worst),
+            [control],
+            [_summary(case, tree, curve.tolist(), unknown)],
+        )
         for more in (fallen, inferred):
             if more is not None:
                 rows, said = (*more.evidence, *rows), [*said, more.summary]
@@ -166,6 +173,7 @@ class Background:
 def _severity(
     curve: Wide,
     total: int,
+    falling: int,
     control: Control | None,
     fallen: Fallen | None,
     inferred: Inferred | None,
@@ -176,7 +184,7 @@ def _severity(
     """
     grades: list[Severity] = ["none", "low", "medium", "high"]
     found = severity_of_share((curve[1] - curve[0]) / max(total, 1))
-    if found == "none" and curve[-1] > curve[0]:
+    if found == "none" and falling:
         found = "low"
     if found == "high":
         found = "medium"
@@ -199,10 +207,17 @@ def _not_people(unknown: int, case: Case) -> str:
     )
 
 
-def _summary(curve: list[int], unknown: int) -> str:
+def _labels(case: Case) -> Codes | None:
+    """Return the labels of the training people where all trees count the same ones."""
+    train = case.labelled("train")
+    return None if train is None or case.forest.tree_classes is not None else train.known_labels
+
+
+def _summary(case: Case, tree: int, curve: list[int], unknown: int) -> str:
     more, last = curve[1] - curve[0], len(curve) - 1
     whom = number_of(more, "more person", "more people") if more else "nobody more"
-    text = f"Knowing one other person in the leaf discloses {whom}"
+    text = f"In tree {tree}: knowing" if case.forest.n_trees > 1 else "Knowing"
+    text += f" one other person in the leaf discloses {whom}"
     text += f"; knowing {last} discloses {curve[last] - curve[0]:,}."
     if unknown:
         text += f" In {unknown:,} further leaves the counts are not people."

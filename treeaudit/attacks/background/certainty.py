@@ -62,8 +62,10 @@ def certainty_by_known(counts: npt.ArrayLike, known: int) -> Float:
 def share_certain_by_random(counts: npt.ArrayLike, known: int) -> Float:
     """Return how likely somebody is disclosed when ``known`` random others are known.
 
-    Everybody of another label has to be among the known: with d of them out of
-    n − 1 others that has the probability Π (known − i)/(n − 1 − i) over i < d.
+    Somebody of the most frequent label, as the best choice of others is for them
+    too: it is never exceeded. Everybody of another label has to be among the known:
+    with d of them out of n − 1 others that has the probability Π (known − i)/(n − 1 − i)
+    over i < d.
 
     Examples
     --------
@@ -73,14 +75,14 @@ def share_certain_by_random(counts: npt.ArrayLike, known: int) -> Float:
     [0.3333]
     """
     table = np.asarray(counts, dtype=np.float64)
-    n = table.sum(axis=1, keepdims=True)
+    n, most = table.sum(axis=1), table.max(axis=1)
     drawn = np.minimum(known, n - 1)
-    others = n - table
+    others = n - most
     chance = (others <= drawn).astype(np.float64)
     for i in range(int(np.where(chance > 0, others, 0).max(initial=0))):
         factor = (drawn - i) / np.maximum(n - 1 - i, 1)
         chance *= np.where(i < others, np.clip(factor, 0, 1), 1.0)
-    share: Float = (table / n * chance).sum(axis=1)
+    share: Float = most / n * chance
     return share
 
 

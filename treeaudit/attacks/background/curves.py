@@ -17,6 +17,7 @@ from treeaudit.attacks.background.details import (
 )
 from treeaudit.attacks.background.implications import certainty_by_implications
 from treeaudit.attacks.background.vectors import Vectors
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.numbers import People, Share
 
 __all__ = ["knowledge_details"]
@@ -27,11 +28,14 @@ _PIECES = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))
 
 def knowledge_details(
     vectors: Vectors,
+    mine: Vectors,
     disclosed: Wide,
     leaves: Wide,
     *,
     not_countable: int,
     total: int,
+    by_one: InAnyTree,
+    by_most: InAnyTree,
     known: KnownPeople | None,
     prior: PublicPrior | None,
 ) -> BackgroundDetails:
@@ -39,16 +43,18 @@ def knowledge_details(
 
     Parameters
     ----------
-    vectors
-        The countable leaves.
+    vectors, mine
+        The countable leaves, and those of the tree whose people are told.
     disclosed, leaves
-        Shape ``(most + 1,)``: people who fall by the r best others, and leaves
-        for which exactly r are enough.
+        Shape ``(most + 1,)``: people of that tree who fall by the r best others, and
+        leaves of all for which exactly r are enough.
     not_countable, total
-        Further leaves, and the people of all.
+        Further leaves, and the people of the tree.
+    by_one, by_most
+        Who falls by one and by the most others, over all trees.
     """
     steps, mixed = range(len(disclosed)), vectors.mixed
-    people = vectors.size * vectors.leaves
+    people = mine.size * mine.leaves
     some = max(int(people.sum()), 1)
     counts = mixed.counts
     by_known: list[float] = []
@@ -70,19 +76,22 @@ def knowledge_details(
             for n, r, k in _PIECES
         ]
     return BackgroundDetails(
+        tree=by_one.tree if by_one.worst else by_most.tree,
+        disclosed_by_one_in_any_tree=by_one,
+        disclosed_by_most_in_any_tree=by_most,
         people_disclosed_by_known=tuple(map(People, disclosed.tolist())),
         leaves_by_known=tuple(map(People.leaves, leaves.tolist())),
         leaves_not_countable=not_countable,
         people_total=People(total),
         people_countable=People(int(people.sum())),
         share_certain_random_known=_shares(
-            float(share_certain_by_random(vectors.counts, r) @ people) / some for r in steps
+            float(share_certain_by_random(mine.counts, r) @ people) / some for r in steps
         ),
         mean_certainty_by_known=_shares(
-            float(certainty_by_known(vectors.counts, r) @ people) / some for r in steps
+            float(certainty_by_known(mine.counts, r) @ people) / some for r in steps
         ),
         mixed_leaves=People.leaves(int(mixed.leaves.sum())),
-        mixed_people=People(int((mixed.size * mixed.leaves).sum())),
+        mixed_people=People(int((mine.mixed.size * mine.mixed.leaves).sum())),
         worst_case_certainty_by_known=_shares(by_known),
         certainty_by_negations=_shares(by_negations),
         certainty_by_implications=_shares(by_implications),

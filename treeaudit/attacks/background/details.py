@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 
@@ -76,7 +77,7 @@ class KnownPeople(Details):
     people_certain_before
         By the file alone; with training data.
     people_falling
-        Others whose label follows, summed over trees where leaves are followed.
+        Others whose label follows; of the tree with the most where leaves are followed.
     people_falling_at_once, people_falling_as_a_consequence
         Of them from the known people, and from others who fell; with training data.
     rounds
@@ -176,10 +177,17 @@ class Knowledge(Details):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundDetails(Details):
-    """Who is disclosed for each amount of knowledge, over all trees.
+    """Who is disclosed for each amount of knowledge.
+
+    Leaves are those of all trees, people and their shares those of one.
 
     Attributes
     ----------
+    tree
+        Which: the one in which one known person discloses the most.
+    disclosed_by_one_in_any_tree, disclosed_by_most_in_any_tree
+        Different people whose label is certain in some tree if the attacker knows
+        the best other of their leaf, and the most others that are asked about.
     people_disclosed_by_known
         People whose label is certain if the attacker knows the r best others of
         their leaf.
@@ -190,8 +198,8 @@ class BackgroundDetails(Details):
     people_total, people_countable
         People in all leaves, and in those whose class counts are people.
     share_certain_random_known
-        Share of the countable people whose label is certain if the attacker
-        knows r others of their leaf, drawn at random.
+        Share of the countable people whose label is the most frequent of their
+        leaf, and certain if the attacker knows r others of it, drawn at random.
     mean_certainty_by_known
         How certain the best guess in a person's leaf is if the attacker knows
         the r best others, on average over the countable people.
@@ -208,6 +216,9 @@ class BackgroundDetails(Details):
         With known people, and with a public prior.
     """
 
+    tree: int
+    disclosed_by_one_in_any_tree: InAnyTree
+    disclosed_by_most_in_any_tree: InAnyTree
     people_disclosed_by_known: tuple[People, ...]
     leaves_by_known: tuple[People, ...]
     leaves_not_countable: int

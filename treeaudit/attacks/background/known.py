@@ -101,10 +101,19 @@ def _details(
         followed=followed,
         trees_used=used,
         trees=case.forest.n_trees,
-        people_falling=People(sum(found.people)),
+        people_falling=People(
+            sum(found.people) if followed == "people" else _most_in_a_tree(found)
+        ),
         leaves_falling=People.leaves(len(found.node)),
         falling=listed(case, found),
     )
+
+
+def _most_in_a_tree(found: Falling) -> int:
+    """Return how many people fall in the tree with the most: summed they would count twice."""
+    if not found.tree:
+        return 0
+    return int(np.bincount(found.tree, weights=found.people).max())
 
 
 def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
@@ -116,7 +125,7 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
         if bounds is None or not sees_everybody(case.forest, tree):
             continue
         used += 1
-        total += int(bounds.size.sum())
+        total = max(total, int(bounds.size.sum()))
         check_fit(case.forest, i, bounds, known)
         node = known.node[:, i].astype(np.int64)
         shape = bounds.low.shape
@@ -131,8 +140,9 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
             found.rows.append((np.flatnonzero(node == leaf) + 1).tolist())
     if not used:
         return _nobody(case, known, _unprovable(case))
-    people = sum(found.people)
+    people = _most_in_a_tree(found)
     whom = f"{others(people)} in {number_of(len(found.node), 'leaf', 'leaves')}"
+    whom += " of one tree or another, each tree by itself" if used > 1 else ""
     summary = (
         f"Taking out {_those(len(known))} leaves one label for {whom if people else 'nobody'}."
     )

@@ -5,6 +5,7 @@ the attacker looks at one target of each kind that a leaf's rule lets in; the
 others in the leaf are taken to be like everybody else.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,16 +50,17 @@ class Inferred:
 
 @dataclass(slots=True, eq=False)
 class _Sums:
-    """What is found, filled in tree by tree."""
+    """What is found, filled in tree by tree; people are those of the tree with the most."""
 
     leaves: int = 0
-    people: int = 0
     new_leaves: int = 0
-    new_people: int = 0
     estimated: int = 0
     contradicting: int = 0
     looked_at: int = 0
-    total: int = 0
+    # By tree: summed over trees a person would count once in each.
+    people: Counter[int] = field(default_factory=Counter)
+    new_people: Counter[int] = field(default_factory=Counter)
+    total: Counter[int] = field(default_factory=Counter)
     worst: list[tuple[float, float, int, int, int, int]] = field(default_factory=list)
 
 
@@ -171,15 +173,15 @@ def _take_in(part: MixedLeaves, likely: Float, certainty: float, tree: int, sums
     new: Flag = np.asarray(passing & (alone < certainty)[:, None, :])
     each = part.able * (size[:, None] if part.people is None else part.people)
     sums.looked_at += len(part.node)
-    sums.total += int(size.sum())
+    sums.total[tree] += int(size.sum())
     sums.leaves += int(passing.any(axis=(1, 2)).sum())
     sums.new_leaves += int(new.any(axis=(1, 2)).sum())
     if part.people is None:
-        sums.people += int(size[passing.any(axis=(1, 2))].sum())
-        sums.new_people += int(size[new.any(axis=(1, 2))].sum())
+        sums.people[tree] += int(size[passing.any(axis=(1, 2))].sum())
+        sums.new_people[tree] += int(size[new.any(axis=(1, 2))].sum())
     else:
-        sums.people += int(each[passing.any(axis=2)].sum())
-        sums.new_people += int(each[new.any(axis=2)].sum())
+        sums.people[tree] += int(each[passing.any(axis=2)].sum())
+        sums.new_people[tree] += int(each[new.any(axis=2)].sum())
     leaf, kind, label = np.nonzero(new)
     best = np.argsort(-likely[leaf, kind, label], kind="stable")[:5]
     for a, b, c in zip(leaf[best].tolist(), kind[best].tolist(), label[best].tolist(), strict=True):
@@ -199,6 +201,8 @@ def _inferred(
     without: _Judged | None,
 ) -> Inferred:
     real = seen is not None
+    people, new_people = (max(n.values(), default=0) for n in (sums.people, sums.new_people))
+    share = max((n / max(sums.total[i], 1) for i, n in sums.new_people.items()), default=0.0)
     leaves = number_of(sums.estimated, "leaf", "leaves")
     estimated = f"the Ω-estimate in {leaves} of three or more labels"
     details = PublicPrior(
@@ -212,11 +216,11 @@ def _inferred(
         leaves_contradicting=People.leaves(sums.contradicting),
         leaves_looked_at=People.leaves(sums.looked_at),
         leaves=People.leaves(sums.leaves),
-        people=People(sums.people) if real else None,
-        people_at_most=People(sums.people),
+        people=People(people) if real else None,
+        people_at_most=People(people),
         leaves_because_of_prior=People.leaves(sums.new_leaves),
-        people_because_of_prior=People(sums.new_people) if real else None,
-        people_because_of_prior_at_most=People(sums.new_people),
+        people_because_of_prior=People(new_people) if real else None,
+        people_because_of_prior_at_most=People(new_people),
     )
     baselines = {}
     if unseen is not None and without is not None and unseen.score.n:
@@ -235,7 +239,7 @@ def _inferred(
     )
     return Inferred(
         details=details,
-        share=sums.new_people / max(sums.total, 1) if real else 0.0,
+        share=share if real else 0.0,
         summary=_summary(prior, certainty, sums, real=real),
         evidence=tuple(_evidence(case, prior, row) for row in sums.worst),
         controls=() if control is None else (control,),
@@ -243,15 +247,18 @@ def _inferred(
 
 
 def _summary(prior: Prior, certainty: float, sums: _Sums, *, real: bool) -> str:
-    leaves = number_of(sums.new_leaves, "leaf", "leaves")
+    leaves, new_people = (
+        number_of(sums.new_leaves, "leaf", "leaves"),
+        max(sums.new_people.values(), default=0),
+    )
     if not sums.new_leaves:
         return f"{prior.origin} makes nobody at least {certainty:.0%} certain in mixed leaves."
     if not real:
         return (
             f"{prior.origin} makes some target at least {certainty:.0%} certain in {leaves} "
-            f"of several labels, of {sums.new_people:,} people at most."
+            f"of several labels, of {new_people:,} people at most."
         )
-    people = number_of(sums.new_people, "person", "people")
+    people = number_of(new_people, "person", "people")
     return (
         f"{prior.origin} makes {people} in {leaves} of several labels at least "
         f"{certainty:.0%} certain."

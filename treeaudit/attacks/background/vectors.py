@@ -76,8 +76,8 @@ def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None)
     return Vectors(counts=table[first], leaves=np.add.reduceat(times[order], first))
 
 
-def vectors_of(table: Table) -> Vectors:
-    """Return the count vectors of all leaves whose counts are people.
+def vectors_of(table: Table, tree: int | None = None) -> Vectors:
+    """Return the count vectors of all leaves whose counts are people; of one tree where it is told.
 
     The largest class tells the counts of a leaf of at most two labels; the
     trees are only looked at again where a leaf holds three.
@@ -94,6 +94,8 @@ def vectors_of(table: Table) -> Vectors:
     """
     size, labels = table.size, table.labels
     known = ~np.isnan(labels.majority)
+    if tree is not None:
+        known[: table.start[tree]] = known[table.start[tree + 1] :] = False
     few = known & (labels.distinct <= 2)
     largest = labels.majority[few].astype(np.int64)
     parts = _of_two(largest, size[few])

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
-from treeaudit.attacks.showing import over_trees, rung_not_run
+from treeaudit.attacks.showing import in_any, rung_not_run, where
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, Phrase, Prose, Share, say
 from treeaudit.findings.report import Report
@@ -30,7 +30,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         return View(rungs=(rung_not_run(knows, result),) if labels else ())
     details = details_of(result, BackgroundDetails)
     curve = details.people_disclosed_by_known
-    many = "" if report.forest.n_trees == 1 else ", summed over all trees"
+    one, most = details.disclosed_by_one_in_any_tree, details.disclosed_by_most_in_any_tree
     certainty = _certainties(details)
     flat = bool(certainty) and certainty[0].values[0] >= _NEARLY
     curves = [_people(details)] + ([] if flat else [_certainty(certainty)])
@@ -38,9 +38,9 @@ def view(result: Finding | Skipped, report: Report) -> View:
         brief=say("{} by knowing one", People(curve[1] - curve[0])),
         figure=Figure(
             number=People(result.people, "more person", "more people"),
-            counts=f"disclosed once one other in the leaf is known{many}",
+            counts="disclosed once one other in the leaf is known" + where(report, one),
         ),
-        rungs=(*_rungs(curve, over_trees(report)), *_given(details)),
+        rungs=(*_rungs(curve, (in_any(report, one), in_any(report, most))), *_given(details)),
         facts=(
             *_known(details.known),
             *_prior(details.prior),
@@ -50,15 +50,15 @@ def view(result: Finding | Skipped, report: Report) -> View:
     )
 
 
-def _rungs(curve: Sequence[int], over: str) -> Iterator[Rung]:
+def _rungs(curve: Sequence[int], over: Sequence[Phrase]) -> Iterator[Rung]:
     last = len(curve) - 1
-    for r in dict.fromkeys((1, last)):
+    for r, any_tree in zip(dict.fromkeys((1, last)), over, strict=False):
         if r <= last:
             yield Rung(
                 knows=say(_OTHERS.get(r, f"{r} others in the leaf")),
                 number=People(curve[r] - curve[0], "more person", "more people"),
-                follows=say("disclosed{}", over),
-                nobody=f"more disclosed{over}",
+                follows=say("disclosed{}", any_tree),
+                nobody="more disclosed",
             )
 
 
@@ -156,8 +156,8 @@ def _known(known: KnownPeople | None) -> Iterator[tuple[str, Phrase]]:
         return
     text = "{} of {}: {} disclosed"
     parts: list[object] = [people, origin, falling or "nobody else"]
-    if known.followed == "leaves":
-        text += ", summed over trees"
+    if known.followed == "leaves" and known.trees > 1:
+        text += " in the tree with the most"
     at_once, later = known.people_falling_at_once, known.people_falling_as_a_consequence
     if falling and at_once is not None and later is not None:
         text += ", {} at once and {} as a consequence"

@@ -23,13 +23,15 @@ from treeaudit.attacks.diversity_details import measures
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.homogeneity.view import view
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.sensitive.checks import DIVERSITY
+from treeaudit.attacks.once import at_most, in_any_tree, share_at_most, share_told, told
+from treeaudit.attacks.sensitive.checks import DIVERSITY, no_labels
 from treeaudit.attacks.stated import label_of
-from treeaudit.findings.checks import Rule, holds_at_least, least, most
+from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words
-from treeaudit.findings.numbers import People
+from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
+from treeaudit.table.labels import nearly_certain
 
 __all__ = ["Homogeneity"]
 
@@ -37,18 +39,31 @@ __all__ = ["Homogeneity"]
 _CHECKS = (
     *DIVERSITY,
     Rule(
+        name="max-nearly-certain-share",
+        title="People whose label is nearly certain",
+        bound="at most {:.1%}",
+        measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
+        told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
+        share=True,
+        needless=no_labels,
+        step="merge leaves until two or more people in each have another label",
+    ),
+    Rule(
         name="min-cell",
         title="Fewest people of one label in a leaf",
         bound="at least {:,.0f}",
         measure=least("smallest_cell"),
         missing="the class counts of the file are not people",
         holds=holds_at_least,
+        needless=no_labels,
     ),
     Rule(
         name="max-absent-label-people",
         title="People of whom a label is ruled out",
         bound="at most {:,.0f}",
-        measure=most("absent_class_people"),
+        measure=at_most("absent_class_in_any_tree"),
+        told=told("absent_class_in_any_tree"),
+        needless=no_labels,
     ),
 )
 
@@ -94,6 +109,8 @@ class Homogeneity:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         dominated, ruled_out = labels.share >= self.dominant, labels.absent > 0
         counted = ~np.isnan(labels.fewest)
+        nearly = (labels.distinct > 0) & nearly_certain(labels.share, labels.others, case.k)
+        once = in_any_tree(case, np.where(nearly, size, 0))
         small = counted & (labels.fewest < case.k)
         leaves, people = found.diversity.homogeneous_leaves, found.diversity.homogeneous_people
         return Finding(
@@ -109,12 +126,17 @@ class Homogeneity:
                 **measures(found.diversity),
                 dominant_share=self.dominant,
                 dominant_leaves=_leaves(dominated),
-                dominant_people=People(int(size[dominated].sum())),
+                dominant_people=_people(case, dominated),
                 absent_class_leaves=_leaves(ruled_out),
-                absent_class_people=People(int(size[ruled_out].sum())),
+                absent_class_people=_people(case, ruled_out),
+                absent_class_in_any_tree=in_any_tree(case, np.where(ruled_out, size, 0)),
                 smallest_cell=People(int(labels.fewest.min())) if counted.all() else None,
                 small_cell_leaves=_leaves(small),
-                small_cell_people=People(int(size[small].sum())),
+                small_cell_people=_people(case, small),
+                nearly_certain_leaves=_leaves(nearly),
+                nearly_certain_people=once.worst,
+                nearly_certain_share=_share(case, nearly),
+                nearly_certain_in_any_tree=once,
                 measured_on=_measured_on(case),
             ),
             evidence=found.evidence,
@@ -125,6 +147,20 @@ class Homogeneity:
 
 def _leaves(chosen: npt.NDArray[np.bool_]) -> People:
     return People(int(chosen.sum()), "leaf", "leaves")
+
+
+def _share(case: Case, chosen: npt.NDArray[np.bool_]) -> Share:
+    """Return the share of the people of a tree in some leaves, of the worst tree."""
+    table = case.table
+    people, every = table.per_tree(np.where(chosen, table.size, 0)), table.per_tree(table.size)
+    if len(every) == 1:
+        return Share.of(int(people[0]), int(every[0]))
+    return Share(float((people / np.maximum(every, 1)).max()))
+
+
+def _people(case: Case, chosen: npt.NDArray[np.bool_]) -> People:
+    """Return the people of some leaves, of the tree that has the most."""
+    return People(int(case.table.per_tree(np.where(chosen, case.table.size, 0)).max()))
 
 
 def _without_counts(case: Case) -> tuple[str, ...]:

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from treeaudit.attacks.diversity_details import Diversity
-from treeaudit.findings.numbers import People
+from treeaudit.attacks.once import InAnyTree
+from treeaudit.findings.numbers import People, Share
 
 __all__ = ["HomogeneityDetails"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomogeneityDetails(Diversity):
-    """How far the labels of each group differ.
+    """How far the labels of each group differ; people are those of the tree that has the most.
 
     Attributes
     ----------
@@ -19,10 +20,17 @@ class HomogeneityDetails(Diversity):
         Leaves in which a class has at least that share.
     absent_class_leaves, absent_class_people
         Leaves in which a class of the tree is ruled out.
+    absent_class_in_any_tree
+        Different people of whom that is true in some tree.
     smallest_cell
         Fewest people of any class that occurs in a leaf; None: not people.
     small_cell_leaves, small_cell_people
         Leaves where that is below k.
+    nearly_certain_leaves, nearly_certain_people
+        Leaves in which one known person discloses the rest, or whose largest
+        class has 95 % or more with fewer than k exceptions.
+    nearly_certain_share, nearly_certain_in_any_tree
+        Of the people drawn for a tree, in the worst, and different people over all.
     measured_on
         What the class shares are shares of.
     """
@@ -32,7 +40,12 @@ class HomogeneityDetails(Diversity):
     dominant_people: People
     absent_class_leaves: People
     absent_class_people: People
+    absent_class_in_any_tree: InAnyTree
     smallest_cell: People | None
     small_cell_leaves: People
     small_cell_people: People
+    nearly_certain_leaves: People
+    nearly_certain_people: People
+    nearly_certain_share: Share
+    nearly_certain_in_any_tree: InAnyTree
     measured_on: Literal["people", "draws", "weight"]

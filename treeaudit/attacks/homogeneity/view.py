@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from treeaudit.attacks.control import reading
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
-from treeaudit.attacks.showing import over_trees, rung_not_run, worst_tree
+from treeaudit.attacks.showing import headline_tree, in_any, of_tree, rung_not_run, where
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
 from treeaudit.findings.numbers import Either, People, Phrase, Prose, Share, say
 from treeaudit.findings.report import Report
@@ -13,11 +12,6 @@ from treeaudit.findings.view import Figure, Rung, View
 __all__ = ["view"]
 
 _KNOWS = "the same, and asks for the label"
-_READINGS = {
-    "memory": "memory for {}",
-    "fact": "mostly a fact of the population for {}",
-    "open": "not decided for {}",
-}
 
 
 def view(result: Finding | Skipped, report: Report) -> View:
@@ -29,21 +23,23 @@ def view(result: Finding | Skipped, report: Report) -> View:
     details = details_of(result, HomogeneityDetails)
     target, share = report.forest.schema.target[:60], details.certain_share
     many = report.forest.n_trees > 1
-    people = worst_tree(result, details.homogeneous_people, "homogeneous_people")
-    where = " in the worst tree" if many else ""
-    brief = say("{} certain in one tree", share) if many else say(
+    once = details.homogeneous_in_any_tree
+    # The headline speaks of one tree, which may not be the worst one here.
+    people = of_tree(result, headline_tree(report), "homogeneous_people", once.worst)
+    drawn = " drawn for the worst tree" if many else ""
+    brief = say("{} certain of the people drawn for one tree", share) if many else say(
         "{} ({}) certain", People(result.people), share)  # fmt: skip
     return View(
         brief=brief,
-        figure=Figure(number=People(people), counts=f"whose label is certain{where}"),
+        figure=Figure(number=once.worst, counts=f"whose label is certain{where(report, once)}"),
         headline=_headline(result, report, people) if people else None,
         too=say(", and in none of them has everybody the same {}", target),
-        reason=_reason(result, report, share, where),
+        reason=_reason(result, report, share, drawn),
         rungs=(
             Rung(
                 knows=say(_KNOWS),
                 number=People(result.people),
-                follows=say("whose label is certain{}", over_trees(report)),
+                follows=say("whose label is certain{}", in_any(report, once)),
             ),
         ),
         facts=(
@@ -73,19 +69,32 @@ def _headline(finding: Finding, report: Report, people: int) -> Phrase:
 
 
 def _memory(controls: Sequence[Control]) -> Phrase | str:
-    """Say how many of the certain labels are memory."""
-    people = dict.fromkeys(_READINGS, 0)
-    for control in controls:
-        people[reading(control)] += control.claim.n
-    told = [say(_READINGS[kind], People.alone(n)) for kind, n in people.items() if n]
+    """Say for how many of the certain labels unseen people do not fit as well: memory."""
+    held = [(control.claim.n, control.excess) for control in controls]
+    known = [(n, excess) for n, excess in held if excess is not None]
+    open_ = sum(n for n, excess in held if excess is None)
+    told = []
+    if known:
+        about, low, high = (
+            round(sum(n * max(getattr(excess, end), 0.0) for n, excess in known))
+            for end in ("value", "low", "high")
+        )
+        told.append(
+            say(
+                "by memory about {} of them, {} to {}",
+                People.alone(about), People.alone(low), People.alone(high),
+            )
+        )  # fmt: skip
+    if open_:
+        told.append(say("not decided for {}", People.alone(open_)))
     return say(f" ({', '.join('{}' for _ in told)})", *told) if told else ""
 
 
-def _reason(finding: Finding, report: Report, share: Share, where: str) -> Phrase:
+def _reason(finding: Finding, report: Report, share: Share, drawn: str) -> Phrase:
     if not finding.leaves:
         return say("Every group holds people with different labels.")
     every = "all " if finding.leaves == len(report.table.leaf) > 1 else ""
     return say(
         "In {}{} everybody has the same label: {} of the people{}.",
-        Either(every), People(finding.leaves, "group", "groups"), share, where,
+        Either(every), People(finding.leaves, "group", "groups"), share, drawn,
     )  # fmt: skip

@@ -1,22 +1,53 @@
 """Checks of how different the values of a column are inside the groups (TA102, TA110)."""
 
-from treeaudit.attacks.control import MEMORY
-from treeaudit.findings.checks import Rule, holds_at_least, least, most
+from collections.abc import Sequence
 
-__all__ = ["DIVERSITY"]
+from treeaudit.attacks.control import MEMORY
+from treeaudit.attacks.once import share_at_most, share_told
+from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
+from treeaudit.findings.findings import Finding
+from treeaudit.model.forest import Forest
+
+__all__ = ["DIVERSITY", "no_labels"]
+
+_DRAWS = "its class counts are draws, in which a person counts as often as they were drawn"
+
+
+def no_labels(forest: Forest) -> str | None:
+    """Say that a model holds no labels of its people: it predicts a number; None for others."""
+    if forest.schema.classes is None:
+        return "not applicable: the model predicts a number and holds no labels"
+    sums = forest.answers == "sum" and any(tree.n_records is not None for tree in forest.trees)
+    if sums and all(tree.counts is None for tree in forest.trees):
+        return "not applicable: its trees add up numbers and hold no labels"
+    return None
+
+
+def _of_people(measure: Measure) -> Measure:
+    """Measure where class counts are people: of draws and weights a pass would not be shown."""
+
+    def measured(findings: Sequence[Finding], forest: Forest) -> float | None:
+        of = {getattr(finding.details, "measured_on", "people") for finding in findings}
+        return measure(findings, forest) if of == {"people"} else None
+
+    return measured
+
 
 DIVERSITY: tuple[Rule, ...] = (
     Rule(
         name="max-certain-share",
+        needless=no_labels,
         title="People whose label is certain",
         bound="at most {:.1%}",
-        measure=most("certain_share"),
+        measure=share_at_most("certain_share", "homogeneous_in_any_tree"),
+        told=share_told("certain_share", "homogeneous_in_any_tree"),
         share=True,
         step="make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
         "than one label, or show with unseen people that the rule is a fact of the population",
     ),
     Rule(
         name="min-distinct-l",
+        needless=no_labels,
         title="Different labels in a leaf",
         bound="at least {:,.0f}",
         measure=least("distinct_l"),
@@ -26,21 +57,27 @@ DIVERSITY: tuple[Rule, ...] = (
         name="min-entropy-l",
         title="Entropy l-diversity",
         bound="at least {:g}",
-        measure=least("entropy_l"),
+        measure=_of_people(least("entropy_l")),
+        missing=_DRAWS,
+        needless=no_labels,
         holds=holds_at_least,
     ),
     Rule(
         name="max-t-closeness",
         title="Distance of a leaf from everybody (t-closeness)",
         bound="at most {:g}",
-        measure=most("t_closeness"),
+        measure=_of_people(most("t_closeness")),
+        missing=_DRAWS,
+        needless=no_labels,
         share=True,
     ),
     Rule(
         name="max-dominant-share",
         title="Share of one label in a leaf",
         bound="at most {:.1%}",
-        measure=most("largest_share"),
+        measure=_of_people(most("largest_share")),
+        missing=_DRAWS,
+        needless=no_labels,
         share=True,
     ),
     MEMORY,

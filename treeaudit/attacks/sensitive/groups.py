@@ -21,6 +21,7 @@ Wide = npt.NDArray[np.int64]
 Flag = npt.NDArray[np.bool_]
 
 _TOTALS = ("nk_leaves", "nk_people", "p_percent_leaves", "p_percent_people")
+_ARE_LEAVES = [name.endswith("leaves") for name in _TOTALS]
 
 
 def groups_of(
@@ -42,7 +43,7 @@ def groups_of(
     tuple
         What the leaves say of it, held against unseen people where they have
         it; and ``nk_leaves``, ``nk_people``, ``p_percent_leaves`` and
-        ``p_percent_people``, over all trees: None for text.
+        ``p_percent_people``, people of the tree that has the most: None for text.
 
     Raises
     ------
@@ -66,7 +67,9 @@ def groups_of(
         counts = crosstab(group[once], column.code[inside][once], len(leaf), len(column.names))
         each[tree] = measured(counts, leaf - rows.start, rows.stop - rows.start)
         people[leaf] = counts.size
-        totals += _totals(column, inside, group, people[leaf], n, k, p)
+        # Leaves add up, people do not: those of the fullest tree.
+        here = _totals(column, inside, group, people[leaf], n, k, p)
+        totals = np.where(_ARE_LEAVES, totals + here, np.maximum(totals, here))
         case.step("sensitive columns", tree + 1, case.forest.n_trees)
     labels = joined(each, np.diff(table.start).tolist())
     if labels is None:

@@ -1,6 +1,7 @@
 """What TA110 shows: for how many people each further column follows from the leaf."""
 
 from treeaudit.attacks.sensitive.details import SensitiveDetails
+from treeaudit.attacks.showing import where
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report
@@ -40,11 +41,12 @@ def view(result: Finding | Skipped, report: Report) -> View:
         sentences=(say(said),),
         exact=True,
     )
-    many = "" if report.forest.n_trees == 1 else ", summed over all trees"
+    once = details.homogeneous_in_any_tree
     return View(
         figure=Figure(
             number=People(result.people),
-            counts=f"whose value in a named column everybody in their leaf has{many}",
+            counts="whose value in a named column everybody in their leaf has"
+            + where(report, once),
         ),
         plots=(plot,),
     )

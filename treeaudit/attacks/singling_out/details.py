@@ -1,8 +1,12 @@
 """What TA101 measures."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from treeaudit.arrays import Wide
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.details import Details, called
@@ -22,7 +26,8 @@ class GroupSizes(Details):
     low, high
         The size, both ends inclusive; None where there is no bound.
     leaves, people
-        How many there are.
+        How many there are; of several trees all leaves, and the people of the
+        tree that has the most.
     """
 
     low: int = called("from")
@@ -33,7 +38,9 @@ class GroupSizes(Details):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniquenessDetails(Details):
-    """What the leaf sizes alone reveal, over all trees unless said otherwise.
+    """What the leaf sizes alone reveal.
+
+    Leaves are those of all trees; people are those of the tree that has the most.
 
     Attributes
     ----------
@@ -41,6 +48,8 @@ class UniquenessDetails(Details):
         Leaves of one person.
     below_k_leaves, below_k_people
         Leaves of fewer than ``k`` people.
+    unique_in_any_tree, below_k_in_any_tree
+        Different people of whom that is true in some tree.
     k, min_leaf
         The smallest acceptable group, and the smallest there is.
     group_sizes
@@ -63,6 +72,8 @@ class UniquenessDetails(Details):
     unique_people: People
     below_k_leaves: People
     below_k_people: People
+    unique_in_any_tree: InAnyTree
+    below_k_in_any_tree: InAnyTree
     k: int
     min_leaf: People
     group_sizes: tuple[GroupSizes, ...]
@@ -76,8 +87,17 @@ class UniquenessDetails(Details):
     contribution: tuple[Contribution, ...]
 
 
-def group_sizes(size: Wide) -> tuple[GroupSizes, ...]:
+def group_sizes(
+    size: Wide, per_tree: Callable[[Wide], Wide] | None = None
+) -> tuple[GroupSizes, ...]:
     """Return leaves and people by size of the group.
+
+    Parameters
+    ----------
+    size
+        People per leaf.
+    per_tree
+        Sums them over each tree, where there are several.
 
     Examples
     --------
@@ -89,7 +109,8 @@ def group_sizes(size: Wide) -> tuple[GroupSizes, ...]:
     bins = []
     for low, high in _BINS:
         inside = (size >= low) & (size <= (high or size.max(initial=0)))
-        leaves, people = int(inside.sum()), int(size[inside].sum())
+        leaves, held = int(inside.sum()), np.where(inside, size, 0)
+        people = int(held.sum() if per_tree is None else per_tree(held).max())
         bins.append(
             GroupSizes(low=low, high=high, leaves=People.leaves(leaves), people=People(people))
         )

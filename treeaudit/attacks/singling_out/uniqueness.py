@@ -20,6 +20,7 @@ from treeaudit.arrays import Flag
 from treeaudit.attacks.case import Case, Need, evidence, looked_at, smallest, unseen_trees
 from treeaudit.attacks.control import MEMORY, leaf_control, lowered
 from treeaudit.attacks.needs import PEOPLE
+from treeaudit.attacks.once import at_most, in_any_tree, share_at_most, share_told, told
 from treeaudit.attacks.singling_out.contribution import contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails, group_sizes
 from treeaudit.attacks.singling_out.population import (
@@ -29,7 +30,7 @@ from treeaudit.attacks.singling_out.population import (
     risks,
 )
 from treeaudit.attacks.singling_out.view import view
-from treeaudit.findings.checks import Rule, holds_at_least, least, most
+from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words, details_of
 from treeaudit.findings.numbers import People, Share
@@ -68,7 +69,8 @@ _CHECKS = (
         name="max-unique-people",
         title="People alone in a leaf",
         bound="at most {:,.0f}",
-        measure=most("unique_people"),
+        measure=at_most("unique_in_any_tree"),
+        told=told("unique_in_any_tree"),
         among=True,
         step=_STEP,
         beside_repair=True,
@@ -77,7 +79,8 @@ _CHECKS = (
         name="max-small-leaf-people",
         title="People in leaves below k",
         bound="at most {:,.0f}",
-        measure=most("below_k_people"),
+        measure=at_most("below_k_in_any_tree"),
+        told=told("below_k_in_any_tree"),
         among=True,
         step=_STEP,
         beside_repair=True,
@@ -86,7 +89,8 @@ _CHECKS = (
         name="max-small-leaf-share",
         title="Share of people in leaves below k",
         bound="at most {:.1%}",
-        measure=most("below_k_share"),
+        measure=share_at_most("below_k_share", "below_k_in_any_tree"),
+        told=share_told("below_k_share", "below_k_in_any_tree"),
         share=True,
     ),
     Rule(
@@ -145,19 +149,22 @@ class Uniqueness:
         size = case.table.size
         k = case.k
         alone, small = size == 1, size < k
-        unique, below = int(alone.sum()), int(small.sum())
-        below_people, total = int(size[small].sum()), int(size.sum())
+        unique, below, total = int(alone.sum()), int(small.sum()), int(size.sum())
+        alone_once = in_any_tree(case, np.where(alone, size, 0))
+        small_once = in_any_tree(case, np.where(small, size, 0))
         severity: Severity = "high" if unique else "medium" if below else "none"
         least = int(size.min())
         worst = smallest(size, np.flatnonzero(small))
         details = UniquenessDetails(
             unique_leaves=People.leaves(unique),
-            unique_people=People(unique),
+            unique_people=alone_once.worst,
             below_k_leaves=People.leaves(below),
-            below_k_people=People(below_people),
+            below_k_people=small_once.worst,
+            unique_in_any_tree=alone_once,
+            below_k_in_any_tree=small_once,
             k=k,
             min_leaf=People(least),
-            group_sizes=group_sizes(size),
+            group_sizes=group_sizes(size, case.table.per_tree),
             prosecutor_risk=Share(1 / least),
             marketer_risk=Share(len(size) / total),
             trees_that_do_not_tell=case.table.n_silent,
@@ -177,8 +184,8 @@ class Uniqueness:
             title=self.title,
             severity=severity,
             leaves=below,
-            people=below_people,
-            summary=_summary(unique, below_people, below, k, many),
+            people=small_once.worst,
+            summary=_summary(details, many),
             looked=looked_at("leaf sizes", case),
             unseen=unseen,
             details=details,
@@ -188,11 +195,16 @@ class Uniqueness:
         )
 
 
-def _summary(unique: int, people: int, leaves: int, k: int, many: bool) -> str:
+def _summary(details: UniquenessDetails, many: bool) -> str:
+    unique, leaves, k = details.unique_leaves, details.below_k_leaves, details.k
+    people = details.below_k_people
     if not leaves:
         return f"Every leaf holds at least {k} people."
     if many:
-        return f"{unique:,} leaves hold one record alone; {leaves:,} hold fewer than {k}."
+        return (
+            f"{unique:,} leaves hold one record alone; {leaves:,} hold fewer than {k}. Different "
+            f"people in those of any tree: {details.below_k_in_any_tree.told}."
+        )
     alone = {0: "Nobody is", 1: "1 person is"}.get(unique, f"{unique:,} people are")
     return f"{alone} alone in a leaf; {people:,} are in leaves of fewer than {k}."
 

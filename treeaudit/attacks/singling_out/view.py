@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from treeaudit.attacks.showing import over_trees, worst_tree
+from treeaudit.attacks.showing import headline_tree, in_any, of_tree, where
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails
 from treeaudit.attacks.singling_out.population import Population, Risks
@@ -27,15 +27,17 @@ def view(result: Finding | Skipped, report: Report) -> View:
     details = details_of(result, UniquenessDetails)
     k = report.policy.k
     many = report.forest.n_trees > 1
-    alone = worst_tree(result, details.unique_people, "unique_leaves")
-    below = worst_tree(result, details.below_k_people, "below_k_people")
+    alone_once, below_once = details.unique_in_any_tree, details.below_k_in_any_tree
+    once, tree = alone_once if alone_once.worst else below_once, headline_tree(report)
+    alone = of_tree(result, tree, "unique_leaves", details.unique_people)
+    below = of_tree(result, tree, "below_k_people", details.below_k_people)
     small = details.below_k_leaves if many else details.below_k_people
     noun = ("leaves", "leaves") if many else ("", "")
     plot = _contribution(details.contribution, k)
     return View(
-        brief=say("{} alone, {} below {}", People(details.unique_people, *noun),
+        brief=say("{} alone, {} below {}", People(details.unique_leaves, *noun),
                   People.alone(small), k),
-        figure=_figure(alone, below, k, " in the worst tree" if many else ""),
+        figure=_figure(alone_once.worst, below_once.worst, k, where(report, once)),
         headline=_headline(alone, below, k),
         harmless=say(
             "Nobody stands alone in this file: every group holds at least {}",
@@ -46,7 +48,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             Rung(
                 knows=say("a person's features on the path"),
                 number=People(result.people),
-                follows=say("found in a group of fewer than {}{}", k, over_trees(report)),
+                follows=say("found in a group of fewer than {}{}", k, in_any(report, below_once)),
             ),
         ),
         facts=(*_risks(details.risks), *_population(details.population)),

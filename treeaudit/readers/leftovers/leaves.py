@@ -9,7 +9,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Table
 
-__all__ = ["Leaves", "has_numbers", "is_one_of", "leaves_of"]
+__all__ = ["Leaves", "has_numbers", "is_one_of", "leaves_of", "spread_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,6 +34,13 @@ def is_one_of(model: Inert, name: str, words: frozenset[str]) -> bool:
     """Tell whether an attribute is one of some words; it may be anything."""
     value = model.get(name)
     return isinstance(value, str) and value in words
+
+
+def spread_of(leaves: Leaves) -> float:
+    """Return the variance of the targets of everybody, by those of the leaves and their means."""
+    mean, share = leaves.value[:, 0], leaves.weight / max(float(leaves.weight.sum()), 1e-300)
+    told = np.where(np.isfinite(leaves.impurity), leaves.impurity, 0.0)
+    return float(share @ (told + (mean - share @ mean) ** 2))
 
 
 def leaves_of(tree: object) -> Leaves | None:

@@ -2,7 +2,7 @@
 
 A regression leaf stores the mean of its targets and their variance. One person:
 the mean is the target. Two people: the targets are ``mean ± sqrt(variance)``.
-No variance: everybody has the mean.
+No variance, or hardly any beside that of everybody: everybody has the mean.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.leaves import is_one_of, leaves_of
+from treeaudit.readers.leftovers.leaves import is_one_of, leaves_of, spread_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
@@ -19,6 +19,8 @@ __all__ = ["targets"]
 
 _SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})
 # Attributes of models whose trees are trained on something else than the target.
+_AGREE = 0.001
+"""Targets agree whose standard deviation is this share of that of everybody."""
 _OTHER_TARGETS = ("init_", "offset_", "one_hot_encoder_", "_baseline_prediction")
 
 
@@ -94,6 +96,7 @@ def _known_targets(tree: Inert, drawn: bool) -> tuple[int, int]:
     mean = leaves.value[:, 0]
     # What rounding leaves of a variance of zero grows with the square of the mean.
     same = (leaves.impurity <= 1e-14 * mean**2) & (leaves.n > 1)
+    same |= (leaves.impurity <= _AGREE**2 * spread_of(leaves)) & (leaves.n > 2)
     pairs = (leaves.n == 2) & (leaves.weight == 2) & ~same & np.isfinite(leaves.impurity)
     exact = int(leaves.n[alone | same].sum())
     return exact, int(np.count_nonzero(pairs))

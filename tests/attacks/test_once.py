@@ -1,0 +1,156 @@
+"""People counted once over all trees: literal numbers, and by scikit-learn and numpy alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble._forest import _generate_sample_indices
+
+import treeaudit as ta
+from treeaudit.attacks import Case
+from treeaudit.attacks.once import in_any_tree
+from treeaudit.people.records import read_records
+
+
+def stump(at: float, low: int, high: int) -> ta.Tree:
+    return ta.Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-np.inf, -np.inf, at],
+        high=[np.inf, at, np.inf],
+        n_records=[low + high, low, high],
+    )
+
+
+def case(forest: ta.Forest, values=None) -> Case:
+    train = None
+    if values is not None:
+        train = read_records(pd.DataFrame({"age": values, "label": "no"}), forest, target="label")
+    return Case(forest=forest, table=ta.reconstruct(forest).groups, train=train)
+
+
+def forest_of(*trees: ta.Tree, **stated) -> ta.Forest:
+    return ta.Forest(trees=trees, schema=ta.Schema.numeric(["age"], ["no", "yes"]), **stated)
+
+
+def alone(asked: Case):
+    return in_any_tree(asked, np.where(asked.table.size == 1, 1, 0))
+
+
+def test_the_file_alone_gives_bounds() -> None:
+    """One of ten is alone in the first tree, one in the second: one person or two."""
+    forest = forest_of(stump(1.5, 1, 9), stump(9.5, 9, 1), n_records=10)
+    once = alone(case(forest))
+    assert (once.tree, once.worst, once.low, once.high, once.among) == (0, 1, 1, 2, 10)
+    assert once.told == "at least 1 (tree 0 alone: 1), at most 2"
+
+
+def test_people_are_followed_where_every_tree_saw_all_of_them() -> None:
+    different = forest_of(stump(1.5, 1, 9), stump(9.5, 9, 1), n_records=10)
+    once = alone(case(different, np.arange(1, 11)))
+    assert (once.low, once.high, once.told) == (2, 2, "2")
+    same = forest_of(stump(1.5, 1, 9), stump(1.5, 1, 9), n_records=10)
+    assert alone(case(same, np.arange(1, 11))).high == 1
+
+
+def test_somebody_of_a_draw_is_in_a_leaf_for_certain_where_nobody_else_can_be() -> None:
+    """Only 1 ends below 1.5; above 8.5 end 9 and 10, of whom the second tree drew one."""
+    forest = forest_of(stump(1.5, 1, 5), stump(8.5, 5, 1), n_records=10, records_are="bootstrap")
+    once = alone(case(forest, np.arange(1, 11)))
+    assert (once.low, once.high) == (2, 2)
+    assert alone(case(forest)).low == 1
+    two = forest_of(stump(2.5, 1, 5), stump(1.5, 1, 5), n_records=10, records_are="bootstrap")
+    once = alone(case(two, np.arange(1, 11)))
+    assert (once.low, once.high) == (1, 2)
+
+
+def test_never_more_than_there_are() -> None:
+    forest = forest_of(*[stump(1.5, 1, 1)] * 5, n_records=2)
+    once = in_any_tree(case(forest), np.ones(10, dtype=np.int64))
+    assert (once.worst, once.low, once.high, once.share) == (2, 2, 2, 1.0)
+
+
+def test_trees_of_parts_of_the_people_share_nobody() -> None:
+    forest = forest_of(stump(1.5, 1, 4), stump(1.5, 1, 4), records_are="disjoint", n_records=10)
+    once = alone(case(forest))
+    assert (once.worst, once.low, once.high) == (1, 2, 2)
+
+
+def people(seed: int, n: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    return x, (x["a"] + rng.normal(0, 1, n) > 0).to_numpy().astype(int)
+
+
+def by_numpy(model, x, y) -> dict[str, tuple[int, int]]:
+    """Different people by property, and those of the worst tree, without treeaudit."""
+    leaf, n = model.apply(x), len(x)
+    found = {name: np.zeros(n, dtype=bool) for name in ("alone", "below", "certain")}
+    worst = dict.fromkeys(found, 0)
+    for i, one in enumerate(model.estimators_):
+        drawn = np.arange(n)
+        if model.bootstrap:
+            drawn = np.unique(_generate_sample_indices(one.random_state, n, n, None))
+        size = np.bincount(leaf[drawn, i], minlength=one.tree_.node_count)
+        yes = np.bincount(leaf[drawn, i], y[drawn], minlength=one.tree_.node_count)
+        here = leaf[drawn, i]
+        pure = (yes == 0) | (yes == size)
+        for name, chosen in (
+            ("alone", size[here] == 1), ("below", size[here] < 5), ("certain", pure[here]),
+        ):  # fmt: skip
+            found[name][drawn[chosen]] = True
+            worst[name] = max(worst[name], int(chosen.sum()))
+    return {name: (worst[name], int(mask.sum())) for name, mask in found.items()}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", ["all", "draws"])
+def test_the_numbers_of_forests_again_without_treeaudit(seed, kind) -> None:
+    x, y = people(seed)
+    size = 1 + seed % 3
+    make = {
+        "all": lambda: ExtraTreesClassifier(8, min_samples_leaf=size, random_state=seed),
+        "draws": lambda: RandomForestClassifier(8, min_samples_leaf=size, random_state=seed),
+    }
+    model = make[kind]().fit(x, y)
+    true = by_numpy(model, x, y)
+    for train in (None, x.assign(y=y)):
+        report = ta.scan(model, train=train, target=None if train is None else "y")
+        singled, alike = report["TA101"].details, report["TA102"].details
+        for name, once, told in (
+            ("alone", singled.unique_in_any_tree, singled.unique_people),
+            ("below", singled.below_k_in_any_tree, singled.below_k_people),
+            ("certain", alike.homogeneous_in_any_tree, alike.homogeneous_people),
+        ):
+            worst, union = true[name]
+            assert told == once.worst == worst, name
+            assert worst <= once.low <= union <= once.high <= 120, name
+            if kind == "all" and train is not None:
+                assert once.low == once.high == union, name
+        # One headline, one tree.
+        rows = {row["tree"]: row for row in report["TA101"].per_tree}
+        if once.tree in rows and singled.unique_people:
+            tree = singled.unique_in_any_tree.tree
+            certain = {row["tree"]: row for row in report["TA102"].per_tree}[tree]
+            views = [report.pages[i].view(report[i], report) for i in ("TA101", "TA102")]
+            said = [int(p) for v in views if v.headline for p in v.headline.parts if _counts(p)]
+            assert said == [rows[tree]["unique_leaves"], certain["homogeneous_people"]]
+
+
+def _counts(part: object) -> bool:
+    return isinstance(part, int) and not isinstance(part, bool)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_people_never_disclose_more_than_the_best(seed) -> None:
+    x, y = people(seed)
+    for model in (
+        ExtraTreesClassifier(1, min_samples_leaf=1 + seed, random_state=0),
+        ExtraTreesClassifier(8, min_samples_leaf=1 + seed, random_state=0),
+        RandomForestClassifier(8, min_samples_leaf=1 + seed, random_state=0),
+    ):
+        details = ta.scan(model.fit(x, y))["TA103"].details
+        best = np.array(details.people_disclosed_by_known)
+        random = np.array(details.share_certain_random_known) * details.people_countable
+        assert (random <= best + 1e-9).all()
+        assert random[0] == pytest.approx(best[0])
