@@ -16,7 +16,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compare")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(500, 2)), columns=["age", "height"])
-    frame["sick"] = np.where(frame["age"] + rng.normal(0, 0.5, 500) > 0, "yes", "no")
+    frame["sick"] = np.where(frame["age"] + rng.normal(0, 1, 500) > 0, "yes", "no")
     frame.to_csv(folder / "people.csv", index=False)
     columns = frame[["age", "height"]]
     for name, options in (("large", {}), ("small", {"min_samples_leaf": 120})):
