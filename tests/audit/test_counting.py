@@ -238,8 +238,8 @@ def test_the_repair_that_is_printed_counts_persons(folder) -> None:
     words = "--train d.csv --person who -o safer.joblib".split()
     assert run("defend", "m.joblib", *words).returncode == 0
     words = "--train d.csv --person who -o clean.joblib".split()
-    assert run("release", "m.joblib", *words).returncode == 1
-    assert run("release", "m.joblib", "-o", "clean-2.joblib").returncode == 0
+    assert "Smallest group" in run("release", "m.joblib", *words).stdout
+    assert "Smallest group" not in run("release", "m.joblib", "-o", "clean-2.joblib").stdout
     words = "--train d.csv --person who --format json".split()
     found = json.loads(run("scan", "safer.joblib", *words).stdout)
     assert found["verdict"] == "pass"

@@ -13,7 +13,7 @@ Wakabayashi et al. (2024), section 3.1, background knowledge attack: of
 al. (2007), Worst-case background knowledge. Chen et al. (2007), Privacy skyline.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -110,6 +110,12 @@ class Background:
             for r in (1, self.most_known)
         )
         tree = by_one.tree if by_one.worst else by_most.tree
+        if by_one.worst:
+            # Of trees alike in the end, the one in which most people fall.
+            told = table.per_tree(np.where(needed <= 1, others, 0))
+            fall = table.per_tree(np.where(needed == 1, others, 0))
+            tree = int(np.lexsort((fall, told))[-1])
+            by_one = replace(by_one, tree=tree)
         mine = table.rows_of(tree)
         falls = np.bincount(
             needed[mine][inside[mine]],
