@@ -4,6 +4,7 @@ A reader states the kinds it looked for. A kind that nobody looked for is not a
 kind that is not there: no attack may call it clear.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -87,6 +88,10 @@ class Leftovers:
             raise DataError(f"there is no kind of leftover called {', '.join(sorted(strange))}")
         if unasked := {one.kind for one in self.found} - self.looked_for:
             raise DataError(f"leftovers that nobody looked for: {', '.join(sorted(unasked))}")
+
+    def __iter__(self) -> Iterator[Leftover]:
+        """Yield what was found."""
+        return iter(self.found)
 
     def beside(self, other: "Leftovers") -> "Leftovers":
         """Return what two readers found in two parts of one file.
