@@ -298,26 +298,25 @@ class Mutator:
     seed
         Of every choice.
     by_instruction
-        Share of the mutants that are changed by instruction or field, where a file allows it.
+        Share of the mutants that are changed by instruction or field; the others by byte.
     """
 
-    def __init__(self, stored: list[bytes], seed: int, by_instruction: float = 0.6) -> None:
+    def __init__(self, stored: list[bytes], seed: int, by_instruction: float = 0.4) -> None:
         self.random = random.Random(seed)
         self.stored = stored
         self.by_instruction = by_instruction
         self.pieces = [pieces_of(data) for data in stored]
         self.values = [values_of(pieces) for pieces in self.pieces]
-        self.foreign = [i for i, pieces in enumerate(self.pieces) if pieces]
+        self.apart = [i for i, pieces in enumerate(self.pieces) if pieces]
         self.kind = ""
 
     def make(self) -> bytes:
         """Return one damaged file; `kind` tells how it was damaged."""
-        pick = self.random.randrange(len(self.stored))
-        data = self.stored[pick]
-        if self.pieces[pick] and self.random.random() < self.by_instruction:
-            made, self.kind = self._by_instruction(pick), "instruction"
+        if self.random.random() < self.by_instruction:
+            made, self.kind = self._by_instruction(self.random.choice(self.apart)), "instruction"
         else:
             self.kind = "byte"
+            data = self.random.choice(self.stored)
             packed = data[:1] == b"\x78"
             data = zlib.decompress(data) if packed else data
             made = self._by_byte(data)
@@ -388,7 +387,7 @@ class Mutator:
             case 11:
                 self._move(pieces, pick, pick)
             case 12:
-                self._move(pieces, pick, draw.choice(self.foreign))
+                self._move(pieces, pick, draw.choice(self.apart))
             case 13:
                 pieces[i + 1 : i + 1] = self._gadget(pieces)
             case 14:
