@@ -39,7 +39,7 @@ from treeaudit.findings.policy import Policy
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import averages, predict_shares
 
-__all__ = ["FILE_CHECKS", "fuzz", "main", "sandboxed", "verdict"]
+__all__ = ["compared", "fuzz", "sandboxed", "verdict"]
 
 LONGEST = 10
 FILE_CHECKS = Policy(
@@ -258,6 +258,14 @@ def difference(model: object, forest: Forest) -> str:
     return ""
 
 
+def _same_label(real: object, read: object) -> bool:
+    """Compare labels; what is neither text nor a number is only described."""
+    if isinstance(real, str | int | float | np.number | np.bool_):
+        plain = not isinstance(real, str) or real.isprintable()
+        return str(real) == str(read) or not plain
+    return True
+
+
 def _answers(model: Any, forest: Forest, say: Callable[[str], None]) -> str:
     """Say how the answers differ on random records."""
     if isinstance(model, dict):
@@ -277,8 +285,9 @@ def _answers(model: Any, forest: Forest, say: Callable[[str], None]) -> str:
         return ""
     if by_class:
         ours = predict_shares(forest, x)
-        if [str(one) for one in labels] != [str(one) for one in forest.schema.classes or ()]:
-            return f"classes {labels}, audited {forest.schema.classes}"
+        read = forest.schema.classes or ()
+        if len(labels) != len(read) or not all(map(_same_label, labels, read)):
+            return f"classes {labels}, audited {read}"
     else:
         at = forest.apply(x)
         each = [t.value[at[:, i]] for i, t in enumerate(forest.trees) if t.value is not None]
