@@ -139,14 +139,24 @@ class Piece:
 def seeds() -> list[bytes]:
     """Train small models and store them in every form."""
     import joblib
-    from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+    from sklearn.ensemble import (
+        AdaBoostClassifier,
+        BaggingClassifier,
+        ExtraTreesRegressor,
+        GradientBoostingClassifier,
+        RandomForestClassifier,
+    )
+    from sklearn.impute import SimpleImputer
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     from treeaudit import load
     from treeaudit.writers.own_json import to_dict
+
+    def tree_of(depth: int) -> Any:
+        return DecisionTreeClassifier(max_depth=depth)
 
     rng = np.random.default_rng(7)
     x = rng.integers(0, 9, (24, 3)).astype(float)
@@ -160,6 +170,10 @@ def seeds() -> list[bytes]:
         ExtraTreesRegressor(2, max_depth=2, min_samples_leaf=5).fit(x, x[:, :2]),
         make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(x, y),
         GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=2).fit(x, y),
+        make_pipeline(SimpleImputer(), RobustScaler(), MinMaxScaler(), tree_of(2)).fit(x, y),
+        BaggingClassifier(tree_of(2), 2, max_features=2, random_state=0).fit(x, y),
+        GradientBoostingClassifier(n_estimators=2, max_depth=1).fit(x, y),
+        AdaBoostClassifier(tree_of(1), n_estimators=2, random_state=0).fit(x, y),
     ]
     models[0].feature_names_in_ = np.array(["age", "income", "zip"], dtype=object)
     bundle = {"model": models[0], "list": [1.5, "x", None]}

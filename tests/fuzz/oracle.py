@@ -244,13 +244,13 @@ def difference(model: object, forest: Forest) -> str:
         for key in getattr(part, "__dict__", {}) if not isinstance(part, type) else ():
             if inspect.isroutine(getattr(type(part), str(key), None)):
                 return f"the method {key} of {type(part).__name__} is replaced"
-    trees = [part for part in parts if isinstance(part, tree_class)]
+    trees = [part for part in parts if isinstance(part, tree_class) and part.node_count]
     if len(trees) != forest.n_trees:
         return f"{len(trees)} trees, audited {forest.n_trees}"
     names = {type(part).__name__ for part in parts}
     if forest.source.estimator not in names:
         return f"no {forest.source.estimator} among {sorted(names)}"
-    moved = any(name.endswith("Pipeline") for name in names)
+    moved = any(name.startswith(("Pipeline", "Bagging")) for name in names)
     weights = forest.class_weights or [None] * len(trees)
     for i, (real, read) in enumerate(zip(trees, forest.trees, strict=True)):
         if said := _tree_differs(real, read, weights[i], moved):
