@@ -25,8 +25,12 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+# Read once by numpy and OpenMP: threads of one process do not survive in a fork of it.
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +43,7 @@ from treeaudit.findings.policy import Policy
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import averages, predict_shares
 
-__all__ = ["compared", "fuzz", "sandboxed", "verdict"]
+__all__ = ["answers_differ", "compared", "difference", "sandboxed", "settled", "sift", "verdict"]
 
 LONGEST = 10
 FILE_CHECKS = Policy(
@@ -51,7 +55,7 @@ _MEMORY, _SECONDS = 1 << 30, 10
 _STOPPED = (
     *("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.startfile", "os.kill"),
     *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.chown", "os.link"),
-    *("os.symlink", "os.truncate", "os.putenv", "os.unsetenv", "os.listdir", "os.scandir"),
+    *("os.symlink", "os.truncate"),
     *("subprocess.", "socket.", "shutil.", "ctypes.", "pty.", "urllib.", "http.", "ftplib."),
     *("smtplib.", "webbrowser.", "sys.settrace", "sys.setprofile", "sqlite3.", "mmap."),
 )
@@ -60,6 +64,8 @@ _KNOWN = frozenset(
 )
 _NEWNET, _NEWUSER = 0x40000000, 0x10000000
 
+Act = Callable[[Callable[[str], None]], None]
+Sifted = tuple[Counter[str], dict[str, str]]
 Floats = npt.NDArray[np.float64]
 
 
@@ -71,7 +77,7 @@ def _installed() -> frozenset[str]:
     return frozenset(module.name for module in pkgutil.iter_modules())
 
 
-def _confine(say: Callable[[str], None]) -> None:
+def _confine(say: Callable[[str], None], stops: tuple[str, ...]) -> None:
     """Take from this process what loading a model does not need."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).unshare(_NEWUSER | _NEWNET)
@@ -96,7 +102,7 @@ def _confine(say: Callable[[str], None]) -> None:
             # Modules are run too; what stands in no file was computed.
             stopped = arguments[0].co_filename in ("<string>", "<stdin>", "<unknown>")
         else:
-            stopped = event.startswith(_STOPPED)
+            stopped = event.startswith(stops)
         if stopped:
             say(f"stopped {event} {arguments!r}"[:200])
             os._exit(3)
@@ -104,10 +110,11 @@ def _confine(say: Callable[[str], None]) -> None:
     sys.addaudithook(watch)
 
 
-def sandboxed(act: Callable[[Callable[[str], None]], None]) -> list[str]:
+def sandboxed(act: Act, native: bool = False) -> list[str]:
     """Run something in a fork that is confined; return what it said, line by line.
 
-    The last line is ``died N`` where a signal or an exception ended it.
+    The last line is ``died N`` where a signal or an exception ended it. A ``native``
+    library is called through ctypes.
     """
     reads, writes = os.pipe()
     child = os.fork()
@@ -115,7 +122,8 @@ def sandboxed(act: Callable[[Callable[[str], None]], None]) -> list[str]:
         os.close(reads)
         status = 1
         try:
-            _act(act, writes)
+            stops = tuple(one for one in _STOPPED if not (native and one == "ctypes."))
+            _act(act, writes, stops)
             status = 0
         finally:
             os._exit(status)
@@ -127,7 +135,7 @@ def sandboxed(act: Callable[[Callable[[str], None]], None]) -> list[str]:
     return said if code in (0, 3) else [*said, f"died {code}"]
 
 
-def _act(act: Callable[[Callable[[str], None]], None], writes: int) -> None:
+def _act(act: Act, writes: int, stops: tuple[str, ...]) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for n in (0, 1, 2):
         os.dup2(null, n)
@@ -136,7 +144,7 @@ def _act(act: Callable[[Callable[[str], None]], None], writes: int) -> None:
         os.write(writes, line.replace("\n", " ").encode("utf-8", "replace")[:2000] + b"\n")
 
     warnings.simplefilter("ignore")
-    _confine(say)
+    _confine(say, stops)
     act(say)
 
 
@@ -266,12 +274,17 @@ def _same_label(real: object, read: object) -> bool:
     return True
 
 
-def _answers(model: Any, forest: Forest, say: Callable[[str], None]) -> str:
+def answers_differ(model: Any, forest: Forest, say: Callable[[str], None]) -> str:
     """Say how the answers differ on random records."""
     if isinstance(model, dict):
         model = next((one for one in model.values() if hasattr(one, "predict")), None)
     by_class = averages(forest) and forest.tree_classes is None
     if not hasattr(model, "predict") or not (by_class or forest.answers == "mean"):
+        return ""
+    if any(feature.categories is not None for feature in forest.schema.features):
+        return ""
+    # Said of steps that cannot be undone; the trees were compared.
+    if any("transformed units" in said for said in forest.warnings):
         return ""
     n = len(forest.schema.features)
     x = np.random.default_rng(1).uniform(-1, 10, (64, n))
@@ -337,10 +350,14 @@ def compared(data: bytes, forest: Forest) -> str:
                 say(f"not loaded {type(error).__name__}")
                 continue
             say("comparing")
-            said = difference(model, forest) or _answers(model, forest, say)
+            said = difference(model, forest) or answers_differ(model, forest, say)
             say(f"different {load.__name__[4:]}: {said}" if said else "equal")
 
-    said = sandboxed(act)
+    return settled(sandboxed(act))
+
+
+def settled(said: list[str]) -> str:
+    """Return ``equal``, ``not loaded`` or ``finding: …`` for what a comparison said."""
     for line in said:
         if line.startswith(("stopped", "different")):
             return f"finding: {line}"
@@ -349,56 +366,55 @@ def compared(data: bytes, forest: Forest) -> str:
     return "equal" if "equal" in said else "not loaded"
 
 
-def fuzz(
-    inputs: Iterable[object], seed: int, keep: Path | None = None
-) -> tuple[Counter[str], dict[str, str]]:
-    """Compare one mutant for each of the inputs; return the outcomes and the findings."""
+Compare = Callable[[bytes, Forest], str]
+
+
+def fuzz(inputs: Iterable[object], seed: int, keep: Path | None = None) -> Sifted:
+    """Compare the good pickles, and one mutant of them for each of the inputs."""
     stored = [data for data in seeds() if data[:1] != b"{"]
     mutator = Mutator(stored, seed, by_instruction=0.9)
-    _installed()
+    files = ((mutator.make(), mutator.kind) for _ in inputs)
+    genuine = ((data, "genuine") for data in stored)
+    return sift(chain(genuine, files), compared, str(seed), keep)
+
+
+def sift(
+    files: Iterable[tuple[bytes, str]], compare: Compare, name: str, keep: Path | None
+) -> Sifted:
+    """Return how often each kind of file ended in what way, and the findings by name."""
     outcomes: Counter[str] = Counter()
     findings: dict[str, str] = {}
+    _installed()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = Path(folder) / "model"
-        for data, kind in _inputs(stored, mutator, inputs):
-            outcome = _outcome(path, data)
+        for data, kind in files:
+            outcome = _outcome(path, data, compare)
             if outcome.startswith("finding"):
-                name = f"{seed}-{outcomes.total()}"
-                findings[name] = outcome
+                findings[f"{name}-{outcomes.total()}"] = outcome
                 outcome = "finding"
                 if keep is not None:
                     keep.mkdir(parents=True, exist_ok=True)
-                    (keep / f"{name}.bin").write_bytes(data)
+                    (keep / f"{name}-{outcomes.total()}.bin").write_bytes(data)
             outcomes[f"{kind} {outcome}"] += 1
     return outcomes, findings
 
 
-def _inputs(
-    stored: list[bytes], mutator: Mutator, inputs: Iterable[object]
-) -> Iterator[tuple[bytes, str]]:
-    """Yield the good files first, for a comparison that finds nothing must see something."""
-    for data in stored:
-        yield data, "genuine"
-    for _ in inputs:
-        yield mutator.make(), mutator.kind
-
-
-def _outcome(path: Path, data: bytes) -> str:
+def _outcome(path: Path, data: bytes, compare: Compare) -> str:
     path.write_bytes(data)
     try:
         with alarm(LONGEST):
             outcome, forest = verdict(path)
             if forest is None or outcome != "clean":
                 return outcome
-        return compared(data, forest)
+        return compare(data, forest)
     except (Exception, Slow) as error:  # noqa: BLE001  # this is what it looks for
         return f"finding: {type(error).__name__} {str(error)[:200]}"
 
 
-def main() -> int:
+def main(fuzz: Callable[[Iterable[object], int, Path | None], Sifted] = fuzz) -> int:
     """Parse the command line and fuzz."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser = argparse.ArgumentParser(description="Compare damaged files with what libraries load.")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--mutants", type=int, help="so many, however long it takes")
     parser.add_argument("--seed", type=int, default=0)
