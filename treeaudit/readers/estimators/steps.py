@@ -118,7 +118,9 @@ def _min_max(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     scale = _numbers(attributes.get("scale_"), len(columns), 1.0)
     if (scale == 0).any():
         return None
-    return _affine(columns, 1 / scale, -_numbers(attributes.get("min_"), len(columns), 0.0) / scale)
+    least = _numbers(attributes.get("min_"), len(columns), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _affine(columns, 1 / scale, -least / scale)
 
 
 def _imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | None:

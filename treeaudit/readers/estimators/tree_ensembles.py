@@ -50,6 +50,11 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     records = _records(trees, budget, apart=found.estimator.kind in BAGS)
     if found.estimator.kind in FORESTS:
         _check_stated(found.estimator, records[0])
+    if found.estimator.kind in BAGS and found.get("n_estimators") not in (None, len(trees)):
+        raise ReadError(
+            f"the bag is inconsistent: n_estimators is {show(found.get('n_estimators'))}, it has "
+            f"{len(trees):,} trees and divides what they say by that number"
+        )
     seen = _seen(found, trees)
     columns, n_features = _columns(found, records)
     classes = _classes(found, records)
