@@ -58,7 +58,8 @@ paper: $(VENV)/test
 
 fuzz: $(VENV)/test
 	$(BIN)/python -m tests.fuzz.mutate --seconds 600
-	$(BIN)/python -m tests.fuzz.oracle --seconds 1200
+	$(BIN)/python -m tests.fuzz.oracle --seconds 900
+	$(BIN)/python -m tests.fuzz.oracle_formats --seconds 300
 
 golden: $(VENV)/test
 	$(BIN)/python -m pytest -q tests/cli tests/reports tests/contracts --update-golden

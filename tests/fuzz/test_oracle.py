@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -109,13 +110,30 @@ def test_a_crash_is_told() -> None:
     assert sandboxed(lambda say: [0] * (1 << 32)) == ["died 1"]
 
 
+def _outcomes(module: str, mutants: int) -> Counter[str]:
+    """Run in a process of its own: forks of one with threads may wait for each other."""
+    command = (sys.executable, "-m", f"tests.fuzz.{module}", "--mutants", str(mutants))
+    done = subprocess.run(
+        [*command, "--seed", "20"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line.split(": ") for line in done.stdout.splitlines()[1:]]
+    return Counter({name: int(n) for name, n in lines})
+
+
 @pytest.mark.slow
 @POSIX
 def test_what_is_read_is_what_is_loaded() -> None:
-    """In a process of its own: forks of one with threads may wait for each other."""
-    command = (sys.executable, "-m", "tests.fuzz.oracle", "--mutants", "400", "--seed", "20")
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    n = dict(line.split(": ") for line in done.stdout.splitlines()[1:])
-    assert set(n) >= {"genuine equal", "instruction equal", "instruction refused"}
-    assert sum(int(count) for name, count in n.items() if not name.startswith("genuine")) == 400
+    n = _outcomes("oracle", 400)
+    assert {name for name in n if "genuine" in name} == {"genuine equal"}
+    assert set(n) >= {"instruction equal", "instruction refused"}
+    assert n.total() - n["genuine equal"] == 400
+
+
+@pytest.mark.slow
+@pytest.mark.libraries
+@POSIX
+def test_other_libraries_load_what_is_read() -> None:
+    n = _outcomes("oracle_formats", 60)
+    assert {name.split()[-1] for name in n if "genuine" in name} <= {"equal"}
+    assert sum(count for name, count in n.items() if "genuine" not in name) % 60 == 0
