@@ -82,3 +82,24 @@ def test_an_attribute_of_a_skops_file_is_named_by_a_text(tmp_path: Any) -> None:
     skops.dump(model, path)
     with pytest.raises(ReadError):
         load(path)
+
+
+@pytest.mark.parametrize("what", [None, 7, "the rows", {"tree_": _tree().fit(X, Y).tree_}])
+@pytest.mark.parametrize(
+    "make", [lambda: RandomForestClassifier(2, max_depth=2), lambda: BaggingClassifier(_tree(), 2)]
+)
+def test_what_is_no_model_among_the_trees(make: Any, what: object) -> None:
+    model = make().fit(X, Y)
+    model.estimators_.append(what)
+    with pytest.raises(ReadError, match="there is something among its trees|is no model"):
+        load(model)
+
+
+def test_a_default_of_xgboost_is_left_or_right(tmp_path: Any) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    table = xgboost.DMatrix(X, Y)
+    text = bytes(xgboost.train({"max_depth": 2, "nthread": 1}, table, 1).save_raw("json"))
+    path = tmp_path / "model.json"
+    path.write_bytes(text.replace(b'"default_left":[0,', b'"default_left":[2,'))
+    with pytest.raises(ReadError, match="neither left nor right"):
+        load(path)

@@ -119,6 +119,8 @@ def _trees(found: Found) -> list[Inert]:
     trees = [tree for tree in held if isinstance(tree, Inert)]
     if not trees:
         raise UnsupportedModelError(f"the {kind} was never fitted: call fit before saving it")
+    if len(trees) < len(held):
+        raise ReadError(f"the {kind} is damaged: there is something among its trees that is none")
     return trees
 
 
