@@ -568,5 +568,5 @@ class Mutator:
 
 def _loose(raw: bytes) -> Piece:
     """Return instructions as they are, whatever stands around them."""
-    name = pickletools.code2op[raw[:1].decode("latin1")].name if len(raw) == 1 else ""
-    return Piece(raw, name)
+    op = pickletools.code2op[raw[:1].decode("latin1")]
+    return Piece(raw, op.name if len(raw) == 1 and op.arg is None else "")
