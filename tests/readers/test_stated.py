@@ -39,10 +39,11 @@ def test_a_member_of_a_forest_says_another_number() -> None:
         load(model)
 
 
-def test_a_bag_divides_by_another_number_than_it_has_trees() -> None:
+@pytest.mark.parametrize("name", ["n_estimators", "n_classes_"])
+def test_a_bag_that_would_divide_by_another_number(name: str) -> None:
     model = BaggingClassifier(_tree(), 2).fit(X, Y)
-    model.n_estimators = 4095
-    with pytest.raises(ReadError, match="n_estimators is 4095, it has 2 trees"):
+    setattr(model, name, 4095)
+    with pytest.raises(ReadError, match=f"{name} is 4095, it has 2"):
         load(model)
 
 

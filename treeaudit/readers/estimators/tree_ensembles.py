@@ -50,14 +50,11 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     records = _records(trees, budget, apart=found.estimator.kind in BAGS)
     if found.estimator.kind in FORESTS:
         _check_stated(found.estimator, records[0])
-    if found.estimator.kind in BAGS and found.get("n_estimators") not in (None, len(trees)):
-        raise ReadError(
-            f"the bag is inconsistent: n_estimators is {show(found.get('n_estimators'))}, it has "
-            f"{len(trees):,} trees and divides what they say by that number"
-        )
     seen = _seen(found, trees)
     columns, n_features = _columns(found, records)
     classes = _classes(found, records)
+    if found.estimator.kind in BAGS:
+        _check_bag(found, len(trees), classes)
     meaning = meanings(found, trees, records, seen, classifier=classes is not None)
     places = None
     if classes is not None and found.estimator.kind in BAGS:
@@ -157,6 +154,15 @@ def _check_stated(estimator: Inert, record: NodeTable) -> None:
             raise ReadError(
                 f"the model is inconsistent: {name} is {show(stated)}, its tables have {n:,}"
             )
+
+
+def _check_bag(found: Found, n_trees: int, classes: tuple[Label, ...] | None) -> None:
+    """Refuse numbers by which a bag would divide or spread what its trees say."""
+    n_classes = None if classes is None else len(classes)
+    for name, n in (("n_estimators", n_trees), ("n_classes_", n_classes)):
+        stated = found.get(name)
+        if stated is not None and n is not None and not (isinstance(stated, int) and stated == n):
+            raise ReadError(f"the bag is inconsistent: {name} is {show(stated)}, it has {n:,}")
 
 
 def _seen(found: Found, trees: Sequence[Inert]) -> list[Seen]:
