@@ -7,6 +7,7 @@
 #   make lock  write down the versions that the tests ran on; LOCK=requirements/development.txt
 #                before any other target installs these very versions
 #   make inventory FOLDERS="a b"  the attributes of all classes, from pickles of tools/inventory.py
+#   make fuzz   half an hour of damaged files: read, and compared with what the libraries load
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
@@ -57,6 +58,8 @@ paper: $(VENV)/test
 
 fuzz: $(VENV)/test
 	$(BIN)/python -m tests.fuzz.mutate --seconds 600
+	$(BIN)/python -m tests.fuzz.oracle --seconds 900
+	$(BIN)/python -m tests.fuzz.oracle_formats --seconds 300
 
 golden: $(VENV)/test
 	$(BIN)/python -m pytest -q tests/cli tests/reports tests/contracts --update-golden

@@ -105,6 +105,10 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     inner = left[at] >= 0
     if np.any((feature[inner] < 0) | (feature[inner] >= n_features)):
         raise ReadError(f"it tests a feature that is none of the {n_features:,}")
+    goes_left = _whole(raw, "default_left", n)
+    # XGBoost keeps one bit of it.
+    if np.any((goes_left != 0) & (goes_left != 1)):
+        raise ReadError("a split sends missing values neither left nor right")
     kind = _whole(raw, "split_type", n)[at] if "split_type" in raw else np.zeros(len(at))
     numeric = inner & (kind == 0)
     if np.any(np.isnan(condition[numeric])):
@@ -121,7 +125,7 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
         links=links,
         feature=np.where(inner, feature, 0),
         threshold=np.where(numeric, condition, 0.0),
-        default_left=_whole(raw, "default_left", n)[at] != 0,
+        default_left=goes_left[at] == 1,
         categories=categories,
         cover=cover,
         weight=weight,

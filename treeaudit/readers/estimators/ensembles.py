@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.errors import ReadError
 from treeaudit.readers.estimators.found import Draw, Found, Rows, Seen, elements
 from treeaudit.readers.estimators.multiclass import (
     Held,
@@ -155,8 +156,9 @@ def _bag(found: Found) -> Held:
         inner = found
         if isinstance(picked, np.ndarray) and isinstance(width, int) and not _all_of(picked, width):
             inner = replace(found, before=(*found.before, _pick(picked, width)))
-        if isinstance(member, Inert):
-            yield inner.child(member, f"estimators_[{i}]", _seen_in_bag(found, given, member))
+        if not isinstance(member, Inert):
+            raise ReadError(f"estimators_[{i}] of the {found.estimator.kind} is no model")
+        yield inner.child(member, f"estimators_[{i}]", _seen_in_bag(found, given, member))
 
 
 def _all_of(chosen: Array, width: int) -> bool:

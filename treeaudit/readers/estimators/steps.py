@@ -87,6 +87,14 @@ def _numbers(value: object, n: int, default: float) -> Float:
     return value.astype(np.float64)
 
 
+def _on(attributes: Attributes, switch: str, default: bool) -> bool:
+    """Tell what scikit-learn, which asks whether it is true, takes a switch for."""
+    value = attributes.get(switch, default)
+    if value is None or isinstance(value, int | float | str):
+        return bool(value)
+    raise CannotUndoError
+
+
 def _scaled(
     spread: str, middle: str, switches: tuple[str, str]
 ) -> Callable[[Attributes, list[Column]], list[Column] | None]:
@@ -96,7 +104,7 @@ def _scaled(
         n = len(columns)
         parts = []
         for name, switch, default in ((spread, switches[1], 1.0), (middle, switches[0], 0.0)):
-            wanted = bool(name) and attributes.get(switch, True) is not False
+            wanted = bool(name) and _on(attributes, switch, True)
             stored = attributes.get(name) if wanted else None
             if wanted and stored is None:
                 return None
@@ -110,14 +118,19 @@ def _min_max(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     scale = _numbers(attributes.get("scale_"), len(columns), 1.0)
     if (scale == 0).any():
         return None
-    return _affine(columns, 1 / scale, -_numbers(attributes.get("min_"), len(columns), 0.0) / scale)
+    least = _numbers(attributes.get("min_"), len(columns), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _affine(columns, 1 / scale, -least / scale)
 
 
 def _imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
     fill = arrived(attributes.get("statistics_"))
     if not isinstance(fill, np.ndarray) or len(fill) != len(columns):
         return None
-    if attributes.get("add_indicator") is True:
+    missing = attributes.get("missing_values")
+    if isinstance(missing, int | float) and not math.isnan(missing):
+        return None
+    if _on(attributes, "add_indicator", False):
         return None
     if fill.dtype.kind != "f":
         return [replace(c, **_filled(v)) for c, v in zip(columns, fill.tolist(), strict=True)]
@@ -154,7 +167,7 @@ def _categories(attributes: Attributes) -> list[tuple[str, ...]]:
 
 def _one_hot(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
     known = _categories(attributes)
-    if len(known) != len(columns) or attributes.get("_infrequent_enabled") is True:
+    if len(known) != len(columns) or _on(attributes, "_infrequent_enabled", False):
         return None
     if any(c.kind != "number" for c in columns):
         return None

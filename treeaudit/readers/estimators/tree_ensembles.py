@@ -19,7 +19,7 @@ from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.node_table import NodeTable, read_nodes
 from treeaudit.readers.estimators.tree_building import Stored, built
 from treeaudit.readers.estimators.tree_counts import meanings, weakest
-from treeaudit.readers.limits import Most
+from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Wide
@@ -48,9 +48,13 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     """
     trees = _trees(found)
     records = _records(trees, budget, apart=found.estimator.kind in BAGS)
+    if found.estimator.kind in FORESTS:
+        _check_stated(found.estimator, records[0])
     seen = _seen(found, trees)
     columns, n_features = _columns(found, records)
     classes = _classes(found, records)
+    if found.estimator.kind in BAGS:
+        _check_bag(found, len(trees), classes)
     meaning = meanings(found, trees, records, seen, classifier=classes is not None)
     places = None
     if classes is not None and found.estimator.kind in BAGS:
@@ -112,6 +116,8 @@ def _trees(found: Found) -> list[Inert]:
     trees = [tree for tree in held if isinstance(tree, Inert)]
     if not trees:
         raise UnsupportedModelError(f"the {kind} was never fitted: call fit before saving it")
+    if len(trees) < len(held):
+        raise ReadError(f"the {kind} is damaged: there is something among its trees that is none")
     return trees
 
 
@@ -120,6 +126,7 @@ def _records(trees: Sequence[Inert], budget: Budget, *, apart: bool) -> list[Nod
     records: list[NodeTable] = []
     for tree in trees:
         record = read_nodes(arrived(tree.get("tree_")))
+        _check_stated(tree, record)
         budget.take(record.n_bytes)
         if len(trees) > 1:
             record.forget()
@@ -128,6 +135,34 @@ def _records(trees: Sequence[Inert], budget: Budget, *, apart: bool) -> list[Nod
     if len({(r.n_features, r.n_outputs, 0 if apart else r.width) for r in records}) > 1:
         raise ReadError("the model is inconsistent: its trees differ in features or classes")
     return records
+
+
+def _check_stated(estimator: Inert, record: NodeTable) -> None:
+    """Refuse numbers by which the model would answer from another table than it has."""
+    for name, n in (
+        ("n_classes_", record.width),
+        ("n_outputs_", record.n_outputs),
+        ("n_features_in_", record.n_features),
+        ("n_features_", record.n_features),
+    ):
+        stated = arrived(estimator.get(name))
+        if stated is None or (isinstance(stated, int) and stated == n):
+            continue
+        numbers = elements(stated) or np.ravel(stated).tolist()  # type: ignore[call-overload]
+        whole = all(isinstance(one, int) and 0 < one <= n for one in numbers)
+        if not whole or max(numbers, default=0) != n or len(numbers) not in (1, record.n_outputs):
+            raise ReadError(
+                f"the model is inconsistent: {name} is {show(stated)}, its tables have {n:,}"
+            )
+
+
+def _check_bag(found: Found, n_trees: int, classes: tuple[Label, ...] | None) -> None:
+    """Refuse numbers by which a bag would divide or spread what its trees say."""
+    n_classes = None if classes is None else len(classes)
+    for name, n in (("n_estimators", n_trees), ("n_classes_", n_classes)):
+        stated = found.get(name)
+        if stated is not None and n is not None and not (isinstance(stated, int) and stated == n):
+            raise ReadError(f"the bag is inconsistent: {name} is {show(stated)}, it has {n:,}")
 
 
 def _seen(found: Found, trees: Sequence[Inert]) -> list[Seen]:

@@ -9,7 +9,7 @@ method, so that it is refused whatever its value is: no genuine pickler writes o
 import re
 from collections.abc import Iterable
 
-from treeaudit.errors import UnsafeModelError
+from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
@@ -80,6 +80,8 @@ def check_state(cls: Global, state: object, at: int) -> None:
     ------
     UnsafeModelError
         If a key shadows a method or cannot be told.
+    ReadError
+        If an attribute has a name that is no text.
 
     Examples
     --------
@@ -98,6 +100,8 @@ def check_state(cls: Global, state: object, at: int) -> None:
     for part in (state, *state) if isinstance(state, tuple | list) else (state,):
         match part:
             case dict():
+                if cls.module.partition(".")[0] in KNOWN:
+                    _check_names(cls, part, at)
                 _check_keys(cls, part.items(), at)
             case Inert(pairs=pairs, args=args):
                 if args and part.kind in _MAPPINGS:
@@ -106,6 +110,16 @@ def check_state(cls: Global, state: object, at: int) -> None:
             case (str() as key, value) | [str() as key, value]:
                 # What a dictionary is updated with may be a list of pairs.
                 _check_keys(cls, ((key, value),), at)
+
+
+def _check_names(cls: Global, state: dict[object, object], at: int) -> None:
+    """Refuse what Python keeps and nobody sees: an attribute is asked for by a text."""
+    if not all(isinstance(key, str) for key in state):
+        place = f" (byte {at:,})" if at else ""
+        raise ReadError(
+            f"the file gives a {show(cls)} an attribute whose name is no text{place}, "
+            "which no library does: it is damaged or forged"
+        )
 
 
 def _computed(cls: Global, at: int) -> UnsafeModelError:
