@@ -20,7 +20,7 @@ _SCALARS = {mark: struct.Struct(f">{name[3:]}") for mark, name in _TYPES.items()
 _WHOLE = "iUIlL"
 _CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
 # What Python needs for an object, a list entry included; about the largest of each.
-_SCALAR_COST = 48
+_SCALAR_COST = 64
 _CONTAINER_COST = 320
 
 

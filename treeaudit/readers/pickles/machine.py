@@ -183,13 +183,13 @@ class Machine:
     def line(self, longest: int = Most.line) -> str:
         return self.raw_line(longest).decode("utf-8", "surrogateescape")
 
-    def raw_line(self, longest: int) -> bytes:
+    def raw_line(self, longest: int, times: int = 1) -> bytes:
+        """Return a line, charged before it is copied as often as its reader copies it."""
         end = self.data.find(b"\n", self.at, self.at + longest)
         if end < 0:
             raise ReadError(f"a line of text at byte {self.at:,} does not end")
-        line = bytes(self.take(end + 1 - self.at)[:-1])
-        self.spend(len(line))
-        return line
+        self.spend(times * (end - self.at))
+        return bytes(self.take(end + 1 - self.at)[:-1])
 
     def text(self, n: int) -> str:
         piece = self.take(n)

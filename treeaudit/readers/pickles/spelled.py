@@ -67,8 +67,7 @@ def decimal_float(m: Machine) -> None:
 
 def quoted(m: Machine) -> None:
     """Read a text of eight bits (STRING)."""
-    text = m.raw_line(m.size)
-    m.spend(56 + len(text))
+    text = m.raw_line(m.size, times=4)
     try:
         raw = codecs.escape_decode(text[1:-1])[0]
     except ValueError:
@@ -80,8 +79,7 @@ def quoted(m: Machine) -> None:
 
 def raw_unicode(m: Machine) -> None:
     """Read a text (UNICODE)."""
-    raw = m.raw_line(m.size)
-    m.spend(56 + 4 * len(raw))  # as many of the widest characters
+    raw = m.raw_line(m.size, times=12)
     try:
         text = raw.decode("raw_unicode_escape")
     except UnicodeDecodeError:
