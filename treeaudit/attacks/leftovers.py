@@ -113,8 +113,8 @@ class TrainingData:
         remedy="take it out before saving, for example: model._sample_weight = None; del "
         "model.oob_decision_function_ (or oob_prediction_); save the model alone, not in a bundle "
         "with data; for single targets, train with min_samples_leaf of at least 5",
-        limit="an array is taken for records by its name or its length; data that was rearranged "
-        "or put into an object that is not known is missed",
+        limit="an array is taken for records by its name or its length; data in another form is "
+        "told as unexplained content (TA206), not here",
         reference="scikit-learn since 1.9 keeps _sample_weight in forests; a regression leaf keeps "
         "mean and variance of its targets; CVE-2024-5206",
     )
