@@ -383,6 +383,13 @@ FORGED: dict[str, tuple[bytes, str]] = {
         PROTO + put(model(), 1) + joblib_array(b"0h\x01.".ljust(32, b"."), F8, (4,)) + b"\x86.",
         "pickle.load would run",
     ),
+    **{
+        f"joblib-array-stores-{i}": (
+            stored(joblib_array((b"p" + number + b"\ncos\nsystem\n").ljust(32, b"\0"), F8, (4,))),
+            "pickle.load would run",
+        )
+        for i, number in enumerate(b"\x0c7 +7 \x0b7\r 007\x0c 1_0 7\0z -0".split(b" "))
+    },
     "joblib-array-goes-on-and-on": (
         stored(joblib_array(b"N0" * 4_000, F8, (1_000,))),
         "pickle.load would run",

@@ -26,7 +26,6 @@ _SIZED = {**dict.fromkeys(b"\x8a\x8cCU", 1), **dict.fromkeys(b"\x8bBTX", 4)}
 _SIZED |= dict.fromkeys(b"\x8d\x8e\x96", 8)
 _TEXTS = b"TUX\x8c\x8dSV"
 _NAMES = re.compile(rb"([^\n]{1,512})\n([^\n]{1,512})\n")
-_INDEX = re.compile(rb"[pg][ \t+]*([0-9_]{1,10})\s*\n")
 _WIDTH = {**dict.fromkeys(b"hq", 1), **dict.fromkeys(b"jr", 4)}
 # Stands for a dictionary with something in it.
 _FULL = {"": _NUMBER}
@@ -117,6 +116,13 @@ def _above_mark(mine: list[object]) -> list[object]:
     return above
 
 
+def _line_end(data: bytes | mmap, at: int) -> int:
+    end = data.find(b"\n", at, at + _LONGEST)
+    if end < 0:
+        raise StopIteration if at + _LONGEST < len(data) else ValueError
+    return end
+
+
 def _step(
     data: bytes | mmap,
     at: int,
@@ -137,18 +143,18 @@ def _step(
         at += width + int.from_bytes(data[at : at + width], "little")
         mine.append("" if opcode in _TEXTS else _NUMBER)
     elif opcode in b"ILFSV":
-        end = data.find(b"\n", at, at + _LONGEST)
         if opcode == ord("S") and data[at] not in b"'\"":
             raise ValueError
-        if end < 0:
-            raise StopIteration if at + _LONGEST < len(data) else ValueError
-        at = end + 1
+        at = _line_end(data, at) + 1
         mine.append("" if opcode in _TEXTS else _NUMBER)
     elif opcode in b"pqrghj\x94":
         number = len(memo) + sum(one not in memo for one in own)
         if opcode in b"pg":
-            found = _INDEX.match(data, at - 1)
-            number, at = (int(found[1]), found.end()) if found is not None else (-1, at)
+            end = _line_end(data, at)
+            # As C does: whatever `int` takes, up to a zero byte.
+            number, at = int(data[at:end].partition(b"\0")[0]), end + 1
+            if number < 0:
+                raise ValueError
         elif opcode != 0x94:
             number = int.from_bytes(data[at : at + _WIDTH[opcode]], "little")
             at += _WIDTH[opcode]
