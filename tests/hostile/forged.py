@@ -38,6 +38,7 @@ from tests.hostile.build import (
 __all__ = ["FORGED", "UNEXPLAINED"]
 
 F8 = np.dtype("f8")
+OBJECT = np.dtype("O")
 CLASSIFIER = named("sklearn.tree._classes", "DecisionTreeClassifier")
 SPACE = call(named("types", "SimpleNamespace"))
 BUNCH = new(named("sklearn.utils._bunch", "Bunch"))
@@ -390,6 +391,17 @@ FORGED: dict[str, tuple[bytes, str]] = {
         )
         for i, number in enumerate(b"\x0c7 +7 \x0b7\r 007\x0c 1_0 7\0z -0".split(b" "))
     },
+    "joblib-objects-recall-others": (
+        PROTO
+        + Code(MARK + push("posix") + b"\x94")
+        + joblib_array(
+            stored(late_array((2,), OBJECT, [Code(push("a") + b"\x94"), Code(b"h\0")])),
+            OBJECT,
+            (2,),
+        )
+        + b"t.",
+        "another object to pickle.load",
+    ),
     "joblib-array-goes-on-and-on": (
         stored(joblib_array(b"N0" * 4_000, F8, (1_000,))),
         "pickle.load would run",

@@ -7,12 +7,14 @@ work on. Here the instructions are followed by what kinds of things they leave.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from mmap import mmap
 
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
+from treeaudit.readers.pickles.names import is_standard
 
-__all__ = ["would_run"]
+__all__ = ["Outer", "would_run"]
 
 # An array that comes so far is none.
 _MOST = 1_000
@@ -26,6 +28,7 @@ _SIZED = {**dict.fromkeys(b"\x8a\x8cCU", 1), **dict.fromkeys(b"\x8bBTX", 4)}
 _SIZED |= dict.fromkeys(b"\x8d\x8e\x96", 8)
 _TEXTS = b"TUX\x8c\x8dSV"
 _NAMES = re.compile(rb"([^\n]{1,512})\n([^\n]{1,512})\n")
+_DTYPE = re.compile(rb"\x8c\x05dtype\x94?\x93")
 _WIDTH = {**dict.fromkeys(b"hq", 1), **dict.fromkeys(b"jr", 4)}
 # Stands for a dictionary with something in it.
 _FULL = {"": _NUMBER}
@@ -84,6 +87,44 @@ def would_run(
         except StopIteration:
             return True
     return True
+
+
+@dataclass(slots=True)
+class Outer:
+    """What plain pickle has stored while it reads an array of objects of joblib.
+
+    joblib begins a pickle of its own there, with no objects stored. pickle.load
+    goes on counting, and may fetch other objects by the same numbers.
+    """
+
+    memo: dict[int, object]
+    stopped: bool = False
+
+    def store(self, index: int | None, value: object) -> None:
+        """Keep an object under a number, or under the next one."""
+        self.memo[len(self.memo) if index is None else index] = value
+
+    def misled(self, data: bytes | mmap, at: int, index: int, value: object) -> bool:
+        """Tell whether pickle would fetch another object than joblib, and go on with it."""
+        if self.stopped:
+            return False
+        if index not in self.memo:
+            self.stopped = True
+            return False
+        other = self.memo[index]
+        text = value if isinstance(value, str) else None
+        if other is value or (isinstance(other, str) and other == text):
+            return False
+        # What every genuine array of objects has: numpy.dtype, where numpy is fetched.
+        if text == "numpy" and _DTYPE.match(data, at):
+            if not isinstance(other, str):
+                self.stopped = True
+                return False
+            # Its import fails, or there is no such thing in it, or it is the one of numpy.
+            library = other.partition(".")[0]
+            self.stopped = library not in KNOWN
+            return is_standard(other)
+        return True
 
 
 def _is_name(found: re.Match[bytes] | None) -> bool:
