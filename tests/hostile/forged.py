@@ -402,6 +402,22 @@ FORGED: dict[str, tuple[bytes, str]] = {
         + b"t.",
         "another object to pickle.load",
     ),
+    "type-with-metadata": (
+        stored(np.zeros(2, np.dtype("f8", metadata={"rows": "a"}))),
+        "metadata",
+    ),
+    "date-type-with-metadata": (
+        stored(np.zeros(2, np.dtype("M8[s]", metadata={"rows": "a"}))),
+        "metadata",
+    ),
+    "object-type-with-metadata": (
+        stored(dtype("O8", (4, "|", None, None, None, -1, -1, 63, {"rows": "a"}))),
+        "metadata",
+    ),
+    "type-with-a-huge-alignment": (
+        stored(dtype("f8", (3, "<", None, None, None, -1, 1 << 900, 0))),
+        "array type",
+    ),
     "joblib-array-goes-on-and-on": (
         stored(joblib_array(b"N0" * 4_000, F8, (1_000,))),
         "pickle.load would run",
