@@ -38,6 +38,7 @@ from tests.hostile.build import (
 __all__ = ["FORGED", "UNEXPLAINED"]
 
 F8 = np.dtype("f8")
+OBJECT = np.dtype("O")
 CLASSIFIER = named("sklearn.tree._classes", "DecisionTreeClassifier")
 SPACE = call(named("types", "SimpleNamespace"))
 BUNCH = new(named("sklearn.utils._bunch", "Bunch"))
@@ -382,6 +383,40 @@ FORGED: dict[str, tuple[bytes, str]] = {
     "joblib-array-is-another-end": (
         PROTO + put(model(), 1) + joblib_array(b"0h\x01.".ljust(32, b"."), F8, (4,)) + b"\x86.",
         "pickle.load would run",
+    ),
+    **{
+        f"joblib-array-stores-{i}": (
+            stored(joblib_array((b"p" + number + b"\ncos\nsystem\n").ljust(32, b"\0"), F8, (4,))),
+            "pickle.load would run",
+        )
+        for i, number in enumerate(b"\x0c7 +7 \x0b7\r 007\x0c 1_0 7\0z -0".split(b" "))
+    },
+    "joblib-objects-recall-others": (
+        PROTO
+        + Code(MARK + push("posix") + b"\x94")
+        + joblib_array(
+            stored(late_array((2,), OBJECT, [Code(push("a") + b"\x94"), Code(b"h\0")])),
+            OBJECT,
+            (2,),
+        )
+        + b"t.",
+        "another object to pickle.load",
+    ),
+    "type-with-metadata": (
+        stored(np.zeros(2, np.dtype("f8", metadata={"rows": "a"}))),
+        "metadata",
+    ),
+    "date-type-with-metadata": (
+        stored(np.zeros(2, np.dtype("M8[s]", metadata={"rows": "a"}))),
+        "metadata",
+    ),
+    "object-type-with-metadata": (
+        stored(dtype("O8", (4, "|", None, None, None, -1, -1, 63, {"rows": "a"}))),
+        "metadata",
+    ),
+    "type-with-a-huge-alignment": (
+        stored(dtype("f8", (3, "<", None, None, None, -1, 1 << 900, 0))),
+        "array type",
     ),
     "joblib-array-goes-on-and-on": (
         stored(joblib_array(b"N0" * 4_000, F8, (1_000,))),

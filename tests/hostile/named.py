@@ -172,6 +172,7 @@ _PLACES = {
 }
 
 _TREE = new(named("sklearn.tree._classes", "DecisionTreeClassifier"))
+_PAIR = ("_parse_arg_template", "import os")
 _FROZEN = new(named("scipy.stats._continuous_distns", "norm_gen"))
 _TEMPLATE = """
 def _parse_args(self,  loc=0, scale=1):
@@ -240,6 +241,12 @@ _STATES: dict[str, Code] = {
     ),
     "scipy-runs-a-list": built(_FROZEN, [["_parse_arg_template", "import os"]]),
     "scipy-runs-a-tuple": built(_FROZEN, (("_parse_arg_template", "import os"), ("x", 1))),
+    "scipy-runs-a-set": built(_FROZEN, Code(b"(" + push(_PAIR) + b"\x91")),
+    "scipy-runs-a-filled-set": built(_FROZEN, Code(b"\x8f(" + push(_PAIR) + b"\x90")),
+    "scipy-runs-an-array": built(_FROZEN, np.array([["_parse_arg_template", "import os"]])),
+    "scipy-runs-a-tuple-of-sets": built(_FROZEN, Code(b"(" + push(_PAIR) + b"\x91\x85")),
+    "state-is-a-text": built(_TREE, "ab"),
+    "state-is-a-set": built(_TREE, Code(b"(" + push(("predict", 1)) + b"\x91")),
     "slots-in-a-bunch": built(NAMESPACE, (None, _items(BUNCH, append=REPLACED))),
     "slots-in-an-ordered-dict": built(
         NAMESPACE, (None, call(named("collections", "OrderedDict"), [["append", REPLACED]]))

@@ -566,6 +566,10 @@ def packed(form: str) -> bytes:
             head = bytearray(gzip.compress(plain))
             head[3] |= 16
             return bytes(head[:10]) + b"33\0" + bytes(head[10:])
+        case "times in gzip":
+            notes = (more[i : i + 4].ljust(4) for i in range(0, len(more), 4))
+            empty = gzip.compress(b"", mtime=0)
+            return gzip.compress(plain) + b"".join(empty[:4] + n + empty[8:] for n in notes)
         case "behind gzip":
             return gzip.compress(plain) + more
         case "behind zlib":
@@ -582,7 +586,7 @@ def packed(form: str) -> bytes:
 @pytest.mark.parametrize(
     "form",
     [
-        "the name in gzip", "a note in gzip", "behind gzip", "behind zlib", "behind bz2",
+        "the name in gzip", "a note in gzip", "times in gzip", "behind gzip", "behind zlib", "behind bz2",
         "behind xz", "behind lzma",
     ],
 )  # fmt: skip

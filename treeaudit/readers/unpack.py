@@ -219,6 +219,14 @@ def _spare(
         head = bytes(packed[at : at + _LONGEST_HEAD])
         if head[3] & ~_NAMED or (head[3] & _NAMED and not _FILE_NAME.match(head, 10)):
             yield "the header of a gzip stream", head[10:].partition(b"\0")[0] or head[3:4]
+    if compression == "gzip" and len(streams) > 2:
+        # Whoever packs a model writes one stream; a time and a name fit in the head of each.
+        heads = (bytes(packed[at : at + _LONGEST_HEAD]) for at in streams[1:-1])
+        more = b"".join(
+            head[4:10] + (head[10:].partition(b"\0")[0] if head[3] & _NAMED else b"")
+            for head in heads
+        )
+        yield "the headers of further gzip streams", more
     if streams and (rest := bytes(packed[streams[-1] :])):
         yield f"what follows the {compression} stream", rest
 

@@ -7,12 +7,14 @@ work on. Here the instructions are followed by what kinds of things they leave.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from mmap import mmap
 
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
+from treeaudit.readers.pickles.names import is_standard
 
-__all__ = ["would_run"]
+__all__ = ["Outer", "would_run"]
 
 # An array that comes so far is none.
 _MOST = 1_000
@@ -26,7 +28,7 @@ _SIZED = {**dict.fromkeys(b"\x8a\x8cCU", 1), **dict.fromkeys(b"\x8bBTX", 4)}
 _SIZED |= dict.fromkeys(b"\x8d\x8e\x96", 8)
 _TEXTS = b"TUX\x8c\x8dSV"
 _NAMES = re.compile(rb"([^\n]{1,512})\n([^\n]{1,512})\n")
-_INDEX = re.compile(rb"[pg][ \t+]*([0-9_]{1,10})\s*\n")
+_DTYPE = re.compile(rb"\x8c\x05dtype\x94?\x93")
 _WIDTH = {**dict.fromkeys(b"hq", 1), **dict.fromkeys(b"jr", 4)}
 # Stands for a dictionary with something in it.
 _FULL = {"": _NUMBER}
@@ -87,6 +89,44 @@ def would_run(
     return True
 
 
+@dataclass(slots=True)
+class Outer:
+    """What plain pickle has stored while it reads an array of objects of joblib.
+
+    joblib begins a pickle of its own there, with no objects stored. pickle.load
+    goes on counting, and may fetch other objects by the same numbers.
+    """
+
+    memo: dict[int, object]
+    stopped: bool = False
+
+    def store(self, index: int | None, value: object) -> None:
+        """Keep an object under a number, or under the next one."""
+        self.memo[len(self.memo) if index is None else index] = value
+
+    def misled(self, data: bytes | mmap, at: int, index: int, value: object) -> bool:
+        """Tell whether pickle would fetch another object than joblib, and go on with it."""
+        if self.stopped:
+            return False
+        if index not in self.memo:
+            self.stopped = True
+            return False
+        other = self.memo[index]
+        text = value if isinstance(value, str) else None
+        if other is value or (isinstance(other, str) and other == text):
+            return False
+        # What every genuine array of objects has: numpy.dtype, where numpy is fetched.
+        if text == "numpy" and _DTYPE.match(data, at):
+            if not isinstance(other, str):
+                self.stopped = True
+                return False
+            # Its import fails, or there is no such thing in it, or it is the one of numpy.
+            library = other.partition(".")[0]
+            self.stopped = library not in KNOWN
+            return is_standard(other)
+        return True
+
+
 def _is_name(found: re.Match[bytes] | None) -> bool:
     """Tell whether it can be imported; what is no text ends in an error here and in pickle."""
     parts = b".".join(found.groups()).decode().split(".") if found is not None else [""]
@@ -117,6 +157,13 @@ def _above_mark(mine: list[object]) -> list[object]:
     return above
 
 
+def _line_end(data: bytes | mmap, at: int) -> int:
+    end = data.find(b"\n", at, at + _LONGEST)
+    if end < 0:
+        raise StopIteration if at + _LONGEST < len(data) else ValueError
+    return end
+
+
 def _step(
     data: bytes | mmap,
     at: int,
@@ -137,18 +184,18 @@ def _step(
         at += width + int.from_bytes(data[at : at + width], "little")
         mine.append("" if opcode in _TEXTS else _NUMBER)
     elif opcode in b"ILFSV":
-        end = data.find(b"\n", at, at + _LONGEST)
         if opcode == ord("S") and data[at] not in b"'\"":
             raise ValueError
-        if end < 0:
-            raise StopIteration if at + _LONGEST < len(data) else ValueError
-        at = end + 1
+        at = _line_end(data, at) + 1
         mine.append("" if opcode in _TEXTS else _NUMBER)
     elif opcode in b"pqrghj\x94":
         number = len(memo) + sum(one not in memo for one in own)
         if opcode in b"pg":
-            found = _INDEX.match(data, at - 1)
-            number, at = (int(found[1]), found.end()) if found is not None else (-1, at)
+            end = _line_end(data, at)
+            # As C does: whatever `int` takes, up to a zero byte.
+            number, at = int(data[at:end].partition(b"\0")[0]), end + 1
+            if number < 0:
+                raise ValueError
         elif opcode != 0x94:
             number = int.from_bytes(data[at : at + _WIDTH[opcode]], "little")
             at += _WIDTH[opcode]

@@ -42,8 +42,33 @@ class DType:
         return max(1, len(state[4])) if isinstance(state[4], dict) else 1
 
     def describe(self, state: object) -> None:
-        """Take what the file adds to the code: byte order, fields, size."""
+        """Take what the file adds to the code: byte order, fields, size.
+
+        Raises
+        ------
+        ReadError
+            If it holds more than numpy needs, such as the metadata of its maker.
+        """
+        if isinstance(state, tuple) and len(state) in (7, 8, 9):
+            if not all(n.__class__ is int and -1 <= n < 1 << 31 for n in state[6:8]):
+                raise ReadError("an array type is not described as numpy does")
+            if not self._is_plain(*state[8:]):
+                raise UnsupportedModelError("an array type with metadata cannot be read")
         self.state, self.made = state, None
+
+    def _is_plain(self, notes: object = None) -> bool:
+        """Tell whether it holds no metadata: nothing, or the unit of a date."""
+        if self.code.lstrip("<>|=")[:1] not in ("m", "M"):
+            return _is_empty(notes)
+        match notes:
+            case None:
+                return True
+            case (metadata, (bytes() | str() as unit, int() as n, int() as part, int() as event)):
+                small = all(0 < number < 1 << 31 for number in (n, part, event))
+                return (
+                    (metadata is None or metadata == {}) and len(unit) <= len("generic") and small
+                )
+        return False
 
     def build(self) -> np.dtype[np.generic]:
         """Return the numpy dtype, made once.
@@ -64,7 +89,7 @@ class DType:
         if int(match[1] or 0) > Most.record:
             raise ReadError(f"an array element of {match[1]} bytes is too large")
         state = self.state if isinstance(self.state, tuple) else ()
-        # Nine have the unit of a date.
+        # Nine have the unit of a date; see `describe`.
         if self.state is not None and (len(state) not in (7, 8, 9) or state[0] not in (3, 4)):
             raise ReadError("an array type is not described as numpy does")
         if len(state) > 7 and (state[7].__class__ is not int or state[7] & _POINTERS):
@@ -133,6 +158,10 @@ class DType:
             )
         except (TypeError, ValueError):
             raise ReadError("a record type is damaged") from None
+
+
+def _is_empty(metadata: object) -> bool:
+    return metadata is None or (isinstance(metadata, dict) and not metadata)
 
 
 def not_described(dtype: object) -> ReadError:

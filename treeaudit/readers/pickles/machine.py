@@ -8,7 +8,7 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Limits, Most, show, text_bytes
 from treeaudit.readers.pickles.arrays import LateArray
-from treeaudit.readers.pickles.as_pickle import would_run
+from treeaudit.readers.pickles.as_pickle import Outer, would_run
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.construct import ADVICE, call, create, excused
 from treeaudit.readers.pickles.dtypes import DType, gaps
@@ -59,6 +59,8 @@ class Machine:
         # What was made at a place of the stack and may still be filled there, by height.
         self.unfinished: dict[int, object] = {}
         self.memo: dict[int, object] = {}
+        # In an array of objects: what pickle, which knows no such arrays, has stored so far.
+        self.outer: Outer | None = None
         self.highest = -1
         self.announced = 0
         self.oddities: list[Oddity] = []
@@ -292,7 +294,8 @@ class Machine:
             )
 
     def read_nested(self) -> object:
-        inner = self._run_inside(self.data, self.at)
+        self.spend(100 * len(self.memo))
+        inner = self._run_inside(self.data, self.at, Outer(dict(self.memo)))
         self.at = inner.at
         return inner.result
 
@@ -302,7 +305,7 @@ class Machine:
             self.note(n, "bytes behind an array in a file beside it")
         return inner.result
 
-    def _run_inside(self, data: bytes | mmap, at: int) -> "Machine":
+    def _run_inside(self, data: bytes | mmap, at: int, outer: Outer | None = None) -> "Machine":
         if self.nested == 0:
             raise ModelTooLargeError("the file has pickles within pickles within pickles")
         inner = Machine(data, at, self.limits, self.nested - 1, self.steps)
@@ -310,15 +313,19 @@ class Machine:
         inner.paid = self.paid
         inner.mentioned, inner.companions = self.mentioned, self.companions
         inner.excused, inner.oddities = self.excused, self.oddities
-        inner.doubts = self.doubts
+        inner.doubts, inner.outer = self.doubts, outer
         inner.result = inner.run()
         self.budget, self.instructions = inner.budget, inner.instructions
         self.paid = inner.paid
         return inner
 
-    def remember(self, index: int) -> None:
+    def remember(self, number: int | None = None) -> None:
+        """Store what is on top under a number, or under the next one."""
         self.spend(100)
         memo = self.memo
+        index = len(memo) if number is None else number
+        if self.outer is not None:
+            self.outer.store(number, self.top())
         if index in memo:
             self.doubt(f"stores a second object as number {index:,}")
         # Without the numbers of objects that nobody recalls there are gaps.
@@ -332,6 +339,11 @@ class Machine:
             value = self.memo[index]
         except KeyError:
             raise ReadError(f"byte {self.at - 1:,} recalls what was never stored") from None
+        if self.outer is not None and self.outer.misled(self.data, self.at, index, value):
+            raise UnsafeModelError(
+                f"an array of objects of the joblib file recalls number {index:,} (byte "
+                f"{self.at - 1:,}), which is another object to pickle.load: {ADVICE}"
+            )
         kind = type(value)
         if (kind is LateArray and value.content is None) or (  # type: ignore[attr-defined]
             kind is DType and value.state is None  # type: ignore[attr-defined]

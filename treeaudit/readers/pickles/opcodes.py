@@ -216,7 +216,7 @@ _ACTIONS: dict[str, Step] = {
     "\x91": frozen_set,
     "\x92": new_object_with_names,
     "\x93": stack_global,
-    "\x94": lambda m: m.remember(len(m.memo)),
+    "\x94": lambda m: m.remember(),
     "\x95": frame,
     "\x96": lambda m: blob(m, m.unsigned(8)),
     "\x97": lambda m: refuse(m, "an outside buffer"),

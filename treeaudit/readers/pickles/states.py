@@ -79,7 +79,7 @@ def check_state(cls: Global, state: object, at: int) -> None:
     Raises
     ------
     UnsafeModelError
-        If a key shadows a method or cannot be told.
+        If a key shadows a method or cannot be told, as in a state of a kind that no pickler writes.
     ReadError
         If an attribute has a name that is no text.
 
@@ -95,7 +95,7 @@ def check_state(cls: Global, state: object, at: int) -> None:
             f"the file changes what {show(cls)} returns (byte {at:,}), which other code shares: "
             "do not load it with pickle, joblib or skops"
         )
-    if isinstance(state, Inert) and is_standard(state.cls.module):
+    if not _is_written(cls, state):
         raise _computed(cls, at)
     for part in (state, *state) if isinstance(state, tuple | list) else (state,):
         match part:
@@ -120,6 +120,31 @@ def _check_names(cls: Global, state: dict[object, object], at: int) -> None:
             f"the file gives a {show(cls)} an attribute whose name is no text{place}, "
             "which no library does: it is damaged or forged"
         )
+
+
+def _is_written(cls: Global, state: object) -> bool:
+    """Tell whether a pickler writes such a state for the class.
+
+    Other than a dictionary, whatever yields pairs can fill one: a set, an array, a table.
+    Their keys cannot be told here.
+    """
+    if isinstance(state, dict | None):
+        return True
+    if isinstance(state, Inert) and is_standard(state.cls.module):
+        return False
+    if cls.module.partition(".")[0] not in KNOWN and not is_standard(cls.module):
+        return True
+    if isinstance(state, Inert):
+        # How pandas before 1.0 wrote a table.
+        return cls.module.startswith("pandas.") and "Manager" in state.kind
+    if isinstance(state, list):
+        return all(isinstance(part, tuple | list) for part in state)
+    # What a distribution of scipy is given, it runs.
+    return (
+        isinstance(state, tuple)
+        and not cls.module.startswith("scipy.stats")
+        and not any(isinstance(part, set | frozenset) for part in state)
+    )
 
 
 def _computed(cls: Global, at: int) -> UnsafeModelError:
