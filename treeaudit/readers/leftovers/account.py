@@ -13,7 +13,7 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.fitted_values import FittedValues
-from treeaudit.readers.leftovers.forms import NAME, VERSION, Sizes
+from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.values import MOST_OBJECTS, listed
@@ -27,6 +27,7 @@ __all__ = ["Account"]
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
 _MOST_KEYS = 32
 _DEEPEST = 6
+_LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
@@ -67,7 +68,9 @@ class Account(FittedValues):
         elif model.pairs:
             self.leave(place, "items", model.pairs)
         for i, part in enumerate(model.args):
-            self.check(part, "s", place, f"({i})", sizes, "")
+            # The model for a column of an `IterativeImputer` stands in a triplet.
+            forms = "so1" if model.kind == "_ImputerTriplet" else "s"
+            self.check(part, forms, place, f"({i})", sizes, "")
         if model.items:
             self.leave(place, "items", model.items)
 
@@ -112,9 +115,9 @@ class Account(FittedValues):
             self.classes(value, place)
         elif name in _NAMING:
             width = width_of(model)
-            # A search states none: its names are those of a model of the file.
-            fits = sizes if width is None and _is_search(model) else frozenset({width or 0})
-            self.check(value, "n", place, name, fits, name)
+            # Searches and stacks state none: their names are those of a model of the file.
+            lent = width is None and model.kind.endswith(_LENT)
+            self.check(value, "n", place, name, sizes if lent else frozenset({width or 0}), name)
         elif name == "class_weight" and isinstance(value, dict | list):
             self.class_weight(value, place, sizes)
         elif name == "cv_results_" and isinstance(value, dict | Inert):
@@ -240,7 +243,9 @@ class Account(FittedValues):
         if self._are_names(row):
             self._seen.add(id(value))
             return
-        word = isinstance(value, str) and (value.isalpha() or VERSION.fullmatch(value))
+        word = isinstance(value, str) and (
+            value.isalpha() or VERSION.fullmatch(value) or DATE.fullmatch(value)
+        )
         plain = isinstance(value, int | float) and not (
             isinstance(value, int) and value.bit_length() > 64
         )
@@ -250,10 +255,6 @@ class Account(FittedValues):
             self._plain -= 1
             return
         self.leave(above, step, value)
-
-
-def _is_search(model: Inert) -> bool:
-    return model.kind.endswith("SearchCV")
 
 
 def _repeats(model: Inert, schema: object) -> bool:

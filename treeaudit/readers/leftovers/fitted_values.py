@@ -21,6 +21,7 @@ _MOST_CANDIDATES = 1_000
 _RESULT = re.compile(
     r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
+    r"|n_features|split\d{1,4}_(ranking|support)"
 )
 
 
@@ -133,6 +134,18 @@ class FittedValues(Values):
             self._seen.add(id(value))
             self.check(value.state, "osd2", place, "cv_results_", frozenset(range(64)), "")
             value = value.pairs
+        widths = arrived(value.get("n_features"))
+        if isinstance(widths, np.ndarray) and 0 < widths.size <= max(self._facts.sizes):
+            # Columns left out one after the other: no more candidates than columns.
+            self._seen.add(id(value))
+            lengths = frozenset({widths.size, *self._facts.sizes})
+            for key, part in value.items():
+                shown = f"cv_results_['{mask(key)}']"
+                if isinstance(key, str) and _RESULT.fullmatch(key):
+                    self.check(part, "2", place, shown, lengths, "")
+                else:
+                    self.leave(place, shown, (key, part))
+            return
         tried = arrived(value.get("params"))
         if not isinstance(tried, list) or not 0 < len(tried) <= _MOST_CANDIDATES:
             self.leave(place, "cv_results_", value)

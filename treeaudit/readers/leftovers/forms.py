@@ -8,6 +8,7 @@ from treeaudit.readers.leftovers.attributes import is_option
 from treeaudit.readers.types import Array
 
 __all__ = [
+    "DATE",
     "NAME",
     "VERSION",
     "Sizes",
@@ -16,6 +17,7 @@ __all__ = [
     "fits",
     "is_choice",
     "is_constant",
+    "is_identity",
     "is_setting",
     "is_sorted",
 ]
@@ -27,6 +29,7 @@ NAME = re.compile(r"[A-Za-z_][\w .:-]{0,39}")
 """What people call a step, a key or an attribute."""
 
 VERSION = re.compile(r"\d{1,4}(\.\w{1,8}){1,4}")
+DATE = re.compile(r"(19|20)\d\d-(0[1-9]|1[0-2])-[0-3]\d")
 _PHRASE = re.compile(
     r"You are accessing a training score \('\w{1,40}'\), which will not be available by default "
     r"any more in 0\.21\. If you need training scores, please set return_train_score=True"
@@ -68,6 +71,12 @@ def fits(shape: tuple[int, ...], sizes: Sizes) -> bool:
 def is_constant(a: Array) -> bool:
     """Tell whether all entries are the same."""
     return a.size > 0 and bool(np.all(a == a.flat[0]))
+
+
+def is_identity(a: Array) -> bool:
+    """Tell whether this is the identity matrix."""
+    square = a.ndim == 2 and a.shape[0] == a.shape[1] <= 1_000
+    return square and a.dtype == np.float64 and a.tobytes() == np.eye(len(a)).tobytes()
 
 
 def ends_alike(a: Array, sizes: Sizes) -> bool:

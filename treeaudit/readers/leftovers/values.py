@@ -14,6 +14,7 @@ from treeaudit.readers.leftovers.forms import (
     fits,
     is_choice,
     is_constant,
+    is_identity,
     is_setting,
     is_sorted,
 )
@@ -193,7 +194,7 @@ class Values:
             return
         known = a.dtype.kind in "biuf" and a.ndim + depth <= max(most, "s" in forms)
         short = fits(a.shape, sizes) or is_constant(a) or (a.ndim == 1 and ends_alike(a, sizes))
-        ordered = name in _SORTED and is_sorted(a, sizes)
+        ordered = (name in _SORTED and is_sorted(a, sizes)) or (name == "_c" and is_identity(a))
         if (known and (short or ordered)) or (a.ndim == 1 and is_choice(a, sizes)):
             self._seen.add(id(a))
         else:
