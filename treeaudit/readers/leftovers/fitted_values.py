@@ -5,11 +5,12 @@ import re
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.forms import Sizes, is_sorted
+from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound
 from treeaudit.readers.leftovers.nodes import is_path_length
 from treeaudit.readers.leftovers.values import FEW, Values
 from treeaudit.readers.leftovers.weights import mask, weigh
 from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
@@ -25,6 +26,22 @@ _RESULT = re.compile(
 )
 
 
+def _is_drawn(generator: Inert) -> bool:
+    """Tell whether the words of a Mersenne Twister look drawn: half of all bits, no word twice."""
+    todo = [generator]
+    while todo:
+        part = arrived(todo.pop())
+        if isinstance(part, Inert):
+            todo += [*part.args, part.state]
+        elif isinstance(part, dict | tuple | list):
+            todo += part.values() if isinstance(part, dict) else part
+        elif isinstance(part, np.ndarray) and len(part) > 8:
+            ones = np.unpackbits(np.ascontiguousarray(part).view(np.uint8)).mean()
+            if abs(ones - 0.5) > 0.03 or len(np.unique(part)) < len(part) - 2:
+                return False
+    return True
+
+
 class FittedValues(Values):
     """Adds what fitting writes in a form of its own."""
 
@@ -34,7 +51,7 @@ class FittedValues(Values):
             return
         own = name in _OWN_GENERATORS
         known = own or (name in _GENERATORS and self._generators > 0)
-        if weigh((value,), set()) > 6_000 or not known:
+        if weigh((value,), set()) > 6_000 or not known or not _is_drawn(value):
             self.leave(place, name, value)
             return
         weigh((value,), self._seen)
@@ -59,7 +76,8 @@ class FittedValues(Values):
         """Explain the list of the values of one column."""
         if id(part) in self._seen:
             return
-        if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in "OUSbiuf":
+        plain = isinstance(part, np.ndarray) and part.ndim == 1
+        if not plain or not (part.dtype.kind in "OUS" or is_sound(part)):
             self.leave(place, step, part)
             return
         people = self._facts.n_records
@@ -157,9 +175,8 @@ class FittedValues(Values):
             if not isinstance(key, str) or not _RESULT.fullmatch(key):
                 self.leave(place, shown, (key, part))
                 continue
-            masked = isinstance(part, Inert) and part.kind in ("_mareconstruct", "MaskedArray")
-            if masked and weigh((part,), set()) <= 64 * (n + 8):
-                self._seen.add(id(part))
+            if isinstance(part, Inert) and part.kind in ("_mareconstruct", "MaskedArray"):
+                self._masked(part, [arrived(one) for one in tried], key, place, shown)
                 continue
             if part is tried:
                 self._seen.add(id(part))
@@ -167,3 +184,43 @@ class FittedValues(Values):
                     self.check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
             else:
                 self.check(part, "osn1", place, shown, frozenset({n}), "")
+
+    def _masked(self, part: Inert, tried: list[object], key: str, place: Place, shown: str) -> None:
+        """Explain a column of what was tried: the values that the candidates state."""
+        name, n, state = key.removeprefix("param_"), len(tried), part.state
+        stated = [one.get(name) if isinstance(one, dict) else None for one in tried]
+        has = [isinstance(one, dict) and name in one for one in tried]
+        values, mask_, kind, fill = None, None, None, None
+        if isinstance(state, tuple) and len(state) == 7 and state[1] == (n,) and any(has):
+            _, _, kind, _, values, mask_, fill = state
+        plain = all(_is_plain(one) for one in (*part.args[2:], fill)) and not part.pairs
+        if isinstance(kind, DType) and isinstance(values, bytes | memoryview) and not kind.n_fields:
+            made = kind.build()
+            fits = made.kind in "biuf" and len(values) == n * made.itemsize
+            values = np.frombuffer(values, made).tolist() if fits else None
+        covered = isinstance(mask_, bytes | memoryview) and bytes(mask_) == bytes(
+            not one for one in has
+        )
+        if (
+            plain and covered and isinstance(values, list) and len(values) == n
+            and all(
+                _is_same(arrived(one), arrived(other)) if there else isinstance(one, int | float)
+                for one, other, there in zip(values, stated, has, strict=True)
+            )
+        ):  # fmt: skip
+            self._seen.update({id(part), id(state), id(state[4])})
+        else:
+            self.leave(place, shown, part)
+
+
+def _is_plain(one: object) -> bool:
+    one = arrived(one)
+    if isinstance(one, np.ndarray):
+        return one.size == 1 and (one.dtype.kind in "biuf" or one.tolist() in ("?", "N/A", ["?"]))
+    return one is None or isinstance(one, bool | float) or one in ("?", "N/A", (0,), "b", b"b")
+
+
+def _is_same(one: object, other: object) -> bool:
+    if isinstance(one, int | float | str) and isinstance(other, int | float | str):
+        return one == other or (one != one and other != other)
+    return one is other or (type(one) is type(other) and one == other)

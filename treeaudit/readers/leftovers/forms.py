@@ -20,6 +20,7 @@ __all__ = [
     "is_identity",
     "is_setting",
     "is_sorted",
+    "is_sound",
 ]
 
 Sizes = frozenset[int]
@@ -68,9 +69,24 @@ def fits(shape: tuple[int, ...], sizes: Sizes) -> bool:
     return all(n in sizes or n < 2 for n in shape)
 
 
+def _bits(a: Array) -> Array:
+    """Return a row of bytes per entry: 0.0 and -0.0 are equal, and say something."""
+    return np.ascontiguousarray(a).view(np.uint8).reshape(a.size, a.itemsize)
+
+
+def is_sound(a: Array) -> bool:
+    """Tell whether the bytes of an array say no more than its values.
+
+    A logical entry has 255 ways to be true, and a long double bytes that no value has.
+    """
+    if a.dtype.kind == "b":
+        return not a.size or int(_bits(a).max()) <= 1
+    return a.dtype.kind in "iuf" and a.dtype.itemsize <= 8
+
+
 def is_constant(a: Array) -> bool:
     """Tell whether all entries are the same."""
-    return a.size > 0 and bool(np.all(a == a.flat[0]))
+    return a.size > 0 and bool(np.all(_bits(a) == _bits(a.ravel()[:1])))
 
 
 def is_identity(a: Array) -> bool:
@@ -81,7 +97,9 @@ def is_identity(a: Array) -> bool:
 
 def ends_alike(a: Array, sizes: Sizes) -> bool:
     """Tell whether everything behind as many entries as there are members is the same."""
-    other = np.flatnonzero(a != a[-1])
+    if not a.size:
+        return False
+    other = np.flatnonzero((_bits(a) != _bits(a[-1:])).any(axis=1))
     return bool(len(other)) and int(other[-1]) < max(sizes, default=0)
 
 
@@ -100,5 +118,9 @@ def is_sorted(a: Array, sizes: Sizes) -> bool:
     if a.dtype.kind not in "iuf":
         return a.dtype.kind == "b"
     later, earlier = a[1:], a[:-1]
+    missing = np.isnan(a[:-1] if a.ndim == 1 else a)
+    if missing.any():
+        # Nothing is above or below it; among categories it stands last.
+        return False
     falls, rises = np.less(later, earlier), np.greater(later, earlier)
     return not bool(falls.any()) or not bool(rises.any())

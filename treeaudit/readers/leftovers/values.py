@@ -17,6 +17,7 @@ from treeaudit.readers.leftovers.forms import (
     is_identity,
     is_setting,
     is_sorted,
+    is_sound,
 )
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.weights import mask
@@ -192,7 +193,7 @@ class Values:
             else:
                 self.leave(place, step, a)
             return
-        known = a.dtype.kind in "biuf" and a.ndim + depth <= max(most, "s" in forms)
+        known = is_sound(a) and a.ndim + depth <= max(most, "s" in forms)
         short = fits(a.shape, sizes) or is_constant(a) or (a.ndim == 1 and ends_alike(a, sizes))
         ordered = (name in _SORTED and is_sorted(a, sizes)) or (name == "_c" and is_identity(a))
         if (known and (short or ordered)) or (a.ndim == 1 and is_choice(a, sizes)):
