@@ -190,25 +190,31 @@ class FittedValues(Values):
         name, n, state = key.removeprefix("param_"), len(tried), part.state
         stated = [one.get(name) if isinstance(one, dict) else None for one in tried]
         has = [isinstance(one, dict) and name in one for one in tried]
-        values, mask_, kind, fill = None, None, None, None
-        if isinstance(state, tuple) and len(state) == 7 and state[1] == (n,) and any(has):
-            _, _, kind, _, values, mask_, fill = state
+        values, hidden, kind, fill = None, None, None, None
+        if isinstance(state, tuple) and len(state) == 7 and state[1] == (n,):
+            _, _, kind, _, values, hidden, fill = state
+        elif isinstance(state, dict) and state.keys() == {"_data", "_mask"}:
+            values, hidden = arrived(state["_data"]), arrived(state["_mask"])
         plain = all(_is_plain(one) for one in (*part.args[2:], fill)) and not part.pairs
+        if isinstance(values, np.ndarray) and (values.dtype == object or is_sound(values)):
+            values = values.tolist()
         if isinstance(kind, DType) and isinstance(values, bytes | memoryview) and not kind.n_fields:
             made = kind.build()
             fits = made.kind in "biuf" and len(values) == n * made.itemsize
-            values = np.frombuffer(values, made).tolist() if fits else None
-        covered = isinstance(mask_, bytes | memoryview) and bytes(mask_) == bytes(
-            not one for one in has
-        )
+            raw = np.frombuffer(values, made) if fits else None
+            values = raw.tolist() if raw is not None and is_sound(raw) else None
+        if isinstance(hidden, np.ndarray):
+            hidden = hidden.tobytes() if hidden.ndim else bytes(n) if not hidden else None
+        covered = isinstance(hidden, bytes | memoryview) and any(has)
+        covered = covered and bytes(hidden) == bytes(not one for one in has)
         if (
             plain and covered and isinstance(values, list) and len(values) == n
             and all(
-                _is_same(arrived(one), arrived(other)) if there else isinstance(one, int | float)
+                _is_same(arrived(one), arrived(other)) if there else isinstance(one, int | float | None)
                 for one, other, there in zip(values, stated, has, strict=True)
             )
         ):  # fmt: skip
-            self._seen.update({id(part), id(state), id(state[4])})
+            self._seen.add(id(part))
         else:
             self.leave(place, shown, part)
 
