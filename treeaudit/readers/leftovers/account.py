@@ -16,7 +16,7 @@ from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
-from treeaudit.readers.leftovers.values import MOST_OBJECTS, listed
+from treeaudit.readers.leftovers.values import FEW, MOST_OBJECTS, listed
 from treeaudit.readers.leftovers.weights import mask, not_explained, weigh
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -25,7 +25,6 @@ from treeaudit.readers.walk import Place
 __all__ = ["Account"]
 
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
-_MOST_KEYS = 32
 _DEEPEST = 6
 _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _PLAIN = (type(None), bool, float)
@@ -103,8 +102,13 @@ class Account(FittedValues):
         self, value: object, forms: str, place: Place, model: Inert, name: str, sizes: Sizes
     ) -> None:
         value, self._objects = arrived(value), MOST_OBJECTS
+        self._settings = 4 * FEW if "param" in name else FEW
         if isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
             self.generator(value, place, name)
+        elif name == "_sklearn_output_config" and not (
+            isinstance(value, dict) and value.keys() <= {"transform", "dense"}
+        ):
+            self.leave(place, name, value)
         elif name in ("_fit_X", "_sample_weight") and id(value) in self._seen:
             return
         elif name in ("categories_", "known_categories"):
@@ -220,8 +224,8 @@ class Account(FittedValues):
             self._seen.add(id(value))
             return
         self._seen.add(id(value))
-        for i, (key, part) in enumerate(pairs.items()):
-            named = i < _MOST_KEYS and isinstance(key, str) and NAME.fullmatch(key)
+        for key, part in pairs.items():
+            named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
             step = f"['{key}']" if named else f"['{mask(key)}']"
             if not named:
                 self._beside(place, step, key, sizes)
@@ -231,7 +235,8 @@ class Account(FittedValues):
 
     def _are_names(self, parts: list[object]) -> bool:
         texts = [part for part in parts if isinstance(part, str)]
-        if not texts or len(texts) < len(parts):
+        # No text twice: the labels of people are no list of names.
+        if not texts or len(set(texts)) < len(parts):
             return False
         if len(texts) in (self._facts.classes | self._facts.sizes) and max(map(len, texts)) <= 64:
             return True

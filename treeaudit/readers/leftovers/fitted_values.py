@@ -116,12 +116,13 @@ class FittedValues(Values):
 
     def class_weight(self, value: object, place: Place, sizes: Sizes) -> None:
         """Explain a weight for each class."""
+        self._settings = FEW * max(20, *self._facts.classes)
         each = value[:FEW] if isinstance(value, list) else [value]
         if isinstance(value, list) and len(value) > FEW:
             self.leave(place, "class_weight", value[FEW:])
         for one in each:
             if isinstance(one, dict) and len(one) <= max(20, *self._facts.classes):
-                self._dict(one, "s", place, "class_weight", sizes, "class_weight", 4)
+                self._dict(one, "", place, "class_weight", sizes, "class_weight", 4)
             else:
                 self.check(one, "", place, "class_weight", sizes, "class_weight")
         if isinstance(value, list):
@@ -181,6 +182,7 @@ class FittedValues(Values):
             if part is tried:
                 self._seen.add(id(part))
                 for i, one in enumerate(tried):
+                    self._settings = FEW
                     self.check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
             else:
                 self.check(part, "osn1", place, shown, frozenset({n}), "")
@@ -210,7 +212,9 @@ class FittedValues(Values):
         if (
             plain and covered and isinstance(values, list) and len(values) == n
             and all(
-                _is_same(arrived(one), arrived(other)) if there else isinstance(one, int | float | None)
+                _is_same(arrived(one), arrived(other))
+                if there
+                else isinstance(one, int | float | None)
                 for one, other, there in zip(values, stated, has, strict=True)
             )
         ):  # fmt: skip
