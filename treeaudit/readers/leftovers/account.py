@@ -254,7 +254,10 @@ class Account(FittedValues):
         plain = isinstance(value, int | float) and not (
             isinstance(value, int) and value.bit_length() > 64
         )
-        if value is None or (isinstance(value, str) and value in self._facts.texts):
+        known = value is None or (isinstance(value, str) and value in self._facts.texts)
+        if known and self._words:
+            # Some of them, one after the other, would be the labels of people.
+            self._words -= 1
             return
         if (plain or (word and len(str(value)) <= 20)) and self._plain:
             self._plain -= 1

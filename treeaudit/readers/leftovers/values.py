@@ -98,6 +98,7 @@ class Values:
         self._more: list[Leftover] = []
         self._generators = 2
         self._plain = FEW
+        self._words = MOST_OBJECTS
         self._objects = MOST_OBJECTS
         # Settings deeper in one attribute than it has axes; keys that nobody knows in the file.
         self._settings = FEW
