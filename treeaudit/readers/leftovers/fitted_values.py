@@ -28,7 +28,7 @@ _RESULT = re.compile(
 
 def _is_drawn(generator: Inert) -> bool:
     """Tell whether the words of a Mersenne Twister look drawn: half of all bits, no word twice."""
-    todo = [generator]
+    todo: list[object] = [generator]
     while todo:
         part = arrived(todo.pop())
         if isinstance(part, Inert):
@@ -76,8 +76,10 @@ class FittedValues(Values):
         """Explain the list of the values of one column."""
         if id(part) in self._seen:
             return
-        plain = isinstance(part, np.ndarray) and part.ndim == 1
-        if not plain or not (part.dtype.kind in "OUS" or is_sound(part)):
+        if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in "OUSbiuf":
+            self.leave(place, step, part)
+            return
+        if part.dtype.kind not in "OUS" and not is_sound(part):
             self.leave(place, step, part)
             return
         people = self._facts.n_records
@@ -208,7 +210,7 @@ class FittedValues(Values):
         if isinstance(hidden, np.ndarray):
             hidden = hidden.tobytes() if hidden.ndim else bytes(n) if not hidden else None
         covered = isinstance(hidden, bytes | memoryview) and any(has)
-        covered = covered and bytes(hidden) == bytes(not one for one in has)
+        covered = covered and hidden == bytes(not one for one in has)
         if (
             plain and covered and isinstance(values, list) and len(values) == n
             and all(
