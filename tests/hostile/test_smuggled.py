@@ -238,6 +238,72 @@ PLACES = {
 }  # fmt: skip
 
 
+def _nested(values):
+    while len(values) > 16:
+        values = [values[i : i + 16] for i in range(0, len(values), 16)]
+    return values
+
+
+def _masked(first):
+    column = np.empty(2, dtype=object)
+    column[:] = [first, 3]
+    return {"params": [{"max_depth": 2}, {"max_depth": 3}], "param_max_depth": np.ma.array(column)}
+
+
+def _twister():
+    words = np.frombuffer(np.packbits(Y[:2_000]).tobytes().ljust(2_496, b"\0"), "u4")
+    generator = np.random.RandomState(0)
+    generator.set_state(("MT19937", words, 624, 0, 0.0))
+    return generator
+
+
+_BITS = np.unpackbits(HIDDEN.view(np.uint8))
+_WIDE = np.ones(len(HIDDEN), np.longdouble)
+_WIDE.view(np.uint8).reshape(ROWS, -1)[:, 10:] = 65
+_MISSING = (HIDDEN.view(np.uint64) >> 16 | 0x7FF8 << 48).view(np.float64)
+_KEYS = [f"row {text.replace(';', ' ').replace('-', '_')}"[:39] for text in TEXTS]
+# Lists in lists, keys, bits that no value shows: each a way that was once free.
+FORMS = {
+    "nested": ("kw_args", {"data": _nested(HIDDEN.ravel().tolist())}),
+    "inverse": ("inv_kw_args", _nested(HIDDEN.ravel().tolist())),
+    "nested keys": ("inv_kw_args", {f"a{i}": dict.fromkeys(_KEYS[16 * i : 16 * i + 16]) for i in range(16)}),
+    "minus zero": ("inv_kw_args", np.where(_BITS, -0.0, 0.0).astype("f2")),
+    "long doubles": ("inv_kw_args", _WIDE),
+    "bytes of truth": ("inv_kw_args", np.maximum(1, HIDDEN.view(np.uint8)).ravel().view(bool)),
+    "output": ("_sklearn_output_config", {f"k{i}": dict.fromkeys(_KEYS[16 * i : 16 * i + 16]) for i in range(16)}),
+    "generator": ("random_state", _twister()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_that_hold_more_than_they_show(name, tmp_path) -> None:
+    model = piped(FunctionTransformer())
+    where, value = FORMS[name]
+    setattr(model.steps[-1 if name == "generator" else 0][1], where, value)
+    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes > 500
+
+
+@pytest.mark.parametrize("first", [CSV, HIDDEN.tobytes(), HIDDEN.tolist()])
+def test_masked_columns_of_a_search(first, tmp_path) -> None:
+    model = search()
+    model.cv_results_ = _masked(first)
+    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes > 10_000
+
+
+def test_missing_numbers_are_not_sorted(tmp_path) -> None:
+    model = piped(QuantileTransformer(n_quantiles=50))
+    model.steps[0][1].quantiles_ = _MISSING
+    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes == HIDDEN.nbytes
+
+
+def test_keys_in_bundles_of_bundles(tmp_path) -> None:
+    parts = {f"p{i}": dict.fromkeys(_KEYS[32 * i : 32 * i + 32]) for i in range(32)}
+    for hidden in (parts,):
+        model = DecisionTreeClassifier(max_leaf_nodes=4).fit(X, np.where(Y, "yes", "no"))
+        found = verdict({"model": model, "more": hidden}, tmp_path / "m.pkl")["TA206"]
+        assert found.details.unexplained_bytes > 1_000
+
+
 def _with(model, **more):
     for name, value in more.items():
         setattr(model, name, value)

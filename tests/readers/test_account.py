@@ -9,11 +9,17 @@ import pandas as pd
 import pytest
 from sklearn import ensemble, tree
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.compose import (
+    ColumnTransformer,
+    TransformedTargetRegressor,
+    make_column_selector,
+)
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold
-from sklearn.impute import SimpleImputer
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.feature_selection import RFECV, SelectFromModel, SelectKBest, VarianceThreshold
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import IterativeImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
@@ -31,6 +37,7 @@ from sklearn.preprocessing import (
     PowerTransformer,
     QuantileTransformer,
     RobustScaler,
+    SplineTransformer,
     StandardScaler,
     TargetEncoder,
 )
@@ -177,6 +184,26 @@ def test_tables(model) -> None:
 @pytest.mark.parametrize("model", REGRESSORS, ids=lambda m: str(m)[:40].replace("\n", ""))
 def test_regressors(model) -> None:
     assert unexplained(model.fit(X, abs(NUMBER))) == []
+
+
+OFTEN = [
+    _table(("n", SimpleImputer(), COLUMNS)).set_output(transform="pandas"),
+    _table(("n", "passthrough", make_column_selector(dtype_include="number"))),
+    CalibratedClassifierCV(FrozenEstimator(T(max_depth=2).fit(FRAME[COLUMNS], WORDS))),
+    CalibratedClassifierCV(T(max_depth=2), method="temperature", cv=2),
+    ensemble.StackingClassifier([("a", _table(("n", "passthrough", COLUMNS)))], T(), cv=2),
+    make_pipeline(IterativeImputer(max_iter=2), T()),
+    make_pipeline(RFECV(T(max_depth=2), cv=2), T()),
+    make_pipeline(SplineTransformer(), T()),
+]
+
+
+@pytest.mark.parametrize("model", OFTEN, ids=range(len(OFTEN)))
+def test_often_seen(model) -> None:
+    wide = "Stack" in str(model) or "ColumnT" in str(model)
+    made = model.fit(FRAME if wide else FRAME[COLUMNS], WORDS)
+    assert unexplained(made) == []
+    assert unexplained({"model": made, "trained": "2026-11-01", "version": "1.2.0"}) == []
 
 
 def test_boosted_categories() -> None:

@@ -13,10 +13,10 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.fitted_values import FittedValues
-from treeaudit.readers.leftovers.forms import NAME, VERSION, Sizes
+from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
-from treeaudit.readers.leftovers.values import MOST_OBJECTS, listed
+from treeaudit.readers.leftovers.values import FEW, MOST_OBJECTS, listed
 from treeaudit.readers.leftovers.weights import mask, not_explained, weigh
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -25,8 +25,8 @@ from treeaudit.readers.walk import Place
 __all__ = ["Account"]
 
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
-_MOST_KEYS = 32
 _DEEPEST = 6
+_LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
@@ -67,7 +67,9 @@ class Account(FittedValues):
         elif model.pairs:
             self.leave(place, "items", model.pairs)
         for i, part in enumerate(model.args):
-            self.check(part, "s", place, f"({i})", sizes, "")
+            # The model for a column of an `IterativeImputer` stands in a triplet.
+            forms = "so1" if model.kind == "_ImputerTriplet" else "s"
+            self.check(part, forms, place, f"({i})", sizes, "")
         if model.items:
             self.leave(place, "items", model.items)
 
@@ -100,8 +102,13 @@ class Account(FittedValues):
         self, value: object, forms: str, place: Place, model: Inert, name: str, sizes: Sizes
     ) -> None:
         value, self._objects = arrived(value), MOST_OBJECTS
+        self._settings = 4 * FEW if "param" in name else FEW
         if isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
             self.generator(value, place, name)
+        elif name == "_sklearn_output_config" and not (
+            isinstance(value, dict) and value.keys() <= {"transform", "dense"}
+        ):
+            self.leave(place, name, value)
         elif name in ("_fit_X", "_sample_weight") and id(value) in self._seen:
             return
         elif name in ("categories_", "known_categories"):
@@ -112,9 +119,9 @@ class Account(FittedValues):
             self.classes(value, place)
         elif name in _NAMING:
             width = width_of(model)
-            # A search states none: its names are those of a model of the file.
-            fits = sizes if width is None and _is_search(model) else frozenset({width or 0})
-            self.check(value, "n", place, name, fits, name)
+            # Searches and stacks state none: their names are those of a model of the file.
+            lent = width is None and model.kind.endswith(_LENT)
+            self.check(value, "n", place, name, sizes if lent else frozenset({width or 0}), name)
         elif name == "class_weight" and isinstance(value, dict | list):
             self.class_weight(value, place, sizes)
         elif name == "cv_results_" and isinstance(value, dict | Inert):
@@ -217,8 +224,8 @@ class Account(FittedValues):
             self._seen.add(id(value))
             return
         self._seen.add(id(value))
-        for i, (key, part) in enumerate(pairs.items()):
-            named = i < _MOST_KEYS and isinstance(key, str) and NAME.fullmatch(key)
+        for key, part in pairs.items():
+            named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
             step = f"['{key}']" if named else f"['{mask(key)}']"
             if not named:
                 self._beside(place, step, key, sizes)
@@ -228,7 +235,8 @@ class Account(FittedValues):
 
     def _are_names(self, parts: list[object]) -> bool:
         texts = [part for part in parts if isinstance(part, str)]
-        if not texts or len(texts) < len(parts):
+        # No text twice: the labels of people are no list of names.
+        if not texts or len(set(texts)) < len(parts):
             return False
         if len(texts) in (self._facts.classes | self._facts.sizes) and max(map(len, texts)) <= 64:
             return True
@@ -240,20 +248,21 @@ class Account(FittedValues):
         if self._are_names(row):
             self._seen.add(id(value))
             return
-        word = isinstance(value, str) and (value.isalpha() or VERSION.fullmatch(value))
+        word = isinstance(value, str) and (
+            value.isalpha() or VERSION.fullmatch(value) or DATE.fullmatch(value)
+        )
         plain = isinstance(value, int | float) and not (
             isinstance(value, int) and value.bit_length() > 64
         )
-        if value is None or (isinstance(value, str) and value in self._facts.texts):
+        known = value is None or (isinstance(value, str) and value in self._facts.texts)
+        if known and self._words:
+            # Some of them, one after the other, would be the labels of people.
+            self._words -= 1
             return
         if (plain or (word and len(str(value)) <= 20)) and self._plain:
             self._plain -= 1
             return
         self.leave(above, step, value)
-
-
-def _is_search(model: Inert) -> bool:
-    return model.kind.endswith("SearchCV")
 
 
 def _repeats(model: Inert, schema: object) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-__all__ = ["attributes_of", "is_option"]
+__all__ = ["attributes_of", "is_name", "is_option"]
 
 # Read at once: reading a model opens no file but the model.
 _TEXT = Path(__file__).with_name("attributes.txt").read_text(encoding="utf-8")
@@ -39,6 +39,16 @@ def attributes_of(kind: str) -> Mapping[str, str] | None:
     True
     """
     return _lists()[1].get(kind)
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(name for names in _lists()[1].values() for name in names)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text names an attribute or an option, as in a grid of a search."""
+    return text in _names() or text in _lists()[0]
 
 
 def is_option(text: str) -> bool:

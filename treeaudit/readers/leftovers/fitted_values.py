@@ -5,11 +5,12 @@ import re
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.forms import Sizes, is_sorted
+from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound
 from treeaudit.readers.leftovers.nodes import is_path_length
 from treeaudit.readers.leftovers.values import FEW, Values
 from treeaudit.readers.leftovers.weights import mask, weigh
 from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
@@ -21,7 +22,24 @@ _MOST_CANDIDATES = 1_000
 _RESULT = re.compile(
     r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
+    r"|n_features|split\d{1,4}_(ranking|support)"
 )
+
+
+def _is_drawn(generator: Inert) -> bool:
+    """Tell whether the words of a Mersenne Twister look drawn: half of all bits, no word twice."""
+    todo: list[object] = [generator]
+    while todo:
+        part = arrived(todo.pop())
+        if isinstance(part, Inert):
+            todo += [*part.args, part.state]
+        elif isinstance(part, dict | tuple | list):
+            todo += part.values() if isinstance(part, dict) else part
+        elif isinstance(part, np.ndarray) and len(part) > 8:
+            ones = np.unpackbits(np.ascontiguousarray(part).view(np.uint8)).mean()
+            if abs(ones - 0.5) > 0.03 or len(np.unique(part)) < len(part) - 2:
+                return False
+    return True
 
 
 class FittedValues(Values):
@@ -33,7 +51,7 @@ class FittedValues(Values):
             return
         own = name in _OWN_GENERATORS
         known = own or (name in _GENERATORS and self._generators > 0)
-        if weigh((value,), set()) > 6_000 or not known:
+        if weigh((value,), set()) > 6_000 or not known or not _is_drawn(value):
             self.leave(place, name, value)
             return
         weigh((value,), self._seen)
@@ -59,6 +77,9 @@ class FittedValues(Values):
         if id(part) in self._seen:
             return
         if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in "OUSbiuf":
+            self.leave(place, step, part)
+            return
+        if part.dtype.kind not in "OUS" and not is_sound(part):
             self.leave(place, step, part)
             return
         people = self._facts.n_records
@@ -97,12 +118,13 @@ class FittedValues(Values):
 
     def class_weight(self, value: object, place: Place, sizes: Sizes) -> None:
         """Explain a weight for each class."""
+        self._settings = FEW * max(20, *self._facts.classes)
         each = value[:FEW] if isinstance(value, list) else [value]
         if isinstance(value, list) and len(value) > FEW:
             self.leave(place, "class_weight", value[FEW:])
         for one in each:
             if isinstance(one, dict) and len(one) <= max(20, *self._facts.classes):
-                self._dict(one, "s", place, "class_weight", sizes, "class_weight", 4)
+                self._dict(one, "", place, "class_weight", sizes, "class_weight", 4)
             else:
                 self.check(one, "", place, "class_weight", sizes, "class_weight")
         if isinstance(value, list):
@@ -133,6 +155,18 @@ class FittedValues(Values):
             self._seen.add(id(value))
             self.check(value.state, "osd2", place, "cv_results_", frozenset(range(64)), "")
             value = value.pairs
+        widths = arrived(value.get("n_features"))
+        if isinstance(widths, np.ndarray) and 0 < widths.size <= max(self._facts.sizes):
+            # Columns left out one after the other: no more candidates than columns.
+            self._seen.add(id(value))
+            lengths = frozenset({widths.size, *self._facts.sizes})
+            for key, part in value.items():
+                shown = f"cv_results_['{mask(key)}']"
+                if isinstance(key, str) and _RESULT.fullmatch(key):
+                    self.check(part, "2", place, shown, lengths, "")
+                else:
+                    self.leave(place, shown, (key, part))
+            return
         tried = arrived(value.get("params"))
         if not isinstance(tried, list) or not 0 < len(tried) <= _MOST_CANDIDATES:
             self.leave(place, "cv_results_", value)
@@ -144,13 +178,61 @@ class FittedValues(Values):
             if not isinstance(key, str) or not _RESULT.fullmatch(key):
                 self.leave(place, shown, (key, part))
                 continue
-            masked = isinstance(part, Inert) and part.kind in ("_mareconstruct", "MaskedArray")
-            if masked and weigh((part,), set()) <= 64 * (n + 8):
-                self._seen.add(id(part))
+            if isinstance(part, Inert) and part.kind in ("_mareconstruct", "MaskedArray"):
+                self._masked(part, [arrived(one) for one in tried], key, place, shown)
                 continue
             if part is tried:
                 self._seen.add(id(part))
                 for i, one in enumerate(tried):
+                    self._settings = FEW
                     self.check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
             else:
                 self.check(part, "osn1", place, shown, frozenset({n}), "")
+
+    def _masked(self, part: Inert, tried: list[object], key: str, place: Place, shown: str) -> None:
+        """Explain a column of what was tried: the values that the candidates state."""
+        name, n, state = key.removeprefix("param_"), len(tried), part.state
+        stated = [one.get(name) if isinstance(one, dict) else None for one in tried]
+        has = [isinstance(one, dict) and name in one for one in tried]
+        values, hidden, kind, fill = None, None, None, None
+        if isinstance(state, tuple) and len(state) == 7 and state[1] == (n,):
+            _, _, kind, _, values, hidden, fill = state
+        elif isinstance(state, dict) and state.keys() == {"_data", "_mask"}:
+            values, hidden = arrived(state["_data"]), arrived(state["_mask"])
+        plain = all(_is_plain(one) for one in (*part.args[2:], fill)) and not part.pairs
+        if isinstance(values, np.ndarray) and (values.dtype == object or is_sound(values)):
+            values = values.tolist()
+        if isinstance(kind, DType) and isinstance(values, bytes | memoryview) and not kind.n_fields:
+            made = kind.build()
+            fits = made.kind in "biuf" and len(values) == n * made.itemsize
+            raw = np.frombuffer(values, made) if fits else None
+            values = raw.tolist() if raw is not None and is_sound(raw) else None
+        if isinstance(hidden, np.ndarray):
+            hidden = hidden.tobytes() if hidden.ndim else bytes(n) if not hidden else None
+        covered = isinstance(hidden, bytes | memoryview) and any(has)
+        covered = covered and hidden == bytes(not one for one in has)
+        if (
+            plain and covered and isinstance(values, list) and len(values) == n
+            and all(
+                _is_same(arrived(one), arrived(other))
+                if there
+                else isinstance(one, int | float | None)
+                for one, other, there in zip(values, stated, has, strict=True)
+            )
+        ):  # fmt: skip
+            self._seen.add(id(part))
+        else:
+            self.leave(place, shown, part)
+
+
+def _is_plain(one: object) -> bool:
+    one = arrived(one)
+    if isinstance(one, np.ndarray):
+        return one.size == 1 and (one.dtype.kind in "biuf" or one.tolist() in ("?", "N/A", ["?"]))
+    return one is None or isinstance(one, bool | float) or one in ("?", "N/A", (0,), "b", b"b")
+
+
+def _is_same(one: object, other: object) -> bool:
+    if isinstance(one, int | float | str) and isinstance(other, int | float | str):
+        return one == other or (one != one and other != other)
+    return one is other or (type(one) is type(other) and one == other)

@@ -8,6 +8,7 @@ from treeaudit.readers.leftovers.attributes import is_option
 from treeaudit.readers.types import Array
 
 __all__ = [
+    "DATE",
     "NAME",
     "VERSION",
     "Sizes",
@@ -16,8 +17,10 @@ __all__ = [
     "fits",
     "is_choice",
     "is_constant",
+    "is_identity",
     "is_setting",
     "is_sorted",
+    "is_sound",
 ]
 
 Sizes = frozenset[int]
@@ -27,6 +30,7 @@ NAME = re.compile(r"[A-Za-z_][\w .:-]{0,39}")
 """What people call a step, a key or an attribute."""
 
 VERSION = re.compile(r"\d{1,4}(\.\w{1,8}){1,4}")
+DATE = re.compile(r"(19|20)\d\d-(0[1-9]|1[0-2])-[0-3]\d")
 _PHRASE = re.compile(
     r"You are accessing a training score \('\w{1,40}'\), which will not be available by default "
     r"any more in 0\.21\. If you need training scores, please set return_train_score=True"
@@ -65,14 +69,37 @@ def fits(shape: tuple[int, ...], sizes: Sizes) -> bool:
     return all(n in sizes or n < 2 for n in shape)
 
 
+def _bits(a: Array) -> Array:
+    """Return a row of bytes per entry: 0.0 and -0.0 are equal, and say something."""
+    return np.ascontiguousarray(a).view(np.uint8).reshape(a.size, a.itemsize)
+
+
+def is_sound(a: Array) -> bool:
+    """Tell whether the bytes of an array say no more than its values.
+
+    A logical entry has 255 ways to be true, and a long double bytes that no value has.
+    """
+    if a.dtype.kind == "b":
+        return not a.size or int(_bits(a).max()) <= 1
+    return a.dtype.kind in "iuf" and a.dtype.itemsize <= 8
+
+
 def is_constant(a: Array) -> bool:
     """Tell whether all entries are the same."""
-    return a.size > 0 and bool(np.all(a == a.flat[0]))
+    return a.size > 0 and bool(np.all(_bits(a) == _bits(a.ravel()[:1])))
+
+
+def is_identity(a: Array) -> bool:
+    """Tell whether this is the identity matrix."""
+    square = a.ndim == 2 and a.shape[0] == a.shape[1] <= 1_000
+    return square and a.dtype == np.float64 and a.tobytes() == np.eye(len(a)).tobytes()
 
 
 def ends_alike(a: Array, sizes: Sizes) -> bool:
     """Tell whether everything behind as many entries as there are members is the same."""
-    other = np.flatnonzero(a != a[-1])
+    if not a.size:
+        return False
+    other = np.flatnonzero((_bits(a) != _bits(a[-1:])).any(axis=1))
     return bool(len(other)) and int(other[-1]) < max(sizes, default=0)
 
 
@@ -91,5 +118,9 @@ def is_sorted(a: Array, sizes: Sizes) -> bool:
     if a.dtype.kind not in "iuf":
         return a.dtype.kind == "b"
     later, earlier = a[1:], a[:-1]
+    missing = np.isnan(a[:-1] if a.ndim == 1 else a)
+    if missing.any():
+        # Nothing is above or below it; among categories it stands last.
+        return False
     falls, rises = np.less(later, earlier), np.greater(later, earlier)
     return not bool(falls.any()) or not bool(rises.any())

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.attributes import attributes_of, is_option
+from treeaudit.readers.leftovers.attributes import attributes_of, is_name
 from treeaudit.readers.leftovers.forms import (
     NAME,
     Sizes,
@@ -14,8 +14,10 @@ from treeaudit.readers.leftovers.forms import (
     fits,
     is_choice,
     is_constant,
+    is_identity,
     is_setting,
     is_sorted,
+    is_sound,
 )
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.weights import mask
@@ -25,13 +27,16 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
-__all__ = ["FEW", "MOST_OBJECTS", "Values", "listed"]
+__all__ = ["FEW", "MOST_KEYS", "MOST_OBJECTS", "Values", "listed"]
 
 FEW = 16
 """So many settings in a row say nothing of people."""
 
 MOST_OBJECTS = 64
 """So many objects without a tree an attribute may hold."""
+
+MOST_KEYS = 32
+"""So many keys of his own a file may have."""
 
 _LIBRARIES = frozenset(
     "sklearn _loss imblearn xgboost lightgbm treeaudit scipy builtins __builtin__".split()
@@ -93,7 +98,11 @@ class Values:
         self._more: list[Leftover] = []
         self._generators = 2
         self._plain = FEW
+        self._words = MOST_OBJECTS
         self._objects = MOST_OBJECTS
+        # Settings deeper in one attribute than it has axes; keys that nobody knows in the file.
+        self._settings = FEW
+        self._keys = MOST_KEYS
 
     def leave(self, place: Place, step: str, value: object, name: object = "") -> None:
         """Note a value, and the text that it is called by, as not explained."""
@@ -127,6 +136,11 @@ class Values:
             How many lists it lies in.
         """
         value = arrived(value)
+        if depth > axes(forms) and not isinstance(value, Inert):
+            self._settings -= 1
+            if self._settings < 0:
+                self.leave(place, step, value)
+                return
         match value:
             case None | bool() | float() | Global():
                 return
@@ -191,9 +205,9 @@ class Values:
             else:
                 self.leave(place, step, a)
             return
-        known = a.dtype.kind in "biuf" and a.ndim + depth <= max(most, "s" in forms)
+        known = is_sound(a) and a.ndim + depth <= max(most, "s" in forms)
         short = fits(a.shape, sizes) or is_constant(a) or (a.ndim == 1 and ends_alike(a, sizes))
-        ordered = name in _SORTED and is_sorted(a, sizes)
+        ordered = (name in _SORTED and is_sorted(a, sizes)) or (name == "_c" and is_identity(a))
         if (known and (short or ordered)) or (a.ndim == 1 and is_choice(a, sizes)):
             self._seen.add(id(a))
         else:
@@ -218,15 +232,22 @@ class Values:
             return
         self._seen.add(id(value))
         for key, part in value.items():
-            named = isinstance(key, str) and NAME.fullmatch(key)
+            named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
             shown = f"{step}['{key}']" if named else f"{step}['{mask(key)}']"
             if not named:
                 self.check(key, "", place, shown, sizes, name)
             self.check(part, forms, place, shown, sizes, name, depth + 1)
 
+    def takes_key(self, key: str) -> bool:
+        """Tell whether a key is one that the models know, or one of few others."""
+        if all(part in self._facts.texts or is_name(part) for part in key.split("__")):
+            return True
+        self._keys -= 1
+        return self._keys >= 0
+
     def _is_key(self, key: object, n: int) -> bool:
         if isinstance(key, str):
-            return key in self._facts.texts or is_option(key)
+            return key in self._facts.texts or (n <= MOST_OBJECTS and is_name(key))
         return isinstance(key, int) and 0 <= key < n and n in self._facts.classes
 
     def _list(
@@ -244,6 +265,9 @@ class Values:
                 type(part) is int and part.bit_length() > 64 for part in parts
             )
             fits = n in sizes or n <= (FEW if "s" in forms else 3)
+            if n not in sizes and depth >= max(axes(forms), 1):
+                self._settings -= n
+                many |= self._settings < 0
             if (many or not fits) and not (
                 kinds <= {int, bool} and is_choice(np.array(parts), sizes)
             ):
