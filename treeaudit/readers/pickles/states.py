@@ -138,7 +138,9 @@ def _is_written(cls: Global, state: object) -> bool:
         # How pandas before 1.0 wrote a table.
         return cls.module.startswith("pandas.") and "Manager" in state.kind
     if isinstance(state, list):
-        return all(isinstance(part, tuple | list) for part in state)
+        # Our own frozen classes are written as the list of their fields.
+        own = cls.module.startswith("treeaudit.model.")
+        return own or all(isinstance(part, tuple | list) for part in state)
     # What a distribution of scipy is given, it runs.
     return (
         isinstance(state, tuple)
