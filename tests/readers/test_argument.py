@@ -82,8 +82,9 @@ def test_files_are_opened_in_one_place() -> None:
 def test_the_modules_are_few_enough_to_review() -> None:
     assert {"pickle_vm", "names", "states", "construct", "opcodes"} <= set(REACHED)
     assert {"companions", "known_names", "listed_names"} <= set(REACHED)
-    # Tables of numbers and of names are no code to follow.
-    code = [name for name in REACHED if name not in ("limits", "known_names", "listed_names")]
+    # Tables of numbers and of names, and the words for what is left over, are no code to follow.
+    told = ("limits", "known_names", "listed_names", "unexplained")
+    code = [name for name in REACHED if name not in told]
     lines = sum(len(FILES[name].read_text().splitlines()) for name in code)
     assert lines < 4550
     assert importlib.import_module("treeaudit.readers.pickles.pickle_vm")

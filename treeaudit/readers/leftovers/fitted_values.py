@@ -35,9 +35,11 @@ def _is_drawn(generator: Inert) -> bool:
             todo += [*part.args, part.state]
         elif isinstance(part, dict | tuple | list):
             todo += part.values() if isinstance(part, dict) else part
-        elif isinstance(part, np.ndarray) and len(part) > 8:
+        elif isinstance(part, np.ndarray) and part.dtype.kind not in "iu":
+            return False
+        elif isinstance(part, np.ndarray) and part.size > 8:
             ones = np.unpackbits(np.ascontiguousarray(part).view(np.uint8)).mean()
-            if abs(ones - 0.5) > 0.03 or len(np.unique(part)) < len(part) - 2:
+            if abs(ones - 0.5) > 0.03 or len(np.unique(part)) < part.size - 2:
                 return False
     return True
 
