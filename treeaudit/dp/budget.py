@@ -25,7 +25,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.dp.ledger import Neighbours
+from treeaudit.dp.ledger import Neighbours, Unit
 from treeaudit.dp.rational import Epsilon, rational
 from treeaudit.errors import PrivacyError
 from treeaudit.input import BASELINE, open_regular, read_bytes
@@ -46,6 +46,7 @@ class _Spending:
     what: str
     epsilon: Fraction
     neighbours: str
+    unit: str
     token: str
 
 
@@ -121,7 +122,11 @@ class Budget:
         return float(self._epsilon - _sum(self._read()))
 
     def spend(
-        self, epsilon: Epsilon, what: str = "a fit", neighbours: Neighbours = "add-remove"
+        self,
+        epsilon: Epsilon,
+        what: str = "a fit",
+        neighbours: Neighbours = "add-remove",
+        unit: Unit = "record",
     ) -> None:
         """Take epsilon out of the budget, before the data is looked at.
 
@@ -131,8 +136,8 @@ class Budget:
         ----------
         what
             For whom, for the history.
-        neighbours
-            Under which relation; one account keeps to one.
+        neighbours, unit
+            Under which relation, of records or persons; one account keeps to one.
 
         Raises
         ------
@@ -142,16 +147,16 @@ class Budget:
         amount = rational(epsilon)
         before = self._read()
         for earlier in before[:1]:
-            if earlier.neighbours != neighbours:
+            if (earlier.neighbours, earlier.unit) != (neighbours, unit):
                 raise PrivacyError(
-                    f"the budget counts epsilon under {earlier.neighbours}; a fit under "
-                    f"{neighbours} needs a budget of its own"
+                    f"the budget counts epsilon under {earlier.neighbours} of a {earlier.unit}; "
+                    f"a fit under {neighbours} of a {unit} needs a budget of its own"
                 )
         left = self._epsilon - _sum(before)
         token = secrets.token_hex(16)
         if amount <= left:
-            entry = {"what": what[:80], "epsilon": str(amount), "neighbours": neighbours}
-            self._append({**entry, "token": token})
+            relation = {"neighbours": neighbours, "unit": unit}
+            self._append({"what": what[:80], "epsilon": str(amount), **relation, "token": token})
             if any(s.token == token for s in self._read()):
                 return
             left = self._epsilon - _sum(self._read())
@@ -164,8 +169,8 @@ class Budget:
         """Return the history, one row per fit."""
         import pandas as pd
 
-        rows = [(s.what, float(s.epsilon), s.neighbours) for s in self._read()]
-        return pd.DataFrame(rows, columns=["what", "epsilon", "neighbours"])
+        rows = [(s.what, float(s.epsilon), s.neighbours, s.unit) for s in self._read()]
+        return pd.DataFrame(rows, columns=["what", "epsilon", "neighbours", "unit"])
 
     def __repr__(self) -> str:
         return f"Budget({self.epsilon:g})"
@@ -213,7 +218,13 @@ class Budget:
             head, *entries = [json.loads(line) for line in lines]
             stated = _exact(head["epsilon"])
             found = [
-                _Spending(e["what"], _exact(e["epsilon"]), e["neighbours"], e["token"])
+                _Spending(
+                    e["what"],
+                    _exact(e["epsilon"]),
+                    e["neighbours"],
+                    e.get("unit", "record"),
+                    e["token"],
+                )
                 for e in entries
                 if "token" in e
             ]

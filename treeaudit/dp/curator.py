@@ -29,6 +29,10 @@ class Curator:
     ----------
     neighbours
         The relation; under ``replace-one`` every answer has half the rate.
+    rows_per_person
+        How many records one person may have, where neighbours differ in a
+        person: every answer has that part of the rate. Whoever asks must see
+        no more of anybody.
     entropy
         The operating system unless told.
     ceiling
@@ -49,10 +53,12 @@ class Curator:
         self,
         *,
         neighbours: Neighbours = "add-remove",
+        rows_per_person: int | None = None,
         entropy: Entropy | None = None,
         ceiling: Fraction | None = None,
     ) -> None:
         self.neighbours: Neighbours = neighbours
+        self.factor = factor(neighbours, rows_per_person)
         self.entropy: Entropy = OperatingSystem() if entropy is None else entropy
         self._ceiling = ceiling
         self._queries: dict[str, Query] = {}
@@ -77,7 +83,7 @@ class Curator:
     ) -> Wide:
         """Return counts with discrete Laplace noise; they may come out below zero.
 
-        One added person changes one count of one row by one.
+        One added record changes one count of one row by one.
 
         Parameters
         ----------
@@ -93,7 +99,7 @@ class Curator:
         self.note(
             name, "discrete Laplace", epsilon, Fraction(1), len(table), composition=composition
         )
-        rate = epsilon / factor(self.neighbours)
+        rate = epsilon / self.factor
         noise = discrete_laplace(rate, table.size, self.entropy)
         return table + noise.reshape(table.shape)
 
@@ -112,7 +118,7 @@ class Curator:
 
         The law of a row changes by at most epsilon, because it changes by the
         rate times how far apart two candidates' scores move: all that is
-        common to them cancels. For scores that only grow when a person is
+        common to them cancels. For scores that only grow when a record is
         added (`treeaudit.dp.scores`) that is the sensitivity itself, not twice it.
 
         Parameters
@@ -122,7 +128,7 @@ class Curator:
         epsilon
             What one row costs.
         sensitivity
-            How far apart the scores of two candidates move when one person is
+            How far apart the scores of two candidates move when one record is
             added or removed, in units of the scores.
         mechanism
             ``permute-and-flip`` or ``exponential mechanism``.
@@ -135,7 +141,7 @@ class Curator:
         self.note(
             name, mechanism, epsilon, Fraction(sensitivity), len(table), composition=composition
         )
-        rate = epsilon / (Fraction(sensitivity) * factor(self.neighbours))
+        rate = epsilon / (Fraction(sensitivity) * self.factor)
         if mechanism == "permute-and-flip":
             if weights is not None:
                 raise ValueError("permute-and-flip takes no weights")
@@ -159,7 +165,7 @@ class Curator:
         PrivacyError
             If it would cost more than is left. Nothing is answered then.
         """
-        scale = sensitivity * factor(self.neighbours)
+        scale = sensitivity * self.factor
         before = self._queries.get(name)
         if before is not None and (before.mechanism, before.composition, before.epsilon) != (
             mechanism,

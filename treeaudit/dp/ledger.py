@@ -10,28 +10,45 @@ from treeaudit.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Composition", "Ledger", "Neighbours", "Query", "Variant", "factor"]
+__all__ = ["Composition", "Ledger", "Neighbours", "Query", "Unit", "Variant", "factor", "unit_of"]
 
 Neighbours = Literal["add-remove", "replace-one"]
-"""Two data sets are neighbours when one person is added or removed, or replaced."""
+"""Two data sets are neighbours when one unit, a record or a person, is added or replaced."""
+
+Unit = Literal["record", "person"]
+"""What neighbours differ in."""
 
 Composition = Literal["parallel", "sequential"]
 Variant = Literal["sound", "published"]
 
 
-def factor(neighbours: Neighbours) -> int:
-    """Return how much more a replaced person moves than an added one.
+def factor(neighbours: Neighbours, rows_per_person: int | None = None) -> int:
+    """Return by how many records, added or removed one after the other, neighbours differ.
 
-    Replacing is removing one person and adding another. Whatever a question
-    costs when a person is added or removed, it costs at most twice that here,
-    also where the two fall into different parts.
+    Replacing is removing one and adding another; a person is at most so many
+    records. Whatever all answers together cost when one record is added or
+    removed, they cost at most so many times that here, also where the records
+    fall into different parts.
 
     Examples
     --------
-    >>> factor("add-remove"), factor("replace-one")
-    (1, 2)
+    >>> factor("add-remove"), factor("replace-one"), factor("replace-one", 3)
+    (1, 2, 6)
     """
-    return 2 if neighbours == "replace-one" else 1
+    return (2 if neighbours == "replace-one" else 1) * (rows_per_person or 1)
+
+
+def unit_of(rows_per_person: int | None) -> str:
+    """Return in words whom the claim is about.
+
+    Examples
+    --------
+    >>> unit_of(None), unit_of(3)
+    ('record', 'person, at most 3 rows')
+    """
+    if rows_per_person is None:
+        return "record"
+    return f"person, at most {rows_per_person:,} row{'s' * (rows_per_person > 1)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +64,7 @@ class Query:
     epsilon
         What asking once costs.
     sensitivity
-        How far one person moves the answer: the sum of the changes of all
+        How far neighbours move the answer: the sum of the changes of all
         counts, or how far apart two scores can move.
     neighbours
         Under which relation.
@@ -100,6 +117,9 @@ class Ledger:
         the claim holds.
     public
         What was taken to be known to everybody, one entry each.
+    rows_per_person
+        How many records of one person were used at most, where the claim is
+        about persons; None where it is about records.
 
     Examples
     --------
@@ -120,6 +140,12 @@ class Ledger:
     variant: Variant = "sound"
     reasons: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
+    rows_per_person: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """Whom the claim is about, in words."""
+        return unit_of(self.rows_per_person)
 
     @property
     def epsilon(self) -> Fraction:
@@ -156,6 +182,8 @@ class Ledger:
             "delta": 0.0,
             "budget": str(self.budget),
             "neighbours": self.neighbours,
+            "unit": self.unit,
+            "rows_per_person": self.rows_per_person,
             "variant": self.variant,
             "not_private": self.not_private,
             "reasons": list(self.reasons),
@@ -186,6 +214,11 @@ class Ledger:
             neighbours, variant = data["neighbours"], data["variant"]
             if neighbours not in get_args(Neighbours) or variant not in get_args(Variant):
                 raise ValueError("neighbours or variant")
+            rows = data.get("rows_per_person")
+            if not (rows is None or (type(rows) is int and rows > 0)):
+                raise ValueError("rows of a person")
+            if data.get("unit", unit_of(rows)) != unit_of(rows):
+                raise ValueError("unit")
             return cls(
                 queries=tuple(_query(row, neighbours) for row in data["queries"]),
                 budget=Fraction(data["budget"]),
@@ -193,6 +226,7 @@ class Ledger:
                 variant=variant,
                 reasons=tuple(str(reason) for reason in data["reasons"]),
                 public=tuple(str(entry) for entry in data["public"]),
+                rows_per_person=rows,
             )
         except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
             raise DataError(f"the privacy ledger is damaged: {error}") from None

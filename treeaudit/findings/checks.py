@@ -28,6 +28,7 @@ __all__ = [
     "holds_multiple_of",
     "least",
     "most",
+    "protects_records",
     "register",
 ]
 
@@ -78,6 +79,9 @@ class Rule:
         attack without.
     beside_repair
         Whether that is also said where a repair of the file has been found.
+    of_records
+        Tells of which models the number is one for a record: for a person it is
+        as many times that as the person has records.
     """
 
     name: str
@@ -92,6 +96,7 @@ class Rule:
     needless: Callable[[Forest], str | None] | None = None
     step: str = ""
     beside_repair: bool = False
+    of_records: Callable[[Forest], bool] | None = None
 
     def show(self, measured: float) -> str:
         """Return a measured number in words."""
@@ -157,8 +162,13 @@ def _number(finding: Finding, name: str) -> float | None:
     return value if value is None or isinstance(value, Share) else float(value)
 
 
+def protects_records(forest: Forest) -> bool:
+    """Tell whether a claimed epsilon is for a record, and not for a person with all records."""
+    return (forest.privacy or {}).get("rows_per_person") is None
+
+
 def epsilon(_: Sequence[Finding], forest: Forest) -> float:
-    """Measure the claimed epsilon; infinite where the model claims none."""
+    """Measure the claimed epsilon, for what it protects; infinite where the model claims none."""
     privacy = forest.privacy or {}
     claimed = privacy.get("epsilon")
     private = isinstance(claimed, int | float) and not privacy.get("not_private", False)
@@ -193,6 +203,7 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         bound="at most {:g}",
         measure=epsilon,
         step="train with differential privacy, or ask for a policy without max-epsilon",
+        of_records=protects_records,
     ),
 )
 """Checks of what the model itself tells."""

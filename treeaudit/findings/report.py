@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
+from treeaudit.findings.checks import epsilon, protects_records
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
@@ -102,6 +103,12 @@ class Report(Rendered):
     fix: Fix | None = None
     several: bool = False
     unit: Unit = field(default_factory=Unit)
+
+    @property
+    def epsilon(self) -> float:
+        """What the model claims to be bounded by for one person; infinite where it claims none."""
+        claimed = epsilon([], self.forest)
+        return claimed * self.unit.most if protects_records(self.forest) else claimed
 
     @property
     def findings(self) -> tuple[Finding, ...]:

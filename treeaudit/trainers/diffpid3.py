@@ -19,7 +19,6 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.diffpid3_growth import Levels
@@ -159,7 +158,7 @@ class DiffPID3Classifier(PrivateTrees):
             ),
             answers="mean",
             noise=Noise(
-                rate=float(each / factor(curator.neighbours)),
+                rate=float(each / curator.factor),
                 counts="leaves",
                 afterwards=("clipped", "scaled"),
             ),

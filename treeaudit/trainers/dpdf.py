@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.dpdf_growth import Steps, grow_tree
 from treeaudit.trainers.dpdf_rules import rules_frame
@@ -167,6 +166,6 @@ class DPDFClassifier(PrivateTrees):
             counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {each} on every node",
             answers="confidence",
-            noise=Noise(rate=float(each / factor(curator.neighbours)), counts="nodes"),
+            noise=Noise(rate=float(each / curator.factor), counts="nodes"),
             flaws=(_SENSITIVITY, *((_LOOP,) if longer else ())) if published else (),
         )

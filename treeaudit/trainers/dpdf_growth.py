@@ -145,7 +145,7 @@ def _choose(
         return curator.choose(question, scores, steps.epsilon, sensitivity=GINI.sensitivity(1))
     true_size = histograms[0].sum(axis=(1, 2))
     sizes = np.array([_size(row, steps) for row in noisy])
-    exponents = published_scores(scores, true_size, sizes, steps.epsilon)
+    exponents = published_scores(scores, true_size, sizes, steps.epsilon / curator.factor)
     # What the paper takes for the sensitivity of the index in a node of min_records.
     claimed = Fraction(float(gini_sensitivity(max(1, steps.min_records))))
     curator.note(question, "exponential mechanism", steps.epsilon, claimed, len(front))

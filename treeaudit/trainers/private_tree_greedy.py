@@ -9,7 +9,6 @@ import numpy as np
 from treeaudit.arrays import Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
-from treeaudit.dp.ledger import factor
 from treeaudit.dp.rational import rational
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.parameters import check_choice, check_whole
@@ -70,13 +69,13 @@ class GreedyTrees(PrivateTrees):
         nodes = growth.nodes
         for_leaves = epsilon * rational(float(self.leaf_share))
         per_tree = max(1, size // n_trees)
-        depth = self.max_depth or _depth(per_tree * float(epsilon) / factor(curator.neighbours))
+        depth = self.max_depth or _depth(per_tree * float(epsilon) / curator.factor)
         plan = self._plan(_shared_out(epsilon - for_size - for_leaves, depth), per_tree)
         grow_levels(growth, curator, plan)
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
         counts = _leaf_counts(rows, node, nodes, curator, for_leaves)
-        rate = for_leaves / factor(curator.neighbours)
+        rate = for_leaves / curator.factor
         return Grown(
             trees=nodes.trees(settled(nodes.parent, counts, math.sqrt(2) / float(rate), _TRUST)),
             counts_are="noisy",

@@ -44,7 +44,7 @@ _KEYS: Keys = {
     "class_weights": None,
     "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
     "privacy": {
-        **_each("epsilon delta budget neighbours variant not_private", _SHORT),
+        **_each("epsilon delta budget neighbours unit rows_per_person variant not_private", _SHORT),
         **_each("reasons public", (_is_sentence,)),
         "queries": {
             **_each("name mechanism", _QUERY),
