@@ -106,9 +106,8 @@ class Levels:
         if most < 2:
             return False
         n_classes = self.growth.cells.n_classes
-        return self.people[node] / (most * n_classes) >= math.sqrt(2) / float(
-            self.epsilon / self.curator.factor
-        )
+        deviation = math.sqrt(2) * self.curator.factor / float(self.epsilon)
+        return self.people[node] / (most * n_classes) >= deviation
 
     def _points(self, going: list[int], level: int) -> dict[tuple[int, int], int]:
         """Draw a split point per node and number, and code the records by it."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from treeaudit.arrays import Float
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import Ledger, Neighbours, Variant
+from treeaudit.dp.ledger import Ledger, Neighbours, Unit, Variant
 from treeaudit.dp.rational import rational
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
@@ -266,7 +266,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             why = reasons[0] if reasons else "the variant as published is not proved"
             raise PrivacyError(f"a budget counts fits that are private, and this is none: {why}")
         if self.budget is not None:
-            unit = "record" if self.rows_per_person is None else "person"
+            unit: Unit = "record" if self.rows_per_person is None else "person"
             self.budget.spend(epsilon, type(self).__name__, self.neighbours, unit)
 
     def _remember(
