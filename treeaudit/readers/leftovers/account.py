@@ -150,7 +150,7 @@ class Account(FittedValues):
         kind, module = value.kind, value.cls.module
         held = (*value.items, *value.pairs, *value.pairs.values())
         if kind == "Tree" and module.startswith("sklearn."):
-            self._tree(place, value, unused_in_tree(value))
+            self._tree(place, value, unused_in_tree(value, list(place.owners())))
         elif kind == "TreePredictor" and module.startswith("sklearn."):
             self._tree(place, value, unused_in_predictor(value))
         elif module.endswith(("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")):
