@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a line per model
 """Numbers of the node table that follow from others: whatever else stands there is named."""
 
 import pickle

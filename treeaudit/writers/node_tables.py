@@ -61,7 +61,7 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
         return Answers(
             people=people,
             weight=people.astype(np.float64),
-            value=_means(tree, people)[:, None],
+            value=_means(tree, tree.value, people)[:, None],
             impurity=np.full(n, np.nan),
         )
     per_person = None if forest.class_weights is None else forest.class_weights[index]
@@ -83,10 +83,8 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
     return Answers(people=people, weight=weight, value=shares, impurity=np.maximum(impurity, 0))
 
 
-def _means(tree: Tree, people: Wide) -> Float:
+def _means(tree: Tree, value: Float, people: Wide) -> Float:
     """Return the values of the leaves, and above them their mean over the people below."""
-    assert tree.value is not None
-    value = tree.value.copy()
     for depth in range(int(tree.depths.max()), 0, -1):
         below = np.flatnonzero(tree.depths == depth)
         above = tree.parent[below]
