@@ -67,6 +67,12 @@ def _attribute(spelled: bytes) -> bytes:
     return PROTO + CLASSIFIER + b")\x81" + state[:-1] + spelled + b"Nub" + STOP
 
 
+def _record_with(more: dict[str, object]) -> Code:
+    fields = {"x": (dtype("f8"), 0), **more}
+    kind = dtype("V8", (3, "|", None, ("x",), fields, 8, 1, 16))
+    return from_buffer(bytes(8), kind, (1,))
+
+
 def _number(spelled: str) -> bytes:
     return stored(model(max_depth=Code(_line(spelled))))
 
@@ -136,7 +142,7 @@ FORGED: dict[str, tuple[bytes, str]] = {
     ),
     "state-as-a-list-of-pairs": (
         stored(built(new(named("xgboost.sklearn", "XGBClassifier")), [("a", 1), ("b", 2)])),
-        "in parts",
+        "a computed state",
     ),
     # elements late, or where they call a method
     "dictionary-filled-through-memo": (_later(b"}", push("a") + b"K\x01s"), "complete"),
@@ -307,6 +313,55 @@ FORGED: dict[str, tuple[bytes, str]] = {
             from_buffer(bytes(24), record({"x": (dtype("f8"), 0), "y": (dtype("f8"), 4)}, 24), (1,))
         ),
         "overlap",
+    ),
+    "dtype-with-titles": (
+        stored(from_buffer(bytes(8), record({"x": (dtype("f8"), 0, "Ann;33")}, 8), (1,))),
+        "record type",
+    ),
+    "dtype-with-more-fields": (
+        stored(model(x=_record_with({"Ann;33": (dtype("f8"), 0)}))),
+        "record type",
+    ),
+    "dtype-with-a-number-of-flags": (
+        stored(model(x=dtype("f8", (3, "<", None, None, None, -1, -1, 1 << 24)))),
+        "array type",
+    ),
+    "dtype-with-a-size-it-has-not": (
+        stored(model(x=dtype("f8", (3, "<", None, None, None, 333333, -1, 0)))),
+        "array type",
+    ),
+    "dtype-with-hidden-fields": (
+        stored(model(x=dtype("f8", (3, "<", None, None, {"Ann": 33}, -1, -1, 0)))),
+        "array type",
+    ),
+    "array-order-is-a-number": (
+        stored(model(x=late_array((1,), dtype("f8"), bytes(8), 1 << 60))),
+        "order",
+    ),
+    "array-announced-with-a-type": (
+        stored(
+            model(
+                x=built(
+                    call(
+                        named("numpy._core.multiarray", "_reconstruct"),
+                        named("numpy", "ndarray"),
+                        (0,),
+                        b"S333333",
+                    ),
+                    (1, (1,), dtype("f8"), False, bytes(8)),
+                )
+            )
+        ),
+        "announced",
+    ),
+    "buffer-with-an-argument-more": (
+        stored(
+            call(
+                named("numpy._core.numeric", "_frombuffer"),
+                *(bytes(8), dtype("f8"), (1,), "C", "Ann;33"),
+            )
+        ),
+        "not described",
     ),
     "array-never-filled": (
         stored(

@@ -61,7 +61,7 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
         return Answers(
             people=people,
             weight=people.astype(np.float64),
-            value=tree.value[:, None],
+            value=_means(tree, tree.value, people)[:, None],
             impurity=np.full(n, np.nan),
         )
     per_person = None if forest.class_weights is None else forest.class_weights[index]
@@ -81,6 +81,18 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
         np.log2(shares, out=terms, where=shares > 0)
         impurity = -(shares * terms).sum(axis=1)
     return Answers(people=people, weight=weight, value=shares, impurity=np.maximum(impurity, 0))
+
+
+def _means(tree: Tree, value: Float, people: Wide) -> Float:
+    """Return the values of the leaves, and above them their mean over the people below."""
+    for depth in range(int(tree.depths.max()), 0, -1):
+        below = np.flatnonzero(tree.depths == depth)
+        above = tree.parent[below]
+        n, total = np.zeros(len(people)), np.zeros(len(people))
+        np.add.at(n, above, people[below])
+        np.add.at(total, above, people[below] * value[below])
+        value = np.where(n > 0, total / np.maximum(n, 1), value)
+    return value
 
 
 def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  # noqa: ANN401

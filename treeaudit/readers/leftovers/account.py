@@ -16,7 +16,7 @@ from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
-from treeaudit.readers.leftovers.values import FEW, MOST_OBJECTS, listed
+from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, listed
 from treeaudit.readers.leftovers.weights import mask, not_explained, weigh
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -29,6 +29,7 @@ _DEEPEST = 6
 _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
+_MOST_SPARE = 16_384
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
 
 
@@ -42,6 +43,12 @@ class Account(FittedValues):
             place, sizes = self._todo.pop()
             self._object(place, sizes)
         yield from self._more
+        if self.spare > _MOST_SPARE:
+            says = (
+                f"{self.spare:,.0f} bytes of names, categories and numbers of columns that no tree "
+                "tests, which nobody can tell from a message: train on the columns that are needed"
+            )
+            yield Leftover(kind="unseen", where="columns that no tree tests", n=1, says=says)
         alike: dict[tuple[str, str], Leftover] = {}
         for place, value, n_name in self._left:
             n = weigh((value,), self._seen)
@@ -61,6 +68,7 @@ class Account(FittedValues):
             return
         self._seen.add(id(model))
         sizes |= own_sizes(model, self._facts)
+        self._mixed = isinstance(model.state, dict) and not MIXED.isdisjoint(model.state)
         self._attributes(place, model, attributes, sizes)
         if model.kind in ("Bunch", "DeprecationDict", "_DictWithDeprecatedKeys"):
             self.check(model.pairs, "osd1", place, "", sizes, "")
@@ -105,9 +113,10 @@ class Account(FittedValues):
         self._settings = 4 * FEW if "param" in name else FEW
         if isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
             self.generator(value, place, name)
-        elif name == "_sklearn_output_config" and not (
-            isinstance(value, dict) and value.keys() <= {"transform", "dense"}
-        ):
+        elif (
+            name == "_sklearn_output_config"
+            and not (isinstance(value, dict) and value.keys() <= {"transform", "dense"})
+        ) or (name in ("kw_args", "inv_kw_args") and not isinstance(value, dict | None)):
             self.leave(place, name, value)
         elif name in ("_fit_X", "_sample_weight") and id(value) in self._seen:
             return
@@ -150,7 +159,7 @@ class Account(FittedValues):
         kind, module = value.kind, value.cls.module
         held = (*value.items, *value.pairs, *value.pairs.values())
         if kind == "Tree" and module.startswith("sklearn."):
-            self._tree(place, value, unused_in_tree(value))
+            self._tree(place, value, unused_in_tree(value, list(place.owners())))
         elif kind == "TreePredictor" and module.startswith("sklearn."):
             self._tree(place, value, unused_in_predictor(value))
         elif module.endswith(("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")):
