@@ -91,7 +91,11 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
         (loose, _NODE_BYTES, "nodes that were pruned are still stored, with thresholds and covers"),
         (spare, 8, "numbers of leaves that only a question could need"),
         (int(np.count_nonzero(odd)), 4, "numbers with more digits than 32 bits have"),
-        (_strays(booster, trees), 4, "covers, weights and gains that do not follow from the leaves"),
+        (
+            _strays(booster, trees),
+            4,
+            "covers, weights and gains that do not follow from the leaves",
+        ),
     ):
         if n:
             yield Leftover(kind="unexplained", where="trees[*]", n=size * n, says=f"{n:,} {says}")

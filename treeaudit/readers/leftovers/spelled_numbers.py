@@ -66,7 +66,7 @@ def longer_than(values: Float, digits: int) -> Flag:
 
 
 def no_single(values: Float) -> Flag:
-    """Tell which numbers are not what is written for a number of 32 bits: its shortest, or 9 digits.
+    """Tell which numbers have other digits than are written for a number of 32 bits.
 
     Examples
     --------
