@@ -9,7 +9,7 @@ from treeaudit.errors import ReadError
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole
 from treeaudit.readers.boosters.lightgbm_dump_beside import in_lightgbm_json
 from treeaudit.readers.boosters.lightgbm_text import Booster
-from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide, may_have_categories
+from treeaudit.readers.boosters.lightgbm_tree import Grown, RawTree, Wide, may_have_categories
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Most, clean, show
 
@@ -110,7 +110,24 @@ def _tree(entry: object) -> RawTree:
         leaf_count=_column(ends, "leaf_count") if counted else None,
         inner_count=_column(splits, "internal_count") if counted else None,
         linear=linear,
+        grown=_grown(entry, splits, ends),
     )
+
+
+def _grown(entry: _Object, splits: list[_Object], ends: list[_Object]) -> Grown | None:
+    columns = [
+        [node.get(name) for node in nodes]
+        for nodes, name in (
+            (ends, "leaf_weight"),
+            (splits, "internal_weight"),
+            (splits, "split_gain"),
+        )
+    ]
+    shrinkage = entry.get("shrinkage")
+    if not isinstance(shrinkage, int | float) or any(None in column for column in columns):
+        return None
+    leaf, inner, gain = (np.asarray(column, dtype=np.float64) for column in columns)
+    return Grown(leaf_weight=leaf, inner_weight=inner, gain=gain, shrinkage=float(shrinkage))
 
 
 def _nodes(root: _Object) -> tuple[dict[int, _Object], dict[int, _Object]]:

@@ -17,6 +17,7 @@ from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.damage import each_tree
+from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
@@ -80,6 +81,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
                 *category_names("pandas_categorical", booster.pandas),
                 *row_seed("parameters.bagging_seed", sampled),
                 *booster.unseen,
+                *unexplained_numbers(trees, booster),
             ),
             # Nobody has asked what the steps of the trees tell: targets, or counts per class.
             looked_for=KINDS - {"targets" if schema.classes is None else "first-round-counts"},
