@@ -45,8 +45,10 @@ class Answers:
     impurity: Float
 
 
-def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
+def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None) -> Answers:
     """Return what the nodes of one tree of a forest answer.
+
+    The ``criterion`` is that of the model unless told.
 
     Raises
     ------
@@ -75,7 +77,7 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
     # Whoever is answered by the node above is not counted once more.
     weight = np.where((people == 0) & (tree.n_records is not None), 0.0, weight)
     terms = np.zeros_like(shares)
-    if forest.source.parameters.get("criterion", "gini") == "gini":
+    if (criterion or forest.source.parameters.get("criterion", "gini")) == "gini":
         impurity = 1 - (shares**2).sum(axis=1)
     else:
         np.log2(shares, out=terms, where=shares > 0)
