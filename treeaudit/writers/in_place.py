@@ -4,7 +4,7 @@ Nothing is loaded: the record is inert data, its trees are exchanged for the
 repaired ones, and what no answer hangs on is left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,19 +12,18 @@ import numpy as np
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.ensembles import BAGS
 from treeaudit.readers.estimators.found import Found, elements, is_tree
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.writers.beside_trees import beside_trees
 from treeaudit.writers.binary import JSON
-from treeaudit.writers.kept import GONE, Kept
-from treeaudit.writers.node_tables import Answers, answers_of
+from treeaudit.writers.kept import Kept
+from treeaudit.writers.node_tables import Answers, answers_of, people_of
 from treeaudit.writers.places import is_cut
 from treeaudit.writers.stored_trees import predictor_record, tree_record
-from treeaudit.writers.without_labels import NOT_SIZED, is_sized, path_length
 
 __all__ = ["in_place", "is_in_place"]
 
@@ -84,8 +83,8 @@ def _members(found: Found, whole: Forest) -> list[tuple[Found, int]]:
     for inside, one in every.items():
         if inside not in taken:
             raise UnsupportedModelError(
-                f"{inside} of the {found.estimator.kind} is a {one.estimator.kind}, which is audited "
-                f"alone and would stay as it is: choose it with --select, or {JSON}"
+                f"{inside} of the {found.estimator.kind} is a {one.estimator.kind}, which is "
+                f"audited alone and would stay as it is: choose it with --select, or {JSON}"
             )
     return [(every[inside], n) for inside, n in taken.items()]
 
@@ -121,7 +120,9 @@ def _repaired(
         if len(written) % width:
             raise UnsupportedModelError(f"the {kind} has {width} trees a round: keep whole rounds")
         changed["estimators_"] = shaped.reshape(-1, *rounds.shape[1:])
-    _beside(changed, forest, whole, member, [k - first for k in origin])
+    changed |= beside_trees(
+        changed["estimators_"], forest, whole, member, [k - first for k in origin]
+    )
     return changed
 
 
@@ -151,12 +152,11 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
     if member.estimator.kind in _WITHOUT_LABELS:
         tree = replace(tree, value=np.zeros(tree.n_nodes))
     if tree.counts is None and tree.label is None and tree.value is None:
-        people = np.zeros(tree.n_nodes, np.int64) if tree.n_records is None else tree.n_records
-        nothing = np.full(tree.n_nodes, np.nan)
+        people, none = people_of(tree), np.zeros((tree.n_nodes, 0))
+        unknown = np.full(tree.n_nodes, np.nan)
         answers = Answers(
-            people=people, weight=people.astype(np.float64), value=np.zeros((len(people), 0)),
-            impurity=nothing,
-        )  # fmt: skip
+            people=people, weight=people.astype(np.float64), value=none, impurity=unknown
+        )
     else:
         answers = answers_of(tree, forest, i, arrived(owner.get("criterion")))
         columns = _columns(forest, member, owner, stored)
@@ -210,58 +210,4 @@ def _histogram(
     }
     if len(trees) < len(held):
         changed["max_iter"] = len(trees) // width
-    return changed
-
-
-def _beside(
-    changed: dict[str, object], forest: Forest, whole: Forest, member: Found, origin: list[int]
-) -> None:
-    """Say again what an ensemble states beside its trees."""
-    stated = member.estimator.attributes
-    n, rounds = len(origin), changed["estimators_"]
-    if whole.n_records != forest.n_records:
-        gone = ("_n_samples", "_n_samples_bootstrap")
-        changed.update((name, GONE) for name in gone if name in stated)
-    if isinstance(rounds, np.ndarray):
-        if n < whole.n_trees:
-            changed.update(n_estimators=len(rounds), n_estimators_=len(rounds))
-    elif "n_estimators" in stated:
-        changed["n_estimators"] = n
-    picked = member.get("estimators_features_")
-    if isinstance(picked, list | tuple) and n < len(picked):
-        changed["estimators_features_"] = [arrived(picked[k]) for k in origin]
-    weights = member.get("estimator_weights_")
-    if isinstance(weights, np.ndarray):
-        changed["estimator_weights_"] = weights[origin].copy()
-    trees = [forest.trees[i] for i in range(forest.n_trees)]
-    if member.estimator.kind == "IsolationForest":
-        changed.update(_path_lengths(trees, stated))
-    if member.estimator.kind == "RandomTreesEmbedding":
-        changed.update(_leaf_codes(trees, member))
-
-
-def _path_lengths(trees: Sequence[Tree], stated: Mapping[str, object]) -> dict[str, object]:
-    """Return how deep people go: an isolation forest answers by it."""
-    if not all(is_sized(tree) for tree in trees):
-        raise UnsupportedModelError(NOT_SIZED)
-    depths = tuple(tree.depths.astype(np.int64) + 1 for tree in trees)
-    known = {
-        "_decision_path_lengths": depths,
-        "_average_path_length_per_tree": tuple(path_length(t.n_records) for t in trees),
-    }
-    return {name: lengths for name, lengths in known.items() if name in stated}
-
-
-def _leaf_codes(trees: Sequence[Tree], member: Found) -> dict[str, object]:
-    """Return the encoder of leaves, which has one column for each."""
-    encoder = member.get("one_hot_encoder_")
-    if not isinstance(encoder, Inert):
-        raise UnsupportedModelError(f"the embedding does not tell how it numbers leaves: {JSON}")
-    leaves = [np.flatnonzero(tree.is_leaf).astype(np.int64) for tree in trees]
-    columns = [len(leaf) for leaf in leaves]
-    known: dict[str, object] = {"categories_": leaves, "_n_features_outs": columns}
-    stated = {name: one for name, one in known.items() if name in encoder.attributes}
-    changed: dict[str, object] = {"one_hot_encoder_": Kept({id(encoder): stated})(encoder)}
-    if "_n_features_out" in member.estimator.attributes:
-        changed["_n_features_out"] = sum(columns)
     return changed

@@ -70,7 +70,10 @@ class Kept:
         value = arrived(value)
         if depth > _DEEPEST:
             raise UnsupportedModelError(f"the model is nested too deeply to write it: {JSON}")
-        below = {"fitted": fitted, "depth": depth + 1}
+
+        def kept(one: object) -> object:
+            return self(one, fitted=fitted, depth=depth + 1)
+
         match value:
             case Text():
                 raise UnsupportedModelError(
@@ -85,14 +88,14 @@ class Kept:
             case np.ndarray():
                 made = np.empty(value.size, dtype=object)
                 for i, one in enumerate(value.ravel().tolist()):
-                    made[i] = self(one, **below)
+                    made[i] = kept(one)
                 return made.reshape(value.shape)
             case list():
-                return [self(one, **below) for one in value]
+                return [kept(one) for one in value]
             case tuple():
-                return tuple(self(one, **below) for one in value)
+                return tuple(kept(one) for one in value)
             case dict():
-                return {self(k, **below): self(v, **below) for k, v in value.items()}
+                return {kept(k): kept(v) for k, v in value.items()}
             case Inert():
                 return self._object(value, fitted, depth)
         raise _refused(value)

@@ -6,6 +6,7 @@ arrays are written as every numpy since 1.0 reads them.
 
 import struct
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,6 @@ __all__ = ["dumps"]
 
 _ARRAY = ("numpy.core.multiarray", "_reconstruct")
 _TUPLES = {0: b")", 1: b"\x85", 2: b"\x86", 3: b"\x87"}
-_LITTLE = np.dtype("<i8").isnative
 
 
 def dumps(root: object) -> bytes:
@@ -203,7 +203,8 @@ class _Writer:
         if number is not None:
             self._recall(number)
             return
-        _, args, state = dtype.__reduce__()  # type: ignore[misc]
+        described: Any = dtype.__reduce__()
+        _, args, state = described
         self._named("numpy", "dtype")
         self._tuple(args)
         self.out.append(b"R")
@@ -224,8 +225,8 @@ class _Writer:
                 self.save(offset)
                 self.out.append(b"\x86")
             self.out.append(b"u")
-        for number in sizes[:3]:
-            self.save(number)
+        for size in sizes[:3]:
+            self.save(size)
         self.out.append(b"tb\x94")
         self._shared[key] = self._stored
         self._stored += 1

@@ -6,6 +6,7 @@ from typing import Any
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.readers.estimators.found import Found
+from treeaudit.writers import skops_bytes
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.encoded import encoded
 from treeaudit.writers.estimators import estimator_of
@@ -117,19 +118,21 @@ def to_joblib(forest: Forest) -> bytes:
 
 
 def to_skops(forest: Forest) -> bytes:
-    """Return the skops file of the estimator.
+    """Return the skops file of the model: of the version that wrote it, where it was in one.
 
     Raises
     ------
     UnsupportedModelError
         If skops is not installed, or the model cannot be written.
     """
+    if forest.source.format == "sklearn-skops" and is_in_place(forest):
+        return skops_bytes.dumps(in_place(forest))
     try:
-        from skops.io import dumps
+        from skops.io import dumps as by_skops
     except ImportError:
         raise UnsupportedModelError(
             "a skops file is written by the library skops: pip install skops, or write a pickle "
             "(-o model.pkl)"
         ) from None
-    data: bytes = dumps(to_estimator(forest))
+    data: bytes = by_skops(to_estimator(forest))
     return data

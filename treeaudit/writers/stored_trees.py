@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treeaudit.arrays import Array, Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.node_table import read_nodes
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Table
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.node_tables import Answers
 from treeaudit.writers.places import places_in
@@ -117,9 +118,7 @@ def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exa
         If the tree cannot be said in the table.
     """
     table = read_nodes(stored)
-    nodes, values = (arrived(stored.get(name)) for name in ("nodes", "values"))
-    if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
-        raise TypeError("a tree that was read has a node table")
+    nodes, values = _table(stored), np.asarray(arrived(stored.get("values")), dtype=np.float64)
     kept = np.arange(len(nodes)) if table.kept is None else table.kept
     left = np.full(len(kept), -1, dtype=np.int64)
     links = table.links()
@@ -155,15 +154,19 @@ def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exa
     return Inert(stored.cls, args=stored.args, state=state)
 
 
-def _weights(old: Array, answers: Answers, same: Flag) -> Float:
+def _table(stored: Inert) -> Table:
+    nodes: Table = arrived(stored.get("nodes"))  # type: ignore[assignment]  # its reader saw to it
+    return nodes
+
+
+def _weights(old: Table, answers: Answers, same: Flag) -> Float:
     """Return what nodes weigh: as they did, where the same people are in them."""
-    stored = old["weighted_n_node_samples"].astype(np.float64)
-    return np.where(same, stored, answers.weight)
+    return np.where(same, old["weighted_n_node_samples"].astype(np.float64), answers.weight)
 
 
-def _holds_weights(values: Array, nodes: Array) -> bool:
+def _holds_weights(values: Float, nodes: Table) -> bool:
     """Tell whether values are weights of classes, as before scikit-learn 1.4, and no shares."""
-    total = np.asarray(values[:, 0, :], dtype=np.float64).sum(axis=1)
+    total = values[:, 0, :].sum(axis=1)
     return bool(np.allclose(total, nodes["weighted_n_node_samples"])) and not np.allclose(total, 1)
 
 
@@ -174,9 +177,9 @@ def _scale(answers: Answers) -> Float:
     return np.where(answers.weight > 0, answers.weight, _NEXT_TO_NOTHING)
 
 
-def _as_stored(values: Array, tree: Tree, same: Flag) -> Float:
+def _as_stored(values: Float, tree: Tree, same: Flag) -> Float:
     """Return the values of several outputs, which only merging leaves as they were."""
-    made = values.astype(np.float64)
+    made = values
     if tree.n_records is None:
         total = made.sum(axis=2, keepdims=True)
         shares = np.divide(made, total, out=made.copy(), where=total > 0)
@@ -200,9 +203,7 @@ def predictor_record(stored: Inert, tree: Tree, whole: Tree, *, exact: bool) -> 
     """
     if tree.value is None:
         raise UnsupportedModelError(f"the model holds no numbers to predict: {JSON}")
-    nodes = arrived(stored.get("nodes"))
-    if not isinstance(nodes, np.ndarray):
-        raise TypeError("a tree that was read has a node table")
+    nodes = _table(stored)
     left = np.where(nodes["is_leaf"] != 0, -1, nodes["left"].astype(np.int64))
     rows = rows_of(tree, whole, left, exact=exact)
     old, names = nodes[rows.place], nodes.dtype.names or ()
