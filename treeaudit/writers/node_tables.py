@@ -55,7 +55,8 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
     """
     n = tree.n_nodes
     people = np.zeros(n, np.int64) if tree.n_records is None else tree.n_records
-    if tree.counts is None and tree.label is None:
+    # A boosted tree answers with its value, whatever is known of the labels of its people.
+    if tree.value is not None or (tree.counts is None and tree.label is None):
         if tree.value is None:
             raise UnsupportedModelError("the model holds no answers that could be written back")
         return Answers(

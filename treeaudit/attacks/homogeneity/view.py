@@ -26,12 +26,16 @@ def view(result: Finding | Skipped, report: Report) -> View:
     once = details.homogeneous_in_any_tree
     # The headline speaks of one tree, which may not be the worst one here.
     people = of_tree(result, headline_tree(report), "homogeneous_people", once.worst)
-    drawn = " drawn for the worst tree" if many else ""
-    brief = say("{} certain of the people drawn for one tree", share) if many else say(
+    first = len(report.table.first_round) == 1
+    drawn = " drawn for the worst tree" if many and not first else ""
+    of = "the first" if first else "one"
+    brief = say(f"{{}} certain of the people drawn for {of} tree", share) if many else say(
         "{} ({}) certain", People(result.people), share)  # fmt: skip
     return View(
         brief=brief,
-        figure=Figure(number=once.worst, counts=f"whose label is certain{where(report, once)}"),
+        figure=Figure(
+            number=once.worst, counts=f"whose label is certain{where(report, once, labels=True)}"
+        ),
         headline=_headline(result, report, people) if people else None,
         too=say(", and in none of them has everybody the same {}", target),
         reason=_reason(result, report, share, drawn),
