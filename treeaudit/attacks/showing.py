@@ -42,11 +42,11 @@ def where(report: Report, once: InAnyTree, *, labels: bool = False) -> str:
     return f", in the worst tree (tree {once.tree})" if report.forest.n_trees > 1 else ""
 
 
-def in_any(report: Report, once: InAnyTree) -> Phrase:
-    """Say how many different people have a label so over all trees; nothing for one tree."""
+def in_any(report: Report, once: InAnyTree, *, labels: bool = False) -> Phrase:
+    """Say how many different people it is over all trees; nothing for one tree."""
     if report.forest.n_trees == 1:
         return say("")
-    if len(report.table.first_round) == 1:
+    if labels and len(report.table.first_round) == 1:
         return say(" in the first tree")
     if once.low == once.high:
         return say(" in one tree; {} in any tree", once.high)

@@ -41,7 +41,10 @@ def view(result: Finding | Skipped, report: Report) -> View:
             counts="disclosed once one other in the leaf is known"
             + where(report, one, labels=True),
         ),
-        rungs=(*_rungs(curve, (in_any(report, one), in_any(report, most))), *_given(details)),
+        rungs=(
+            *_rungs(curve, [in_any(report, once, labels=True) for once in (one, most)]),
+            *_given(details),
+        ),
         facts=(
             *_known(details.known),
             *_prior(details.prior),

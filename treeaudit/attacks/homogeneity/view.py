@@ -43,7 +43,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             Rung(
                 knows=say(_KNOWS),
                 number=People(result.people),
-                follows=say("whose label is certain{}", in_any(report, once)),
+                follows=say("whose label is certain{}", in_any(report, once, labels=True)),
             ),
         ),
         facts=(
@@ -96,7 +96,8 @@ def _memory(controls: Sequence[Control]) -> Phrase | str:
 
 def _reason(finding: Finding, report: Report, share: Share, drawn: str) -> Phrase:
     if not finding.leaves:
-        return say("Every group holds people with different labels.")
+        whose = " of the first tree" if len(report.table.first_round) == 1 else ""
+        return say(f"Every group{whose} holds people with different labels.")
     every = "all " if finding.leaves == len(report.table.leaf) > 1 else ""
     return say(
         "In {}{} everybody has the same label: {} of the people{}.",
