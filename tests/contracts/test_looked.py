@@ -185,7 +185,7 @@ READS = {
     "treeaudit-pickle": (in_trainer, SAVED, "unseen"),
     "xgboost-json": (in_xgboost, KINDS, "unexplained"),
     "xgboost-ubjson": (in_xgboost_binary, KINDS, "unexplained"),
-    "lightgbm-text": (in_lightgbm_text, BOOSTED, "unexplained"),
+    "lightgbm-text": (in_lightgbm_text, KINDS, "unexplained"),
     "lightgbm-json": (in_lightgbm_json, BOOSTED, "unexplained"),
     "catboost-json": (in_catboost, KINDS - {"seeds"}, "unexplained"),
     "onnx": (in_onnx, KINDS, "unexplained"),

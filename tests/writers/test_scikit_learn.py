@@ -217,7 +217,7 @@ def test_in_the_same_pipeline(last) -> None:
         for one, other in zip(safe.trees, back.trees, strict=True):
             assert np.array_equal(one.low, other.low)
             assert np.array_equal(one.n_records, other.n_records)
-        if forest.counts_are == "absent":
+        if forest.counts_are == "absent" or forest.answers == "sum":
             continue
         shares, _ = class_shares(safe, read_records(table, safe))
         assert np.allclose(made.predict_proba(table), shares, atol=1e-12)

@@ -25,6 +25,7 @@ __all__ = [
     "Case",
     "Need",
     "evidence",
+    "first_round",
     "leaf_evidence",
     "looked_at",
     "severity_of_share",
@@ -215,10 +216,18 @@ def _says(
     return ", ".join(shown) + more
 
 
-def looked_at(what: str, case: Case) -> tuple[str, ...]:
-    """Say what was examined in every tree that tells how many people are in its leaves."""
+def looked_at(what: str, case: Case, *, labels: bool = False) -> tuple[str, ...]:
+    """Say what was examined in every tree that tells people, or the labels, of its leaves."""
+    if labels and (first := first_round(case.table)):
+        return (f"{what} of {first}",)
     n = case.forest.n_trees - case.table.n_silent
     return (f"{what} of 1 tree" if n == 1 else f"{what} of {n:,} trees",)
+
+
+def first_round(table: Table) -> str:
+    """Name the trees of a boosting that alone tell labels; empty for other models."""
+    n = len(table.first_round)
+    return "" if not n else "the first tree" if n == 1 else f"the {n:,} trees of the first round"
 
 
 def unseen_trees(case: Case) -> tuple[str, ...]:

@@ -61,7 +61,8 @@ def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None)
         If the tree holds no answers.
     """
     n, people = tree.n_nodes, people_of(tree)
-    if tree.counts is None and tree.label is None:
+    # A boosted tree answers with its value, whatever is known of the labels of its people.
+    if tree.value is not None or (tree.counts is None and tree.label is None):
         if tree.value is None:
             raise UnsupportedModelError("the model holds no answers that could be written back")
         return Answers(
