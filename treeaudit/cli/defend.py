@@ -128,6 +128,7 @@ def defend(
         strip=strip,
         round_counts=round_counts,
         train=train,
+        test=test,
         target=target,
         person=person,
         rows_per_person=rows_per_person,
