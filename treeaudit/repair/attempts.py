@@ -7,6 +7,7 @@ from treeaudit.defenses import Defense, IntersectK, without_leftovers
 from treeaudit.defenses.cost import n_leaves, training_accuracy
 from treeaudit.defenses.parameters import parameters
 from treeaudit.errors import DataError
+from treeaudit.findings.findings import Skipped
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
@@ -95,7 +96,19 @@ class Repair:
         """Whether groups were made large enough, but in each of several trees alone."""
         done = [type(one) for one in self.after.defenses]
         sized = self.searched or any("min_leaf" in parameters(one) for one in done)
-        return sized and self.forest.n_trees > 1 and IntersectK not in done
+        alone = sized and self.forest.n_trees > 1 and IntersectK not in done
+        return alone and not self.frontier
+
+    @property
+    def needs_people(self) -> str:
+        """Why checks could not be made for which training people would be enough, if so."""
+        open_ = {one.attack for one in self.after.report.checks if one.status == "skipped"}
+        asks = (
+            one.reason
+            for one in self.after.report.results
+            if isinstance(one, Skipped) and one.id in open_ and "--train" in one.asks
+        )
+        return next(asks, "")
 
     @property
     def passed(self) -> bool:
