@@ -105,7 +105,7 @@ def defend(
     """Repair a model before release, and audit it before and after.
 
     Writes a working model: .pkl, .joblib or .skops for scikit-learn, .json for
-    the version-free form. With -o FILE.html or .txt its audit too. The model given is
+    the version-free form. With -o FILE.html its audit too. The model given is
     left as it is.
 
     treeaudit defend model.pkl -o safe.pkl
@@ -188,7 +188,7 @@ def _safe(forest: "Forest") -> str:
 
 def _by_suffix(output: list[Path]) -> tuple[list[Path], list[Path]]:
     """Return where to write the model and where its report: .json holds a model here."""
-    reports = [path for path in output if path.suffix.lower() in (".html", ".txt")]
+    reports = [path for path in output if path.suffix.lower() == ".html"]
     return [path for path in output if path not in reports], reports
 
 
