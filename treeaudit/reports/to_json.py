@@ -65,6 +65,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         **asked(report.policy, report.people),
         "unit": {**asdict(report.unit), "sentence": report.unit.sentence},
         "fix": _fix(report.fix),
+        **({"frontier": [asdict(one) for one in report.frontier]} if report.frontier else {}),
         "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
         "seed": report.request.seed,
