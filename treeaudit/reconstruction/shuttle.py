@@ -1,0 +1,64 @@
+"""Bounds of unknowns by going to and fro between them and their equations.
+
+References
+----------
+Buzzigoli and Giusti (1999), An algorithm to calculate the lower and upper bounds of the elements
+of an array given its marginals. Dobra and Fienberg (2000), Bounds for cell entries in
+contingency tables given marginal totals. Here for any equations with weights above 0.
+"""
+
+import numpy as np
+
+from treeaudit.errors import DataError
+from treeaudit.reconstruction.system import Bounds, System
+
+__all__ = ["shuttle"]
+
+_SWEEPS = 10_000
+
+
+def shuttle(system: System, sweeps: int = _SWEEPS) -> Bounds:
+    """Return bounds that follow from each equation and the bounds of the other unknowns.
+
+    ``high[k]`` is at most what an equation leaves for k when all others are at their lowest,
+    ``low[k]`` at least what is left when all others are at their highest; until nothing moves.
+
+    Raises
+    ------
+    DataError
+        If no whole numbers fulfil the equations.
+
+    Examples
+    --------
+    Three cells; the leaves of two trees hold {0, 1}, {2} and {0}, {1, 2}.
+
+    >>> system = System(
+    ...     start=np.array([0, 2, 4, 6]), row=np.array([0, 2, 0, 3, 1, 3]),
+    ...     least=np.array([3.0, 2.0, 1.0, 4.0]), most=np.array([3.0, 2.0, 1.0, 4.0]),
+    ...     bounds=Bounds(low=np.zeros(3), high=np.full(3, 4.0)), origin=np.arange(4),
+    ... )
+    >>> shuttle(system).low.tolist(), shuttle(system).high.tolist()
+    ([1.0, 2.0, 2.0], [1.0, 2.0, 2.0])
+    """
+    low, high = system.bounds.low, system.bounds.high
+    if not system.n_unknowns:
+        return system.bounds
+    first, row, weight = system.start[:-1], system.row, system.weight
+    for _ in range(sweeps):
+        spare = (system.most - system.times(low))[row]
+        lacks = (system.least - system.times(high))[row]
+        if weight is not None:
+            spare, lacks = spare / weight, lacks / weight
+        new_high = np.minimum(high, low + np.floor(np.minimum.reduceat(spare, first) + _ROUNDING))
+        new_low = np.maximum(low, high + np.ceil(np.maximum.reduceat(lacks, first) - _ROUNDING))
+        if (new_low > new_high).any():
+            raise DataError("no people fit what the leaves of all trees say")
+        still = (new_low == low).all() and (new_high == high).all()
+        low, high = new_low, new_high
+        if still:
+            break
+    return Bounds(low=low, high=high)
+
+
+_ROUNDING = 1e-9
+"""What a quotient of whole numbers may be off."""
