@@ -16,7 +16,7 @@ from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Inner", "strays"]
 
-_ROUNDS, _LOOSE = 12, 1e-4
+_ROUNDS, _LOOSE, _UNSURE = 12, 1e-4, 4
 _MOST_SLOW = 500_000
 
 
@@ -233,6 +233,7 @@ def _off(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
     big = inner.slack * _size(inner, np.abs(term)) + _size(inner, room + error)
     size = inner.slack * (_size(inner, np.abs(score)) + np.abs(gain))
     size += 2 * _size(inner, np.abs(weight) * error)
+    size *= np.where(inner.tree < inner.n_moved, _UNSURE, 1)
     return ~(odd <= big + 1e-30) & sure, ~(lost <= size + 1e-30) & sure
 
 
@@ -281,6 +282,7 @@ def _slowly(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
         )
         size = inner.slack * (abs(node_) + abs(left_) + abs(right_) + abs(gain_of[i]))
         size += sum(2 * abs(weights[at]) * error[at] for at in (node, left, right))
+        size *= _UNSURE if inner.tree[i] < inner.n_moved else 1
         lost[i] = not abs(left_ + right_ - node_ - gain_of[i]) <= size
     return odd, lost
 

@@ -6,6 +6,7 @@ categories have a penalty of their own: what stands beside them is not recalcula
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -114,6 +115,6 @@ def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inne
         ):
             parts[name].append(part)
         at += len(value)
-    joined: dict[str, Array] = {name: np.concatenate(part) for name, part in parts.items()}
+    joined: dict[str, Any] = {name: np.concatenate(part) for name, part in parts.items()}
     never = np.zeros(len(joined["cover"]), dtype=np.bool_)
     return Inner(**joined, scaled=never, slack=_SLACK, same=_ERROR, n_moved=n_moved)
