@@ -46,10 +46,10 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
     told = [tree for tree in told if tree.raw.inner_value is not None]
     if not told:
         return
-    odd = sum(_long(tree) for tree in told)
     stated = booster.parameters or {}
     refilled = booster.objective.partition(" ")[0] in _REFILLED
     with np.errstate(all="ignore"):
+        odd = sum(_long(tree) for tree in told)
         n_moved = len(told) if booster.averaged else min(booster.n_outputs, len(told))
         inner = _inner(told, n_moved, refilled=refilled)
         sums = inner.cover[inner.left] + inner.cover[inner.right]

@@ -82,7 +82,8 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
             "size_leaf_vector": width,
             "num_deleted": tree.links.cut_off,
         }
-        for name, part in raw["tree_param"].items():
+        stated = raw.get("tree_param", {})
+        for name, part in stated.items() if isinstance(stated, dict) else [("", stated)]:
             if name not in wanted or part not in (str(wanted[name]), "0", wanted[name]):
                 yield not_explained(f"{where}.tree_param.{name_in_path(name)}", part, name)
         if raw.get("id", i) != i:
