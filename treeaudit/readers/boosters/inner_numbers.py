@@ -16,7 +16,7 @@ from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Inner", "strays"]
 
-_ROUNDS, _LOOSE = 12, 1e-4
+_ROUNDS, _LOOSE, _UNSURE = 12, 1e-4, 10
 _MOST_SLOW = 500_000
 
 
@@ -101,9 +101,13 @@ def _solved(inner: Inner) -> _Constants:
     """Return the constants that explain the most nodes, the fewest of them first."""
     n_trees = int(inner.tree.max(initial=-1)) + 1
     added = np.zeros(n_trees)
-    best, fewest = _Constants(0.0, 0.0, np.ones(n_trees), added), len(inner.node) + 1
+    best = _Constants(0.0, 0.0, np.ones(n_trees), added)
+    fewest = int(np.count_nonzero(_off(inner, best)[0]))
+    if not fewest and not inner.scaled.any():
+        return best
     for columns, apart in ((3, False), (4, False), (3, True), (4, True)):
         l2, per_rate, l1 = _penalties(inner, columns, apart)
+        l2, l1 = max(l2, 0.0), max(l1, 0.0)
         rates = np.full(n_trees, per_rate)
         one = _Constants(l2, l1, _rates(inner, l2, l1, rates) if apart else rates, added)
         one = replace(one, added=_added(inner, one))
@@ -233,6 +237,7 @@ def _off(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
     big = inner.slack * _size(inner, np.abs(term)) + _size(inner, room + error)
     size = inner.slack * (_size(inner, np.abs(score)) + np.abs(gain))
     size += 2 * _size(inner, np.abs(weight) * error)
+    size *= np.where(inner.tree < inner.n_moved, _UNSURE, 1)
     return ~(odd <= big + 1e-30) & sure, ~(lost <= size + 1e-30) & sure
 
 
@@ -281,6 +286,7 @@ def _slowly(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
         )
         size = inner.slack * (abs(node_) + abs(left_) + abs(right_) + abs(gain_of[i]))
         size += sum(2 * abs(weights[at]) * error[at] for at in (node, left, right))
+        size *= _UNSURE if inner.tree[i] < inner.n_moved else 1
         lost[i] = not abs(left_ + right_ - node_ - gain_of[i]) <= size
     return odd, lost
 

@@ -6,6 +6,7 @@ categories have a penalty of their own: what stands beside them is not recalcula
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,10 +46,10 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
     told = [tree for tree in told if tree.raw.inner_value is not None]
     if not told:
         return
-    odd = sum(_long(tree) for tree in told)
     stated = booster.parameters or {}
     refilled = booster.objective.partition(" ")[0] in _REFILLED
     with np.errstate(all="ignore"):
+        odd = sum(_long(tree) for tree in told)
         n_moved = len(told) if booster.averaged else min(booster.n_outputs, len(told))
         inner = _inner(told, n_moved, refilled=refilled)
         sums = inner.cover[inner.left] + inner.cover[inner.right]
@@ -114,6 +115,6 @@ def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inne
         ):
             parts[name].append(part)
         at += len(value)
-    joined: dict[str, Array] = {name: np.concatenate(part) for name, part in parts.items()}
+    joined: dict[str, Any] = {name: np.concatenate(part) for name, part in parts.items()}
     never = np.zeros(len(joined["cover"]), dtype=np.bool_)
     return Inner(**joined, scaled=never, slack=_SLACK, same=_ERROR, n_moved=n_moved)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.boosters.xgboost_categories import are_categories
 from treeaudit.readers.boosters.xgboost_names import (
     DART,
     GENERIC,
@@ -59,22 +60,15 @@ def in_xgboost(
 
 def _keys(booster: Booster) -> Keys:
     """Return what the file of this model may hold."""
-    n_features, n_trees = booster.n_features, len(booster.trees)
+    n_trees = len(booster.trees)
     model: dict[str, Any] = {
         "tree_info": _numbers(n_trees),
         "iteration_indptr": lambda part: _rounds(part, n_trees),
-        "cats": {
-            "enc": lambda part: _categories(part, booster),
-            "feature_segments": lambda part: few_whole(part, n_features + 1),
-            "sorted_idx": lambda part: few_whole(
-                part, sum(len(names) for names in booster.categories.values())
-            ),
-        },
+        "cats": lambda part: are_categories(part, booster),
         "gbtree_model_param": _settings("num_trees num_parallel_tree size_leaf_vector"),
         "trees": {
             **dict.fromkeys((*OF_NODES, *OF_SETS, "base_weights", "leaf_weights")),
-            "id": lambda part: isinstance(part, int) and 0 <= part < n_trees,
-            "tree_param": _settings("num_deleted num_feature num_nodes size_leaf_vector"),
+            **dict.fromkeys(("id", "tree_param")),
         },
     }
     dart = booster.parameters.get("booster") == "dart"
@@ -168,30 +162,6 @@ def _rounds(part: object, n_trees: int) -> bool:
     if not few_whole(part, n_trees + 1):
         return False
     bounds = np.asarray(part, dtype=np.int64)
-    return not len(bounds) or bool(
-        bounds[0] == 0 and bounds[-1] == n_trees and np.all(np.diff(bounds) >= 0)
-    )
-
-
-def _categories(part: object, booster: Booster) -> bool:
-    """Tell whether the names of categories are those of columns that have some."""
-    if not isinstance(part, list) or len(part) not in (0, booster.n_features):
-        return False
-    for i, column in enumerate(part):
-        if not isinstance(column, dict) or not column.keys() <= {"offsets", "values", "type"}:
-            return False
-        named = booster.categories.get(i, ())
-        stated = column.get("values")
-        told = isinstance(stated, list | np.ndarray) and len(stated) > 0
-        if told != bool(named) or (named and (booster.kinds or [""] * (i + 1))[i] != "c"):
-            return False
-        if not all(map(is_name, named)) or not isinstance(column.get("type", 0), int):
-            return False
-        if told and "offsets" in column and not _are_bytes(stated):
-            return False
-    return True
-
-
-def _are_bytes(part: Any) -> bool:  # noqa: ANN401  # a list or an array
-    values = np.asarray(part)
-    return values.dtype.kind in "iu" and bool(np.all((values >= -128) & (values <= 255)))
+    # All rounds have as many trees.
+    steps = set(np.diff(bounds).tolist())
+    return not len(bounds) or bool(bounds[0] == 0 and bounds[-1] == n_trees and len(steps) < 2)

@@ -11,7 +11,7 @@ from treeaudit.readers.boosters.inner_numbers import Inner, strays
 from treeaudit.readers.boosters.xgboost_schema import Booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import no_single
-from treeaudit.readers.leftovers.unexplained import not_explained
+from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 from treeaudit.readers.limits import Most
 
 __all__ = ["OF_NODES", "OF_SETS", "are_numbers", "few_whole", "in_trees"]
@@ -65,7 +65,7 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
             part = raw.get(name)
             if part is None:
                 continue
-            fits = (n,)
+            fits: tuple[int, ...] = (n,)
             if name == "base_weights":
                 fits = (n, n * width)
             elif name == "leaf_weights":
@@ -76,12 +76,18 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
             known[name] = part
             if isinstance(part, list) and name not in _WHOLE:
                 texts.append(part)
-        for name, part in raw["tree_param"].items():
-            most = {"num_nodes": n, "num_feature": booster.n_features, "size_leaf_vector": width}
-            if name == "num_deleted" and part == str(tree.links.cut_off):
-                continue
-            if part not in (str(most.get(name, 0)), "0", 0, most.get(name)):
-                yield not_explained(f"{where}.tree_param.{name}", part)
+        wanted = {
+            "num_nodes": n,
+            "num_feature": booster.n_features,
+            "size_leaf_vector": width,
+            "num_deleted": tree.links.cut_off,
+        }
+        stated = raw.get("tree_param", {})
+        for name, part in stated.items() if isinstance(stated, dict) else [("", stated)]:
+            if name not in wanted or part not in (str(wanted[name]), "0", wanted[name]):
+                yield not_explained(f"{where}.tree_param.{name_in_path(name)}", part, name)
+        if raw.get("id", i) != i:
+            yield not_explained(f"{where}.id", raw["id"])
         spare += _spare(known, tree, n)
         if width > 1:
             spare += _bad_leaves(raw, tree)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.readers.leftovers.spelled_numbers import odd_numbers
 from treeaudit.readers.types import Int
 
 __all__ = ["spelling", "with_spelling"]
@@ -23,6 +24,8 @@ Bytes = npt.NDArray[np.uint8]
 _SCALAR = b"0123456789+-.eEaflnrstuyINi"
 _SHAPE = bytes.maketrans(_SCALAR, b"0" * len(_SCALAR))
 _BLANKS = b" \t\r\n"
+_ESCAPE = re.compile(rb"\\(?:u.{4}|.)", re.DOTALL)
+_NEEDLESS = re.compile(rb"\\u00(?:2[013-9a-fA-F]|[346].|5[0-9abd-fABD-F]|7[0-9a-eA-E])|\\/")
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _NEWLINE, _BLANK, _COMMA, _ZERO = b"\n ,0"
 _SIGN = np.zeros(256, dtype=np.int32)
@@ -49,8 +52,14 @@ def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterat
     [2, 1]
     """
     text = bytes(data)
+    if b"\\" in text:
+        n = sum(_NEEDLESS.fullmatch(one) is not None for one in _ESCAPE.findall(text))
+        if n:
+            yield _left("the escapes of its texts", n, "characters that need no escape")
     outside = b"0".join((_ESCAPED.sub(b"", text) if b"\\" in text else text).split(b'"')[::2])
     del text
+    if n := odd_numbers(outside):
+        yield _left("the form of its numbers", n, "numbers that are spelled as no library does")
     shape = outside.translate(_SHAPE)
     del outside
     if b"0" * (longest + 1) in shape:

@@ -9,35 +9,28 @@ from treeaudit.readers.types import Flag, Float
 __all__ = ["longer_than", "no_single", "odd_numbers"]
 
 _DIGITS = bytes.maketrans(b"23456789", b"1" * 8)
-# With the digits 2 to 9 written as 1: a fraction that ends in a zero, and so on.
-_ODD = tuple(
-    map(
-        re.compile,
-        (
-            rb"\.[01]++(?<=[01]0)",
-            rb"[eE][+-]?0[01]{2}",
-            rb"-0(?![01.eE])",
-            rb"\+(?<![eE]\+)",
-            rb"e(?<=[01][01]e)(?<![.01][01]e)",
-            rb"e(?<=\Be)(?<=[^01][01][01]e)",
-        ),
-    )
-)
-_LED = re.compile(rb"(?<![01.eE+-])-?0[01]")
-_PLAIN_FRACTION = re.compile(rb"\.[01]++(?!E)")
-_SMALL = tuple(b"e-0%d" % n for n in range(1, 5)) + tuple(b"e+0%d" % n for n in range(6))
+# With the digits 2 to 9 written as 1.
+_ENDS_IN_ZERO = re.compile(rb"\.[01]++(?<=[01]0)")
+_OR_HAS_NO_EXPONENT = re.compile(rb"\.[01]++(?:(?<=[01]0)|(?!E))")
+_BEGIN_WITH_ZERO = tuple(map(re.compile, (rb" 0[01]", rb"=0[01]", rb" -0[01]", rb"=-0[01]")))
+_SIGNED_ZERO = re.compile(rb"-0(?![0-9.eE])")
+_EXPONENT = re.compile(rb"e[+-]?0[0-9]*")
+_OF_XGBOOST = re.compile(rb"E-?0[0-9]")
+_USUAL = re.compile(rb"e(?:-0[5-9]|\+0[6-9])")
 
 
-def odd_numbers(text: bytes) -> int:
-    r"""Count the characters of numbers that no library writes.
+def odd_numbers(text: bytes, *, json: bool = True) -> int:
+    r"""Count the places where a number is not spelled as libraries spell it.
 
-    A number has one spelling in a file: as XGBoost spells all of them (``5E-1``), or as C and
-    Python do (``0.5``, ``1e-05``), without a zero at its end, a sign or zeros that say nothing.
+    All of a file are spelled as XGBoost does it (``5E-1``), or as C and Python do (``0.5``,
+    ``1e-05``): no zero at the end, no sign and no zeros that say nothing.
 
     Parameters
     ----------
     text
-        Numbers with what stands between them, and no other text.
+        Numbers with what stands between them: blanks, brackets, commas, a few words.
+    json
+        Whether it is JSON, where no number begins with zeros.
 
     Examples
     --------
@@ -45,13 +38,20 @@ def odd_numbers(text: bytes) -> int:
     (0, 0)
     >>> odd_numbers(b"[0.50, 1e-005, -0, 2e-01]"), odd_numbers(b"[5E-1, 0.5]")
     (4, 1)
+    >>> odd_numbers(b"split_gain=+1 007", json=False)
+    2
     """
     plain = text.translate(_DIGITS)
-    n = sum(len(pattern.findall(plain)) for pattern in _ODD)
-    n += sum(text.count(one) for one in _SMALL)
-    if b"E" in text:
-        n += len(_PLAIN_FRACTION.findall(plain))
-    return n
+    of_xgboost = b"E" in text
+    n = len((_OR_HAS_NO_EXPONENT if of_xgboost else _ENDS_IN_ZERO).findall(plain))
+    n += len(_SIGNED_ZERO.findall(text))
+    if b"+" in text:
+        n += text.count(b"+") - text.count(b"e+")
+    if not json:
+        n += sum(len(pattern.findall(plain)) for pattern in _BEGIN_WITH_ZERO)
+    if of_xgboost:
+        n += len(_OF_XGBOOST.findall(text))
+    return n + sum(_USUAL.fullmatch(one) is None for one in _EXPONENT.findall(text))
 
 
 def longer_than(values: Float, digits: int) -> Flag:
