@@ -54,7 +54,7 @@ def _line(text: str) -> bytes:
 
 def _later(first: bytes, more: bytes) -> bytes:
     """Put an object into a tuple, fetch it again and do something to it."""
-    return PROTO + MARK + first + b"r\x01\0\0\0" + get(1) + more + b"t" + STOP
+    return PROTO + MARK + first + b"q\x01" + get(1) + more + b"t" + STOP
 
 
 def _frame(content: bytes, size: int) -> bytes:
@@ -533,7 +533,27 @@ def _padded() -> np.ndarray[tuple[int], np.dtype[np.void]]:
 UNEXPLAINED: dict[str, tuple[bytes, int]] = {
     "a-second-pickle-behind": (stored(model()) + stored(5), len(stored(5))),
     "LONG1-with-zeros": (stored(model(max_depth=Code(b"\x8a\x05\x07\0\0\0\0"))), 4),
-    "LONG4-with-sign-bytes": (stored(model(max_depth=Code(b"\x8b\x04\0\0\0\xf0\xff\xff\xff"))), 3),
+    "LONG4-with-sign-bytes": (stored(model(max_depth=Code(b"\x8b\x04\0\0\0\xf0\xff\xff\xff"))), 7),
+    "J-for-a-byte": (stored(model(max_depth=Code(b"J\x07\0\0\0"))), 4),
+    "J-for-two-bytes": (stored(model(max_depth=Code(b"J\x07\x07\0\0"))), 4),
+    "M-for-a-byte": (stored(model(max_depth=Code(b"M\x07\0"))), 2),
+    "LONG1-for-a-byte": (b"\x80\x03" + stored(model(max_depth=Code(b"\x8a\x01\x07")))[2:], 1),
+    "LONG4-for-LONG1": (
+        stored(model(max_depth=Code(b"\x8b\x06\0\0\0\x01\x02\x03\x04\x05\x06"))),
+        4,
+    ),
+    "bytes-in-a-longer-instruction": (
+        stored(model(missing_values=Code(b"B\x04\0\0\0gini"))),
+        4,
+    ),
+    "text-in-the-longest-instruction": (
+        stored(model(criterion=Code(b"\x8d\x04\0\0\0\0\0\0\0gini"))),
+        8,
+    ),
+    "stored-by-a-longer-instruction": (
+        stored(model(criterion=Code(push("gini") + b"r\x07\0\0\0"))),
+        4,
+    ),
     "memo-number-out-of-order": (stored(model(criterion=put("gini", 0x64636261))), 4),
     "FLOAT-with-more-digits": (stored(model(min_impurity_decrease=Code(b"F0.1000\n"))), 6),
     "bytes-between-columns": (

@@ -8,8 +8,9 @@ L. Breiman, J. Friedman, R. Olshen, C. Stone, Classification and Regression Tree
 """
 
 import numpy as np
+import numpy.typing as npt
 
-from treeaudit.readers.types import Array, Float
+from treeaudit.readers.types import Float
 
 __all__ = ["underived"]
 
@@ -20,7 +21,12 @@ _ROUNDING = 1e-12
 
 
 def underived(
-    nodes: Array, values: Float, criterion: str, *, changed: bool = False, clipped: bool = False
+    nodes: npt.NDArray[np.void],
+    values: Float,
+    criterion: str,
+    *,
+    changed: bool = False,
+    clipped: bool = False,
 ) -> tuple[int, int]:
     """Return how many impurities and values do not follow from the other numbers.
 
@@ -48,9 +54,9 @@ def underived(
     def excess(a: Float) -> Float:
         """Return by how much a parent is above the mean of its children."""
         wide = (-1, *[1] * (a.ndim - 1))
-        return a[inner] - sum(
-            a[side] * (weight[side] / weight[inner]).reshape(wide) for side in sides
-        )
+        shares = ((weight[side] / weight[inner]).reshape(wide) for side in sides)
+        below: Float = sum(a[side] * share for side, share in zip(sides, shares, strict=True))
+        return a[inner] - below
 
     of_classes = values.shape[2] > 1
     if of_classes:
@@ -99,5 +105,7 @@ def _of_classes(shares: Float, criterion: str) -> Float:
     """Return the impurity of every node, the mean over its outputs."""
     if criterion in ("entropy", "log_loss"):
         terms = shares * np.log2(np.where(shares > 0, shares, 1))
-        return -terms.sum(axis=2).mean(axis=1)
-    return (1 - (shares * shares).sum(axis=2)).mean(axis=1)
+        entropy: Float = -terms.sum(axis=2).mean(axis=1)
+        return entropy
+    gini: Float = (1 - (shares * shares).sum(axis=2)).mean(axis=1)
+    return gini

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
@@ -84,7 +85,7 @@ def _is_bounded(estimator: Inert) -> bool:
     )
 
 
-def _no_flags(nodes: Array, names: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _no_flags(nodes: npt.NDArray[np.void], names: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield the logical columns that hold another number than 0 and 1."""
     for name in names:
         if name in (nodes.dtype.names or ()):
@@ -139,7 +140,7 @@ def is_path_length(member: Inert, stored: Array) -> bool:
     return bool(np.array_equal(stored, depth))
 
 
-def _is_record(nodes: Array, names: frozenset[str]) -> bool:
+def _is_record(nodes: npt.NDArray[np.void], names: frozenset[str]) -> bool:
     fields = nodes.dtype.names
     if fields is None or not names.issuperset(fields) or len(fields) <= 6:
         return False

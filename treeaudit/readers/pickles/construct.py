@@ -182,7 +182,7 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
         case "_reconstruct":
             spend(240)
             plain = is_array_class(args[0])
-            if plain and (args[1:] not in _ANNOUNCED or type(args[1][0]) is not int):
+            if plain and not (args[1:] in _ANNOUNCED and type(args[1]) is tuple):
                 raise ReadError(f"an array at byte {at:,} is not announced as numpy does")
             return LateArray() if plain else Inert(target, args)
         case "_frombuffer":

@@ -131,7 +131,7 @@ class DType:
         size = state[5] if len(state) > 5 else None
         if not (isinstance(names, tuple) and isinstance(fields, dict) and isinstance(size, int)):
             raise ReadError("a record type is damaged")
-        if fields.keys() != set(names):
+        if not all(isinstance(name, str | bytes) for name in names) or fields.keys() != set(names):
             raise ReadError("a record type has fields without a name, or with a title")
         if not 0 < size <= Most.record or not 0 < len(names) <= 256:
             raise ReadError("a record type is too large")
@@ -139,7 +139,7 @@ class DType:
         formats: list[np.dtype[np.generic]] = []
         offsets: list[int] = []
         for name in names:
-            entry = fields.get(name) if isinstance(name, str | bytes) else None
+            entry = fields[name]
             if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], DType)):
                 raise ReadError("a record type is damaged")
             if entry[0].n_fields:

@@ -62,6 +62,7 @@ class Machine:
         # In an array of objects: what pickle, which knows no such arrays, has stored so far.
         self.outer: Outer | None = None
         self.highest = -1
+        self.version = 0
         self.announced = 0
         self.oddities: list[Oddity] = []
         self.doubts: list[ReadError] = []
