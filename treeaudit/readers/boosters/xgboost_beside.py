@@ -30,7 +30,7 @@ from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
 from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.limits import Most
 
-__all__ = ["in_xgboost"]
+__all__ = ["in_xgboost", "keys_of"]
 
 _KINDS = frozenset("int float i q c indicator categorical".split())
 _NUMBERS = re.compile(rf"\[?(?:{NUMBER}(?:,{NUMBER})*)?\]?")
@@ -59,12 +59,12 @@ def in_xgboost(
     booster, trees
         The model as it was read from it.
     """
-    keys = _keys(booster)
+    keys = keys_of(booster)
     yield from unexplained(document, keys)
     yield from _trees(booster, trees)
 
 
-def _keys(booster: Booster) -> Keys:
+def keys_of(booster: Booster) -> Keys:
     """Return what the file of this model may hold."""
     n_features, n_trees = booster.n_features, len(booster.trees)
     model: dict[str, Any] = {
