@@ -22,7 +22,7 @@ from treeaudit.writers.beside_trees import beside_trees
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import Kept
 from treeaudit.writers.node_tables import Answers, answers_of, people_of
-from treeaudit.writers.places import is_cut
+from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import predictor_record, tree_record
 
 __all__ = ["in_place", "is_in_place"]
@@ -94,7 +94,7 @@ def _repaired(
 ) -> dict[str, object]:
     """Return the attributes of one of the models that its repaired trees change."""
     kind = member.estimator.kind
-    origin = _origins(forest, whole, numbers)
+    origin = origins(forest, whole, numbers)
     if kind.startswith("HistGradient"):
         return _histogram(forest, whole, member, numbers, origin)
     held = [member.estimator]
@@ -124,23 +124,6 @@ def _repaired(
         changed["estimators_"], forest, whole, member, [k - first for k in origin]
     )
     return changed
-
-
-def _origins(forest: Forest, whole: Forest, numbers: Sequence[int]) -> list[int]:
-    """Return which of the stored trees each of the repaired ones was: their order is the same."""
-    if forest.n_trees == whole.n_trees:
-        return list(numbers)
-    origin, k = [], 0
-    for i in numbers:
-        while not is_cut(forest.trees[i], whole.trees[k]):
-            k += 1
-            if k == whole.n_trees:
-                raise UnsupportedModelError(
-                    f"trees were taken out and others changed, so that they are not found: {JSON}"
-                )
-        origin.append(k)
-        k += 1
-    return origin
 
 
 def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, k: int) -> Inert:

@@ -95,6 +95,8 @@ _OF: Mapping[str, str] = {
     "LinearSVR": _LINEAR,
     "GaussianNB": "theta_ var_ sigma_ class_prior_",
     "DummyClassifier DummyRegressor": "class_prior_ constant_ constant _strategy sparse_output_",
+    "XGBClassifier XGBRegressor XGBRFClassifier XGBRFRegressor XGBRanker": "_Booster objective",
+    "Booster": "handle feature_names feature_types best_iteration",
     "PriorProbabilityEstimator LogOddsEstimator ScaledLogOddsEstimator MeanEstimator "
     "QuantileEstimator ZeroEstimator": "priors prior mean quantile",
 }

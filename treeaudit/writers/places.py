@@ -1,16 +1,49 @@
 """Where the nodes of a repaired tree stood before: each is found by its conditions."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.writers.binary import JSON
 
-__all__ = ["is_cut", "places_in"]
+__all__ = ["origins", "places_in"]
 
 
-def is_cut(tree: Tree, whole: Tree) -> bool:
+def origins(forest: Forest, whole: Forest, numbers: Sequence[int]) -> list[int]:
+    """Return which of the stored trees each of the repaired ones was: their order is the same.
+
+    Parameters
+    ----------
+    forest, whole
+        What became of the model, and the model as it was read.
+    numbers
+        Of repaired trees.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If there are fewer, and their conditions were changed.
+    """
+    if forest.n_trees == whole.n_trees:
+        return list(numbers)
+    origin, k = [], 0
+    for i in numbers:
+        while not _is_cut(forest.trees[i], whole.trees[k]):
+            k += 1
+            if k == whole.n_trees:
+                raise UnsupportedModelError(
+                    f"trees were taken out and others changed, so that they are not found: {JSON}"
+                )
+        origin.append(k)
+        k += 1
+    return origin
+
+
+def _is_cut(tree: Tree, whole: Tree) -> bool:
     """Tell whether one tree is the other, or what is left of it."""
     try:
         places_in(tree, whole)

@@ -1,0 +1,32 @@
+"""A repaired booster in the pickle of its wrapper, for the version of the library that wrote it."""
+
+from treeaudit.model.forest import Forest
+from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters.wrappers import booster_in
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.writers import pickle_bytes, ubjson_bytes
+from treeaudit.writers.kept import Kept
+from treeaudit.writers.xgboost_document import document_of
+
+__all__ = ["to_pickle"]
+
+_BYTEARRAY = Global("builtins", "bytearray", 0, True)
+
+
+def to_pickle(forest: Forest) -> bytes:
+    """Return the pickle of the model and of what stood around it.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If part of it is not written back; says which.
+    """
+    stored = forest.source.stored
+    found = stored.found if isinstance(stored, StoredBooster) else None
+    booster = None if found is None else booster_in(found.estimator, "xgboost", "XGB")
+    if found is None or booster is None:
+        raise TypeError("no record to write into")
+    model = document_of(forest)
+    blob = ubjson_bytes.dumps({"Config": model.pop("Config", {}), "Model": model})
+    changes = {id(booster): {"handle": Inert(_BYTEARRAY, (blob,))}}
+    return pickle_bytes.dumps(Kept(changes)(found.holder or found.estimator))
