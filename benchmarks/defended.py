@@ -129,10 +129,7 @@ def measured(name: str, kind: str, tables: list[pd.DataFrame]) -> Mapping[str, A
         row["was"] = done.before.report.verdict
         joint = {c.name: c.measured for c in done.after.report.checks if c.attack == "TA106"}
         row["excess"] = joint.get("max-joint-label-excess") if done.forest.n_trees > 1 else None
-        if row["was"] == "pass":
-            after = model
-        else:
-            after = _written(done, kind, path, row, wanted)
+        after = model if row["was"] == "pass" else _written(done, kind, path, row, wanted)
         if after is not None:
             row["right"][1] = right(after, unseen)
         if kind == "forest" and after is not None:
@@ -183,11 +180,11 @@ def written(rows: list[Mapping[str, Any]], people: int) -> str:
         "",
         f"Written by `python -m benchmarks.defended --rows {people}`: public tables of at least "
         f"3,000 rows, at most {people:,} people to train on, as many for `--test`, as many unseen "
-        "by anybody, on whom accuracy is measured. Models as their libraries train them, the column "
-        "`ID` of loan left out, policy `default`, judged with the training people, written, read by their library and audited "
-        "again. *Beyond* is what all trees give back beyond the model's answers: by treeaudit, and "
-        "by `benchmarks/together.py`, which shares no code with it (numpy and scipy); of boosters "
-        "that does not apply, as their leaves hold no labels.",
+        "by anybody, on whom accuracy is measured. Models as their libraries train them, the "
+        "column `ID` of loan left out, policy `default`, judged with the training people, written, "
+        "read by their library and audited again. *Beyond* is what all trees give back beyond the "
+        "model's answers: by treeaudit, and by `benchmarks/together.py`, which shares no code with "
+        "it (numpy and scipy); of boosters that does not apply, as their leaves hold no labels.",
         "",
         f"**{len(passed)} of {len(rows)} PASS, {len(joint)} forests judged together among them; "
         f"{len(cheap)} lose at most one point on unseen people. The most that a passing forest "
@@ -207,7 +204,9 @@ def written(rows: list[Mapping[str, Any]], people: int) -> str:
         )
     text += ["", "What stands against the others:", ""]
     text += [
-        f"* {one['table']}, {one['kind']}: {one['says']}" for one in rows if one["verdict"] != "pass"
+        f"* {one['table']}, {one['kind']}: {one['says']}"
+        for one in rows
+        if one["verdict"] != "pass"
     ]
     return "\n".join(text)
 
