@@ -15,7 +15,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeaudit.arrays import Wide
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.reconstruction.checking import checked_on
 from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
@@ -28,7 +27,8 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.answer import Answer, Budget, reconstruct
+from treeaudit.reconstruction.answer import Answer, reconstruct
+from treeaudit.reconstruction.budget import Budget
 from treeaudit.reconstruction.scope import not_usable
 from treeaudit.reconstruction.words import sentence
 
@@ -63,7 +63,7 @@ _CERTIFIED = Rule(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconstruction:
-    """Solve the equations that the leaves of all trees are: who must have been there?"""
+    """Solve the equations that the leaves of all trees are: who must have been there."""
 
     id: ClassVar[str] = "TA108"
     title: ClassVar[str] = "Certified reconstruction"
@@ -72,7 +72,8 @@ class Reconstruction:
         "table. Whoever reads the file solves those of all trees together and knows for certain "
         "which records were in it.",
         assumes="the attacker has the file, and knows which values the columns can have",
-        remedy="release a single tree, or train with differential privacy; large leaves do not help",
+        remedy="release a single tree, or train with differential privacy; larger leaves do not "
+        "help",
         limit="what is not certified may still be guessed; not for trees of draws, weights or "
         "noise, nor for boosting",
         reference="Ferry, Fukasawa, Pascal and Vidal (2024); Gambs, Gmati and Hurfin (2012)",
@@ -112,11 +113,11 @@ class Reconstruction:
             looked=(f"leaves of {answer.n_trees:,} trees together",),
             unseen=unseen,
             details=details,
-            evidence=_evidence(answer),
+            evidence=_evidence(case.forest, answer),
         )
 
 
-def _given_away(answer: Answer, k: int) -> tuple[int, list[Wide]]:
+def _given_away(answer: Answer, k: int) -> int:
     """Count people who are certain with every value or in a small cell."""
     most = np.zeros(len(answer.cells))
     for one in answer.labels:
@@ -126,7 +127,7 @@ def _given_away(answer: Answer, k: int) -> tuple[int, list[Wide]]:
 
 
 def _details(case: Case, answer: Answer) -> ReconstructionDetails:
-    n = answer.n_people
+    n, train = answer.n_people, case.labelled("train")
     return ReconstructionDetails(
         given_away=People(_given_away(answer, case.k)),
         certified=Share.of(answer.certified, n),
@@ -145,12 +146,32 @@ def _details(case: Case, answer: Answer) -> ReconstructionDetails:
             AfterTrees(trees=trees, certified=Share.of(low, n), exact=Share.of(exact, n))
             for trees, low, exact in answer.curve
         ),
-        checked=None if case.labelled("train") is None else checked_on(case, answer),
+        checked=None if train is None else checked_on(train, answer),
     )
 
 
-def _evidence(answer: Answer) -> tuple[Evidence, ...]:
-    raise NotImplementedError
+def _evidence(forest: Forest, answer: Answer) -> tuple[Evidence, ...]:
+    """Describe some people who are certain: alone and with every value first."""
+    size, found = answer.cells.n_records, []
+    for label, one in enumerate(answer.labels):
+        for at in np.flatnonzero(one.bounds.low > 0).tolist():
+            cell, people = int(one.cell[at]), int(one.bounds.low[at])
+            found.append((float(size[cell]), people, label, at, cell))
+    shown = []
+    for _, people, label, at, cell in sorted(found)[:_SHOWN]:
+        system = answer.labels[label].system
+        tree = int(system.most[system.row[system.start[at] : system.start[at + 1]]].argmin())
+        text = label_text((forest.schema.classes or ())[label])
+        shown.append(
+            Evidence(
+                tree=tree,
+                leaf=int(answer.cells.leaf[tree, cell]),
+                people=people,
+                says=f"{forest.schema.target} = {text}",
+                rule=sentence(answer.cells, cell),
+            )
+        )
+    return tuple(shown)
 
 
 def _summary(details: ReconstructionDetails, n: int) -> str:
