@@ -74,6 +74,7 @@ def prepare(
         table=one.table,
         k=policy.k,
         seed=request.seed,
+        seconds=request.seconds,
         train=trained,
         test=unseen,
         known=one.tables["known"],

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.reconstruction.coding import Coded, Layout, Words
 
-__all__ = ["Cells", "TooManyCellsError", "held", "refine"]
+__all__ = ["Cells", "held", "refine"]
 
 _MOST_PAIRS = 2_000_000
 """Cells times trees that are looked at together."""
@@ -22,10 +22,6 @@ _MOST_PAIRS = 2_000_000
 Holds = Callable[[Float], Flag]
 """Tells from class counts of leaves, shape ``(n, n_classes)``, whether a cell inside may hold
 people of a class."""
-
-
-class TooManyCellsError(Exception):
-    """More cells than the budget allows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,6 +52,14 @@ class Cells:
     def __len__(self) -> int:
         """Return how many cells there are."""
         return len(self.alive)
+
+    @property
+    def n_codes(self) -> Float:
+        """How many codes each cell holds, over all variables: numbers count their intervals."""
+        found: Float = (self.high - self.low).prod(axis=0, dtype=np.float64)
+        for sets in self.sets:
+            found *= np.unpackbits(sets.view(np.uint8), axis=1).sum(axis=1)
+        return found
 
     @classmethod
     def whole(cls, layout: Layout, n_classes: int) -> "Cells":
@@ -110,27 +114,25 @@ def held(counts: Float) -> Flag:
     return flags
 
 
-def refine(cells: Cells, trees: Coded, holds: Holds = held, most: int = 1 << 62) -> Cells:
+def refine(
+    cells: Cells, trees: Coded, holds: Holds = held, check: Callable[[int], None] = lambda _: None
+) -> Cells:
     """Return the cells that more trees tell apart.
 
     Parameters
     ----------
     holds
         What the counts of a leaf say of the cells in it.
-    most
-        Cells at the same time.
-
-    Raises
-    ------
-    TooManyCellsError
-        If there are more.
+    check
+        Called with how many cells there are so far; what it raises ends the work.
     """
     found: list[Cells] = []
     step = max(_MOST_PAIRS // trees.n_trees, 1)
     for first in range(0, len(cells), step):
-        found += _refined(cells.part(np.arange(first, min(first + step, len(cells)))), trees, holds)
-        if sum(map(len, found)) > most:
-            raise TooManyCellsError
+        part = cells.part(np.arange(first, min(first + step, len(cells))))
+        for some in _refined(part, trees, holds):
+            found.append(some)
+            check(sum(map(len, found)))
     return _joined(found) if found else cells
 
 

@@ -122,6 +122,13 @@ class Coded:
         """How many trees there are."""
         return len(self.start) - 1
 
+    @property
+    def people(self) -> Float:
+        """Shape ``(n_trees, n_classes)``: what the leaves of each tree add up to."""
+        held = np.where((self.child[0] < 0)[:, None], self.counts, 0.0)
+        total: Float = np.add.reduceat(held, self.start[:-1])
+        return total
+
 
 def coded(trees: Sequence[Tree], layout: Layout) -> Coded:
     """Put trees in terms of a domain.

@@ -64,7 +64,8 @@ class Variable:
             return (last - first).astype(np.float64)
         if not self.whole:
             return np.full(len(first), np.inf)
-        return np.floor(self.edges[last]) - np.floor(self.edges[first])
+        n = np.floor(self.edges[last]) - np.floor(self.edges[first])
+        return np.where(n > 0, n, np.inf)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

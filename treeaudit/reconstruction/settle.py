@@ -29,15 +29,15 @@ class Settled:
     finished: bool
 
 
-def settle(system: System, left: Callable[[], float]) -> Settled:
+def settle(system: System, over: Callable[[], bool]) -> Settled:
     """Return the bounds that follow from a system, while there is time.
 
     Parameters
     ----------
-    left
-        Tells how many seconds are left. Bounds of single equations are always worked out.
+    over
+        Tells whether time is up; one look at every equation is always taken.
     """
-    bounds = shuttle(system)
+    bounds = shuttle(system, over)
     if not system.groups or not bounds.open.any():
         return Settled(bounds=bounds, finished=True)
     low, high = bounds.low.copy(), bounds.high.copy()
@@ -46,16 +46,18 @@ def settle(system: System, left: Callable[[], float]) -> Settled:
     n, quiet, turn = system.groups, 0, 0
     # Each round pairs every tree with another one; n - 1 rounds without news are all pairs.
     while quiet < n - 1 and rest.n_unknowns:
-        if left() < 0:
+        if over():
             return Settled(bounds=Bounds(low=low, high=high), finished=False)
         turn = turn % (n - 1) + 1
         bounds = rest.bounds
         for i in range(n):
+            if over():
+                break
             bounds = from_pairs(rest, bounds, i, (i + turn) % n)
         quiet += 1
         if (bounds.low > rest.bounds.low).any() or (bounds.high < rest.bounds.high).any():
             quiet = 0
-            bounds = shuttle(replace(rest, bounds=bounds))
+            bounds = shuttle(replace(rest, bounds=bounds), over)
             low[at], high[at] = bounds.low, bounds.high
             at = at[bounds.open]
             rest = rest.part(bounds.open, bounds)

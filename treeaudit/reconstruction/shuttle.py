@@ -7,6 +7,8 @@ of an array given its marginals. Dobra and Fienberg (2000), Bounds for cell entr
 contingency tables given marginal totals. Here for any equations with weights above 0.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from treeaudit.errors import DataError
@@ -14,14 +16,20 @@ from treeaudit.reconstruction.system import Bounds, System
 
 __all__ = ["shuttle"]
 
-_SWEEPS = 10_000
+_ROUNDING = 1e-9
+"""What a quotient of whole numbers may be off."""
 
 
-def shuttle(system: System, sweeps: int = _SWEEPS) -> Bounds:
+def shuttle(system: System, over: Callable[[], bool] = lambda: False) -> Bounds:
     """Return bounds that follow from each equation and the bounds of the other unknowns.
 
     ``high[k]`` is at most what an equation leaves for k when all others are at their lowest,
     ``low[k]`` at least what is left when all others are at their highest; until nothing moves.
+
+    Parameters
+    ----------
+    over
+        Tells whether to stop before that: the bounds are valid after every step.
 
     Raises
     ------
@@ -44,7 +52,8 @@ def shuttle(system: System, sweeps: int = _SWEEPS) -> Bounds:
     if not system.n_unknowns:
         return system.bounds
     first, row, weight = system.start[:-1], system.row, system.weight
-    for _ in range(sweeps):
+    moves = True
+    while moves:
         spare = (system.most - system.times(low))[row]
         lacks = (system.least - system.times(high))[row]
         if weight is not None:
@@ -53,12 +62,6 @@ def shuttle(system: System, sweeps: int = _SWEEPS) -> Bounds:
         new_low = np.maximum(low, high + np.ceil(np.maximum.reduceat(lacks, first) - _ROUNDING))
         if (new_low > new_high).any():
             raise DataError("no people fit what the leaves of all trees say")
-        still = (new_low == low).all() and (new_high == high).all()
+        moves = bool((new_low > low).any() or (new_high < high).any()) and not over()
         low, high = new_low, new_high
-        if still:
-            break
     return Bounds(low=low, high=high)
-
-
-_ROUNDING = 1e-9
-"""What a quotient of whole numbers may be off."""
