@@ -125,7 +125,7 @@ def test_a_person_is_protected(confirmed, monkeypatch, trainer) -> None:
         *("--algorithm", trainer.algorithm, "--person", "id", "--rows-per-person", 3),
     )
     assert done.returncode == 0, done.stderr
-    assert "claim: epsilon 0.5 (add-remove) for a person, at most 3 rows;" in done.stdout
+    assert "claim: epsilon 0.5 (add-remove) for a person, at most 3 rows, of which 0" in done.stdout
     privacy = ta.load(confirmed / "model.json").privacy
     assert (privacy["unit"], privacy["rows_per_person"]) == ("person, at most 3 rows", 3)
 

@@ -20,13 +20,13 @@ from tests.dp.exact import Loss, laplace_loss, mechanism_loss, permute_and_flip_
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Seeded
+from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.trainers import (
     diffpid3_growth,
     private_tree_greedy,
     private_trees,
     smooth_sensitivity_forest,
 )
-from treeaudit.trainers.splits import UNAVAILABLE
 from treeaudit.writers.own_json import to_dict
 
 __all__ = ["fitted_alike"]
@@ -83,7 +83,7 @@ class Transcript:
             mechanism, table.shape, table, rate, lambda: self._chosen(table, rate)
         )
         for i in [] if before is None else np.flatnonzero((before != table).any(axis=1)):
-            one, other = ((t[i].max() - t[i]).tolist() for t in (before, table))
+            one, other = (_distances(t[i]) for t in (before, table))
             if one == other:
                 continue
             chosen = int(answer[i])
@@ -98,7 +98,7 @@ class Transcript:
         shaken = table * float(rate) + self.rng.gumbel(size=table.shape)
         if self.wild and self.rng.random() < 0.5:
             shaken = self.rng.random(table.shape)
-        return np.where(table > UNAVAILABLE, shaken, -np.inf).argmax(axis=1)
+        return np.where(table > IMPOSSIBLE, shaken, -np.inf).argmax(axis=1)
 
     def point(self, original: Any, curator: Curator, name: str, *rest: Any) -> int:
         """Stand for `choose_point`: what is released is a point, not the range that it lies in."""
@@ -114,11 +114,17 @@ class Transcript:
         )  # fmt: skip
         if before is not None:
             sides = [
-                ((s.max() - s).tolist(), w.tolist(), int(np.searchsorted(f, answer, "right")) - 1)
+                (_distances(s), w.tolist(), int(np.searchsorted(f, answer, "right")) - 1)
                 for f, w, s in (before, (first, n, scores))
             ]
             mechanism_loss(self.loss, *sides, rate)
         return answer
+
+
+def _distances(scores: np.ndarray) -> list[int]:
+    """Return how far below the best each candidate is; what is impossible is endlessly far."""
+    best = int(scores.max())
+    return [best - s if s > IMPOSSIBLE else 1 << 400 for s in scores.tolist()]
 
 
 @contextmanager

@@ -157,7 +157,8 @@ def _print_ledger(ledger: "Ledger") -> None:
             f"asked {query.asked:,} times {how}, costs {float(query.cost):g}"
         )
     typer.echo(
-        f"  claim: epsilon {float(ledger.epsilon):g} ({ledger.neighbours}) for a {ledger.unit}; "
+        f"  claim: epsilon {float(ledger.epsilon):g} ({ledger.neighbours}) for a {ledger.unit}, "
+        f"of which {float(ledger.used):g} is used; "
         f"taken as public: {', '.join(ledger.public)}"
     )
     for reason in ledger.reasons:

@@ -62,10 +62,13 @@ class Query:
     mechanism
         How it was answered, such as ``permute-and-flip``.
     epsilon
-        What asking once costs.
+        What asking once may cost.
     sensitivity
         How far neighbours move the answer: the sum of the changes of all
-        counts, or how far apart two scores can move.
+        counts, or how far apart two scores can move, in people.
+    used
+        What asking once does cost: rates are rounded down to what is exact.
+        As epsilon, where None.
     neighbours
         Under which relation.
     composition
@@ -89,13 +92,17 @@ class Query:
     neighbours: Neighbours = "add-remove"
     composition: Composition = "parallel"
     asked: int = 1
+    used: Fraction | None = None
+
+    @property
+    def times(self) -> int:
+        """How often the row costs."""
+        return min(self.asked, 1) if self.composition == "parallel" else self.asked
 
     @property
     def cost(self) -> Fraction:
         """What the row adds to the claim."""
-        if self.asked == 0:
-            return Fraction(0)
-        return self.epsilon if self.composition == "parallel" else self.epsilon * self.asked
+        return self.epsilon * self.times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +160,12 @@ class Ledger:
         return sum((query.cost for query in self.queries), Fraction(0))
 
     @property
+    def used(self) -> Fraction:
+        """What the answers do cost: at most the claim, as rates are rounded down."""
+        each = ((q.epsilon if q.used is None else q.used) * q.times for q in self.queries)
+        return sum(each, Fraction(0))
+
+    @property
     def not_private(self) -> bool:
         """Whether the claim is known not to hold."""
         return bool(self.reasons)
@@ -170,6 +183,7 @@ class Ledger:
                 "composition": q.composition,
                 "asked": q.asked,
                 "cost": float(q.cost),
+                "used": float(q.epsilon if q.used is None else q.used),
             }
             for q in self.queries
         ]
@@ -179,6 +193,7 @@ class Ledger:
         """Return plain data, for `Forest.privacy` and the file."""
         return {
             "epsilon": float(self.epsilon),
+            "used": float(self.used),
             "delta": 0.0,
             "budget": str(self.budget),
             "neighbours": self.neighbours,
@@ -193,6 +208,7 @@ class Ledger:
                     "name": q.name,
                     "mechanism": q.mechanism,
                     "epsilon": str(q.epsilon),
+                    "used": str(q.epsilon if q.used is None else q.used),
                     "sensitivity": str(q.sensitivity),
                     "composition": q.composition,
                     "asked": q.asked,
@@ -235,10 +251,15 @@ class Ledger:
 def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
     if row["composition"] not in get_args(Composition):
         raise ValueError("composition")
+    epsilon = Fraction(row["epsilon"])
+    used = Fraction(row.get("used", epsilon))
+    if not 0 <= used <= epsilon:
+        raise ValueError("used")
     return Query(
         name=str(row["name"]),
         mechanism=str(row["mechanism"]),
-        epsilon=Fraction(row["epsilon"]),
+        epsilon=epsilon,
+        used=None if used == epsilon else used,
         sensitivity=Fraction(row["sensitivity"]),
         neighbours=neighbours,
         composition=row["composition"],

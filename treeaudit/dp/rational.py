@@ -6,13 +6,16 @@ from numbers import Real
 
 from treeaudit.errors import PrivacyError
 
-__all__ = ["Epsilon", "rational"]
+__all__ = ["FINEST_CHOICE", "FINEST_COUNT", "Epsilon", "dyadic", "rational"]
 
 Epsilon = int | float | Fraction
 """How an epsilon may be given."""
 
 _LARGEST_DENOMINATOR = 10**6
 _FINEST = 1 << 40
+_BITS, _LARGEST_RATE = 24, 1 << 20
+FINEST_COUNT, FINEST_CHOICE = 50, 62
+"""Binary digits behind the point that noise, and the coins of a choice, are exact for."""
 
 
 def rational(epsilon: Epsilon) -> Fraction:
@@ -40,6 +43,27 @@ def rational(epsilon: Epsilon) -> Fraction:
     if below == 0:
         raise PrivacyError(f"epsilon is {epsilon!r}: below 1e-12 nothing can be learned")
     return below
+
+
+def dyadic(rate: Fraction, finest: int) -> Fraction:
+    """Return a rate that mechanisms are exact for: a whole number by a power of two, rounded down.
+
+    The whole number has 24 binary digits, and fewer where the power would be above ``2^finest``;
+    what is less than one such part is 0. With that the arithmetic of
+    `treeaudit.dp.mechanisms` stays within 64 bits whatever the data are.
+
+    Examples
+    --------
+    >>> dyadic(Fraction(1, 4), 50), float(dyadic(Fraction(1, 3), 50))
+    (Fraction(1, 4), 0.33333331346511841)
+    >>> dyadic(Fraction(1, 1 << 60), FINEST_COUNT)
+    Fraction(0, 1)
+    """
+    capped = min(rate, Fraction(_LARGEST_RATE))
+    # The rate is below 2^high, and at least 2^(high - 2).
+    high = capped.numerator.bit_length() - capped.denominator.bit_length() + 1
+    shift = min(finest, _BITS - high)
+    return Fraction(math.floor(capped * (1 << shift)), 1 << shift)
 
 
 def _is_positive(epsilon: object) -> bool:

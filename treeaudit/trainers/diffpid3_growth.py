@@ -14,7 +14,7 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.curator import Curator, Selection
-from treeaudit.dp.scores import Score
+from treeaudit.dp.scores import UNIT, Score
 from treeaudit.trainers.diffpid3_points import (
     MISSING,
     N_POINTS,
@@ -143,6 +143,7 @@ class Levels:
             scores,
             self.epsilon,
             sensitivity=self.sensitivity,
+            unit=UNIT,
             mechanism=self.mechanism,
         )
 

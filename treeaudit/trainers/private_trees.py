@@ -139,6 +139,10 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: npt.NDArray[Any] = field(init=False)
     n_features_in_: int = field(init=False)
 
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        """Return the least epsilon that a count is asked at; refuse records that do not fit."""
+        return epsilon
+
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         """Train on private records; every look at them goes through the curator."""
         raise NotImplementedError
@@ -184,14 +188,16 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         most = None if self.rows_per_person is None else int(self.rows_per_person)
         rows = read_rows(X, y, schema, self.outside, name, person, most)
         reasons = reasons_not_private(schema, self.random_state)
-        if self.budget is not None:
-            self._spend(epsilon, reasons)
         curator = Curator(
             neighbours=self.neighbours,
             rows_per_person=most,
             entropy=entropy_of(self.random_state),
             ceiling=epsilon if self.variant == "sound" else None,
         )
+        # What cannot be answered is refused before anything is spent or asked.
+        curator.rate(self._least(rows, epsilon))
+        if self.budget is not None:
+            self._spend(epsilon, reasons)
         grown = self._grow(rows, curator, epsilon)
         for flaw in grown.flaws:
             warnings.warn(f"{name}, as published: {flaw}", PrivacyWarning, stacklevel=2)

@@ -44,11 +44,13 @@ _KEYS: Keys = {
     "class_weights": None,
     "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
     "privacy": {
-        **_each("epsilon delta budget neighbours unit rows_per_person variant not_private", _SHORT),
+        **_each(
+            "epsilon used delta budget neighbours unit rows_per_person variant not_private", _SHORT
+        ),
         **_each("reasons public", (_is_sentence,)),
         "queries": {
             **_each("name mechanism", _QUERY),
-            **_each("epsilon sensitivity composition asked", _SHORT),
+            **_each("epsilon used sensitivity composition asked", _SHORT),
         },
     },
     "schema": {
