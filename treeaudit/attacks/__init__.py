@@ -13,6 +13,7 @@ from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.homogeneity.attack import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
+from treeaudit.attacks.known_numbers.attack import KnownNumbers
 from treeaudit.attacks.leftovers import (
     CodeInside,
     ExactValues,
@@ -46,6 +47,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     Attributes,
     Membership,
     Composition,
+    KnownNumbers,
     Sensitive,
     Identifiers,
     TrainingData,

@@ -36,6 +36,7 @@ __all__ = [
     "Sensitive",
     "Target",
     "Test",
+    "Tolerance",
     "Train",
     "Verbose",
     "distinct",
@@ -185,6 +186,14 @@ SamplingFraction = Annotated[
     _PEOPLE(
         help="Share of the population that is in the training data: risks outside it.",
         metavar="SHARE",
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    _KNOWS(
+        help="How far a predicted number may be off to count as known (unless told: 1 % of its "
+        "standard deviation).",
+        metavar="NUMBER",
     ),
 ]
 PolicyName = Annotated[

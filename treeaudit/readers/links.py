@@ -31,6 +31,7 @@ class Edges:
         n_records: Wide | None = None,
         counts: Float | None = None,
         value: Float | None = None,
+        spread: Float | None = None,
     ) -> Tree:
         """Return the tree, with what its nodes hold."""
         return Tree(
@@ -43,6 +44,7 @@ class Edges:
             n_records=n_records,
             counts=counts,
             value=value,
+            spread=spread,
         )
 
 
