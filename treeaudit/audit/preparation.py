@@ -18,7 +18,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.verification import verify
-from treeaudit.table.reconstruction import measure
+from treeaudit.table.reconstruction import measure, routed
 
 __all__ = ["Progress", "prepare"]
 
@@ -74,7 +74,15 @@ def prepare(
         unseen, said = (unseen, []) if request.person in unseen.frame.columns else (kept, said)
     unverified = "" if trained is None else verify(forest, trained)
     tables = {"train": trained, "test": unseen, "known": people(request.known, "known")}
-    one = counted(request, forest, measure(forest, step).groups, tables)
+    table = measure(forest, step)
+    if trained is not None and table.n_silent:
+        silent, table = table.n_silent, routed(table, trained.node)
+        said.append(
+            f"{silent:,} of {forest.n_trees:,} trees do not tell how many people are in their "
+            f"leaves: those of {trained.origin} who end there are counted"
+            + (", though some may have been left out" if table.n_silent else "")
+        )
+    one = counted(request, forest, table.groups, tables)
     one = replace(one, warnings=(*said, *one.warnings))
     trained, unseen = one.tables["train"], one.tables["test"]
     case = Case(

@@ -53,7 +53,7 @@ class Strip(Defense):
             without_leftovers(bare),
             counts_are="weighted" if counted else forest.counts_are,
             counts_reason=_SHARES if counted else forest.counts_reason,
-            records_are="unknown",
+            records_are="all" if forest.records_are == "all" else "unknown",
             n_records=None,
             class_weights=None,
         )

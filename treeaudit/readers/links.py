@@ -30,6 +30,7 @@ class Edges:
         categories: CategorySets | None = None,
         n_records: Wide | None = None,
         counts: Float | None = None,
+        label: Int | None = None,
         value: Float | None = None,
         spread: Float | None = None,
     ) -> Tree:
@@ -43,6 +44,7 @@ class Edges:
             missing=self.missing,
             n_records=n_records,
             counts=counts,
+            label=label,
             value=value,
             spread=spread,
         )

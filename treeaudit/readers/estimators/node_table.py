@@ -110,6 +110,18 @@ class NodeTable:
         return values[:, 0, :]
 
     @property
+    def stripped(self) -> bool:
+        """Whether it was written without the people that it was grown on."""
+        return not self.n_records[0] and not self.weight[0]
+
+    @property
+    def shares(self) -> Float:
+        """Shape ``(n_nodes, width)``: what `value` is of, whatever it adds up to."""
+        total = self.value.sum(axis=1, keepdims=True)
+        shares: Float = np.divide(self.value, total, out=np.zeros_like(self.value), where=total > 0)
+        return shares
+
+    @property
     def spread(self) -> Float | None:
         """Square root of the impurity per node; None where it is no number everywhere."""
         names = self._nodes.dtype.names or ()

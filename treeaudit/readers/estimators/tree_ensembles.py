@@ -240,6 +240,8 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
     """Return how many people the model was trained on, where the file tells."""
     stated = found.get("_n_samples")
     most = max(int(record.n_records[0]) for record in records)
+    if not most:
+        return None
     rows = {one.rows for one in seen}
     if found.seen.rows == "repeated":
         return None

@@ -15,7 +15,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
-__all__ = ["targets"]
+__all__ = ["targets", "untold_targets"]
 
 # Attributes of models whose trees are trained on something else than the target.
 _AGREE = 0.001
@@ -42,6 +42,19 @@ def targets(places: Sequence[Place]) -> Iterator[Leftover]:
         yield _targets(where, found)
     for place in places:
         yield from _first_targets(place)
+
+
+def untold_targets(places: Sequence[Place]) -> bool:
+    """Tell whether a tree has numbers in its leaves, but not how many people they are of.
+
+    Those of single people may still be there: no more is known than that.
+    """
+    return any(
+        isinstance(place.value, Inert)
+        and _knows_targets(place, place.value)
+        and leaves_of(place.value) is None
+        for place in places
+    )
 
 
 def _targets(where: str, found: list[tuple[int, int]]) -> Leftover:
