@@ -62,6 +62,9 @@ class Case:
         What the attacker knows of the population, or None.
     sensitive
         Columns of the training data to audit inside the groups.
+    tolerance
+        How far a number may be off to be known, in units of what the model predicts;
+        None for 1 % of its standard deviation.
     fraction
         Share of the population that is in the training data, or None.
     guess
@@ -82,6 +85,7 @@ class Case:
     known: Records | None = None
     prior: "Prior | None" = None
     sensitive: tuple[str, ...] = ()
+    tolerance: float | None = None
     fraction: float | None = None
     guess: Callable[[], Float] | None = None
     seconds: float = 10.0

@@ -17,7 +17,7 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Float
 from treeaudit.readers.walk import Place
 
-__all__ = ["first_round", "steps_of"]
+__all__ = ["first_round", "steps_of", "untold_round"]
 
 _LOGISTIC = frozenset(
     {"log_loss", "deviance", "binary_crossentropy", "categorical_crossentropy", "auto"}
@@ -30,10 +30,8 @@ def first_round(place: Place) -> Iterator[Leftover]:
     steps = steps_of(model) if isinstance(model, Inert) else None
     if not isinstance(model, Inert) or steps is None:
         return
-    name, trees = ("estimators_", _first(model)) if _first(model) else ("_predictors", None)
-    read = [leaves_of(tree) for tree in trees] if trees else _node_tables(model)
-    people = leaves = 0
-    for step, found in zip(steps, read, strict=True):
+    name, people, leaves = "estimators_" if _first(model) else "_predictors", 0, 0
+    for step, found in zip(steps, _leaves(model), strict=True):
         if found is None or found.value.shape[1] != 1:
             return
         if people_of_class(step, found.n, found.value[:, 0]) is None:
@@ -46,6 +44,19 @@ def first_round(place: Place) -> Iterator[Leftover]:
         says=f"the {leaves:,} leaves of the first round give the exact number of people of each "
         f"class, {people:,} people in all",
     )
+
+
+def untold_round(place: Place) -> bool:
+    """Tell whether a first round has leaf values, but not how many people they are of."""
+    model = place.value
+    if not isinstance(model, Inert) or steps_of(model) is None:
+        return False
+    return any(one is None or not one.n.all() for one in _leaves(model))
+
+
+def _leaves(model: Inert) -> list[Leaves | None]:
+    trees = _first(model)
+    return [leaves_of(tree) for tree in trees] if trees else list(_node_tables(model))
 
 
 def steps_of(model: Inert) -> list[Step] | None:
