@@ -82,7 +82,7 @@ def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None)
     # Whoever is answered by the node above is not counted once more.
     weight = np.where((people == 0) & (tree.n_records is not None), 0.0, weight)
     terms = np.zeros_like(shares)
-    if (criterion or forest.source.parameters.get("criterion", "gini")) == "gini":
+    if (criterion or forest.source.parameters.get("criterion")) not in ("entropy", "log_loss"):
         impurity = 1 - (shares**2).sum(axis=1)
     else:
         np.log2(shares, out=terms, where=shares > 0)
