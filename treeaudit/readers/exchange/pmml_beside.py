@@ -34,7 +34,7 @@ _FRACTION = re.compile(r"-?[0-9]+\.([0-9]+)")
 _OF_NYOKA = (
     "Copyright (c) 2018 Software AG",
     "Copyright (c) 2021 Software AG",
-    "Default Description",
+    "Default description",
 )
 _FIXED = 16  # digits of all fractions that nyoka writes
 _ODD = r"[+]|-?0[0-9]+\.|[0-9.-]+[eE][+-]?00"
