@@ -103,9 +103,10 @@ def ubjson(data: bytes, draw: random.Random) -> bytes:
             where, at = draw.choice(arrays)
             array = np.array(where[at][1])
             place = draw.randrange(len(array))
+            some = _FLOATS if array.dtype.kind == "f" else (0, 1, 2, 3, 5, 127, -1)
+            new = draw.choice((draw.choice(some), array[draw.randrange(len(array))]))
             with np.errstate(all="ignore"):
-                some = _FLOATS if array.dtype.kind == "f" else (0, 1, 2, 3, 5, -1, 127)
-                array[place] = draw.choice((draw.choice(some), array[draw.randrange(len(array))]))
+                array[place] = np.array(new).astype(array.dtype)
             where[at] = (where[at][0], array)
     return _encoded(root, draw)
 
