@@ -117,7 +117,7 @@ def test_columns_that_no_tree_tests(step, tmp_path) -> None:
     path.write_bytes(pickle.dumps(_wide(step)))
     report = ta.scan(path)
     assert report.verdict == "review"
-    assert "columns that no tree tests" in [one.where for one in report.forest.leftovers.found]
+    assert "what no tree needs" in [one.where for one in report.forest.leftovers.found]
 
 
 def test_columns_that_nobody_tests_are_few(tmp_path) -> None:

@@ -45,10 +45,11 @@ class Account(FittedValues):
         yield from self._more
         if self.spare > _MOST_SPARE:
             says = (
-                f"{self.spare:,.0f} bytes of names, categories and numbers of columns that no tree "
-                "tests, which nobody can tell from a message: train on the columns that are needed"
+                f"{self.spare:,.0f} bytes of names, categories, numbers and scores that no tree "
+                "needs, which nobody can tell from a message: train on the columns that are "
+                "needed, and save the model without the search for it"
             )
-            yield Leftover(kind="unseen", where="columns that no tree tests", n=1, says=says)
+            yield Leftover(kind="unseen", where="what no tree needs", n=1, says=says)
         alike: dict[tuple[str, str], Leftover] = {}
         for place, value, n_name in self._left:
             n = weigh((value,), self._seen)

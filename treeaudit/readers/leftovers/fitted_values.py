@@ -12,6 +12,7 @@ from treeaudit.readers.leftovers.weights import mask, weigh
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
 __all__ = ["FittedValues"]
@@ -24,6 +25,8 @@ _RESULT = re.compile(
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
     r"|n_features|split\d{1,4}_(ranking|support)"
 )
+
+_SUMMARY = re.compile(r"(mean|std|rank)_(test|train)_(\w{1,40})")
 
 
 def _is_drawn(generator: Inert) -> bool:
@@ -174,7 +177,7 @@ class FittedValues(Values):
             self.leave(place, "cv_results_", value)
             return
         self._seen.add(id(value))
-        n = len(tried)
+        n, self._mixed = len(tried), True
         for key, part in value.items():
             part, shown = arrived(part), f"cv_results_['{mask(key)}']"
             if not isinstance(key, str) or not _RESULT.fullmatch(key):
@@ -190,6 +193,8 @@ class FittedValues(Values):
                     self.check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
             else:
                 self.check(part, "osn1", place, shown, frozenset({n}), "")
+                if isinstance(part, np.ndarray) and not _follows(key, part, value):
+                    self.spare += part.nbytes
 
     def _masked(self, part: Inert, tried: list[object], key: str, place: Place, shown: str) -> None:
         """Explain a column of what was tried: the values that the candidates state."""
@@ -225,6 +230,27 @@ class FittedValues(Values):
             self._seen.add(id(part))
         else:
             self.leave(place, shown, part)
+
+
+def _follows(key: str, column: Array, table: dict[object, object]) -> bool:
+    """Tell whether a column of a search says what follows from the scores of its splits."""
+    match = _SUMMARY.fullmatch(key)
+    if match is None or column.dtype.kind not in "iuf":
+        return False
+    what, kind, name = match.groups()
+    each = (arrived(table.get(f"split{i}_{kind}_{name}")) for i in range(len(table)))
+    splits = [one for one in each if isinstance(one, np.ndarray) and one.shape == column.shape]
+    if not splits or any(one.dtype.kind != "f" for one in splits):
+        return False
+    with np.errstate(all="ignore"):
+        scores = np.stack(splits)
+        mean = scores.mean(axis=0)
+        if what == "rank":
+            mean = np.where(np.isnan(mean), np.nanmin(mean, initial=0) - 1, mean)
+            follows = 1 + (mean[None] > mean[:, None]).sum(axis=1)
+            return bool(np.array_equal(column, follows))
+        follows = mean if what == "mean" else scores.std(axis=0)
+        return np.allclose(column, follows, rtol=1e-9, atol=1e-12, equal_nan=True)
 
 
 def _is_plain(one: object) -> bool:

@@ -109,7 +109,7 @@ class Values:
         # Settings deeper in one attribute than it has axes; keys that nobody knows in the file.
         self._settings = FEW
         self._keys = MOST_KEYS
-        # What the columns that no tree tests hold, in bytes, and the texts that were counted.
+        # What no tree needs and nobody can tell from a message, in bytes; texts that were counted.
         self.spare = 0.0
         self._counted: set[str] = set()
         self._mixed = False
@@ -234,7 +234,7 @@ class Values:
             elif name != "classes_":
                 self.count(part, len(parts))
 
-    def count(self, value: str | int, n: int) -> None:
+    def count(self, value: str | int, n: float) -> None:
         """Count a text, or bytes of numbers, that stand for one of so many columns or for all.
 
         Of as many as the trees test, nothing is spare.
@@ -323,7 +323,7 @@ class Values:
                 # The name of a step.
                 if self._is_text(part, name):
                     continue
-                self.count(part, n + (2 << 20))
+                self.count(part, np.inf)
                 if not (NAME.fullmatch(part) and reads_as_name(part)):
                     self.leave(place, where, part)
                 continue

@@ -49,6 +49,9 @@ class Graph:
         too_much = "the skops schema describes more than its size allows"
         self.spend = Allowance(limits.objects(0), too_much).take
         self._depth = 0
+        self._nodes: dict[int, Node] = {}
+        # Nodes that nobody looks at, and the one that stands for them.
+        self.twice: list[tuple[Node, Node]] = []
 
     def build(self, node: object) -> object:
         """Return what a node stands for.
@@ -67,6 +70,8 @@ class Graph:
             # skops too looks at the identity before it looks at the content.
             if self._memo[key] is _PENDING:
                 raise ReadError("a node of the skops schema contains itself")
+            if node is not self._nodes[key]:
+                self.twice.append((node, self._nodes[key]))
             return self._memo[key]
         loader = node.get("__loader__")
         if not isinstance(loader, str):
@@ -89,6 +94,7 @@ class Graph:
         key = node.get("__id__")
         if isinstance(key, int) and key:
             self._memo[key] = made
+            self._nodes[key] = node
 
     def several(self, nodes: object) -> list[object]:
         """Return what the nodes of a list stand for."""
