@@ -26,7 +26,7 @@ __all__ = ["GONE", "Kept"]
 
 _LONGEST = 200
 _DEEPEST = 40
-_LIBRARIES = frozenset("sklearn _loss xgboost".split())
+_LIBRARIES = frozenset("sklearn _loss xgboost lightgbm".split())
 _STANDARD = frozenset("builtins __builtin__ collections functools pandas".split())
 # How protocols before 3 call them.
 _MODULES = {"__builtin__": "builtins"}

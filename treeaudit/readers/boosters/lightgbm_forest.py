@@ -19,6 +19,7 @@ from treeaudit.model.source import Source
 from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
+from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
 from treeaudit.readers.limits import Most, clean
 
@@ -72,13 +73,14 @@ def to_forest(booster: Booster, source: Source) -> Forest:
             library="LightGBM",
             library_version=booster.version,
             parameters=_parameters(booster),
+            stored=StoredBooster(document=booster),
         ),
         warnings=tuple(_warnings(booster, trees, names)),
         leftovers=Leftovers(
             found=(
                 *_leftovers(booster),
                 *category_names("pandas_categorical", booster.pandas),
-                *row_seed("parameters.bagging_seed", sampled),
+                *row_seed("parameters.bagging_seed", sampled and _tells_seed(booster)),
                 *booster.unseen,
             ),
             # Nobody has asked what the steps of the trees tell: targets, or counts per class.
@@ -105,6 +107,10 @@ def _sampled(parameters: Mapping[str, str] | None) -> bool:
         stated.get(share, "1") not in ("1", "1.0") and stated.get(often, "0") != "0"
         for share, often in _SAMPLED
     )
+
+
+def _tells_seed(booster: Booster) -> bool:
+    return any(name.endswith("seed") for name in booster.parameters or ())
 
 
 def _records(
