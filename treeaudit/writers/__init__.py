@@ -38,6 +38,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         ".json": "xgboost_document.to_xgboost_json",
         ".ubj": "xgboost_document.to_xgboost_ubjson",
     },
+    "LightGBM": {".txt": "lightgbm_text.to_lightgbm_text"},
 }
 """The formats of other libraries, for models that were read from them."""
 
@@ -51,7 +52,8 @@ def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -
         ``.json`` is the version-free form, which keeps every model whole; ``.pkl``,
         ``.joblib`` and ``.skops`` hold a scikit-learn estimator: of the version that the model
         was read from, else of the installed one. A model of XGBoost is written as
-        XGBoost's own ``.json`` and ``.ubj``, and as ``.treeaudit.json`` in the version-free form.
+        XGBoost's own ``.json`` and ``.ubj``, and as ``.treeaudit.json`` in the version-free form;
+        one of LightGBM as its text (``.txt``).
     force
         Replace a file that exists. The file that the model was read from is
         never replaced.

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.readers.estimators.found import elements
 from treeaudit.readers.leftovers.attributes import attributes_of
 from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.leftovers.form_parts import is_seed
@@ -25,7 +26,7 @@ __all__ = ["GONE", "Kept"]
 
 _LONGEST = 200
 _DEEPEST = 40
-_LIBRARIES = frozenset("sklearn _loss xgboost".split())
+_LIBRARIES = frozenset("sklearn _loss xgboost lightgbm".split())
 _STANDARD = frozenset("builtins __builtin__ collections functools pandas".split())
 # How protocols before 3 call them.
 _MODULES = {"__builtin__": "builtins"}
@@ -164,6 +165,11 @@ class Kept:
             return self(part, fitted=False, depth=depth)
         if name in ("estimator_", "base_estimator_") and value.get("estimators_") is not None:
             return self(part, fitted=False, depth=depth)
+        if name == "named_estimators_" and isinstance(part, Inert):
+            members = {id(one) for one in elements(value.get("estimators_"))}
+            named = {k: one for k, one in part.pairs.items()
+                     if isinstance(one, str) or id(arrived(one)) in members}  # fmt: skip
+            part = replace(part, pairs=named)
         if name == "bin_thresholds_":
             return _category_bins(value, part)
         return self(part, fitted=fitted, depth=depth)

@@ -96,7 +96,15 @@ _OF: Mapping[str, str] = {
     "GaussianNB": "theta_ var_ sigma_ class_prior_",
     "DummyClassifier DummyRegressor": "class_prior_ constant_ constant _strategy sparse_output_",
     "XGBClassifier XGBRegressor XGBRFClassifier XGBRFRegressor XGBRanker": "_Booster objective",
-    "Booster": "handle feature_names feature_types best_iteration",
+    "LGBMClassifier LGBMRegressor LGBMRanker": (
+        "_Booster _le _class_map _classes _n_classes _n_features _n_features_in _objective "
+        "_other_params _best_iteration fitted_ _fitted_with_feature_names"
+    ),
+    "_LGBMLabelEncoder": "",
+    "Booster": (
+        "handle _handle feature_names feature_types best_iteration pandas_categorical "
+        "train_set_version"
+    ),
     "PriorProbabilityEstimator LogOddsEstimator ScaledLogOddsEstimator MeanEstimator "
     "QuantileEstimator ZeroEstimator": "priors prior mean quantile",
 }

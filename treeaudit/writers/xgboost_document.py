@@ -65,7 +65,7 @@ def document_of(forest: Forest) -> dict[str, Any]:
         If the trees cannot be said in it; says why.
     """
     stored = forest.source.stored
-    if not isinstance(stored, StoredBooster):
+    if not isinstance(stored, StoredBooster) or not isinstance(stored.document, dict):
         raise TypeError("no document to write into")
     booster = read_booster(stored.document)
     trees = read_trees(booster)

@@ -1,6 +1,5 @@
 """What a writer needs of a boosted model of another library: the document that it was read from."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from treeaudit.readers.estimators.found import Found
@@ -15,10 +14,10 @@ class StoredBooster:
     Attributes
     ----------
     document
-        Objects, lists and arrays as the file has them.
+        Objects, lists and arrays as a file of XGBoost has them; the parts of a LightGBM model.
     found
         Its wrapper in a pickle; None where the file is the document.
     """
 
-    document: Mapping[str, object]
+    document: object
     found: Found | None = None
