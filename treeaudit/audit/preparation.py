@@ -10,6 +10,7 @@ import numpy.typing as npt
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive.column import check_columns
 from treeaudit.audit.counting import Counted, check_request, counted
+from treeaudit.audit.routing import with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
@@ -66,6 +67,8 @@ def prepare(
     if trained is not None and unseen is not None:
         _check_apart(trained, unseen)
     unverified = "" if trained is None else verify(forest, trained)
+    if trained is not None:
+        forest = with_people(forest, trained)
     tables = {"train": trained, "test": unseen, "known": people(request.known, "known")}
     one = counted(request, forest, measure(forest, step).groups, tables)
     trained, unseen = one.tables["train"], one.tables["test"]
