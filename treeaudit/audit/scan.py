@@ -181,6 +181,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 
     case, counted, unverified = prepare(forest, request, policy, progress)
+    forest = case.forest
     results: list[Finding | Skipped] = []
     refused = list(offered.refused if request.attacks is None else ())
     for done, attack in enumerate(chosen, start=1):

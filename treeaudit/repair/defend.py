@@ -196,6 +196,8 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
     defenses = wanted.defenses(forest)
     counting = wanted.counting(forest)
     before = attempt(forest, (), policy, counting)
+    # With the people of leaves that do not tell them, where they were counted.
+    forest = replace(forest, trees=before.report.forest.trees)
     if not wanted.searched or before.report.verdict == "pass":
         after = asked(forest, defenses, policy, counting)
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
