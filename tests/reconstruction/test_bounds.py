@@ -106,5 +106,3 @@ def test_two_questions_by_hand() -> None:
     assert answer.cells.leaf[:, ill.cell].tolist() == [[2], [1]]
     assert ill.bounds.low.tolist() == ill.bounds.high.tolist() == [1]
     assert answer.certified == 9
-
-
