@@ -123,7 +123,8 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-unique-people", "fail"),
         ("max-certain-share", "skipped"),
         ("max-nearly-certain-share", "skipped"),
-        ("max-joint-label-excess", "pass"),  # one tree
+        ("max-certified-people", "pass"),  # one tree
+        ("max-joint-label-excess", "pass"),
         ("max-joint-one-label-excess", "pass"),
         ("max-identifying-features", "skipped"),
         ("max-training-rows-inside", "skipped"),
@@ -372,9 +373,12 @@ def test_no_check_passes_when_its_attack_was_skipped_or_not_run(figure_3, name) 
         trees=figure_3.trees * 2,
         schema=dataclasses.replace(figure_3.schema, classes=None),
     )
-    # What cannot apply to one of them applies to the other.
+    forest = dataclasses.replace(figure_3, trees=figure_3.trees * 2)
+    # What cannot apply to one of them applies to another.
     asked = rule.rule.needless
-    model = next(one for one in (regressor, figure_3) if asked is None or asked(one) is None)
+    model = next(
+        one for one in (regressor, figure_3, forest) if asked is None or asked(one) is None
+    )
     skipped = [ta.Skipped(id=i, title="x", reason="not possible") for i in rule.attacks]
     for results in (skipped, []):
         (check,), verdict = judge(policy, results, model)

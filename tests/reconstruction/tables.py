@@ -54,7 +54,7 @@ def every_table(forest: Forest, grid: np.ndarray, label: int) -> list[Counter]:
     """
     leaf = [tuple(ends) for ends in forest.apply(grid).tolist()]
     told = [tree.counts[:, label] for tree in forest.trees]
-    n = int(round(told[0][0]))
+    n = round(told[0][0])
     found = []
     for table in combinations_with_replacement(sorted(set(leaf)), n):
         counts = [Counter(ends) for ends in zip(*table, strict=True)] or [Counter()] * len(told)

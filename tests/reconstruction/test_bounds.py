@@ -35,7 +35,8 @@ def holds(answer: Answer, forest: Forest, values: np.ndarray, labels: np.ndarray
                     assert int(cells.sets[row, at, x // 64]) >> (x % 64) & 1
                 else:
                     assert cells.low[row, at] <= x < cells.high[row, at]
-        assert (one.bounds.low <= true).all() and (true <= one.bounds.high).all()
+        assert (one.bounds.low <= true).all()
+        assert (true <= one.bounds.high).all()
         n_certified += int(one.bounds.low.sum())
     return n_certified
 
@@ -78,7 +79,8 @@ def check_all_tables(
         for table in tables:
             assert set(table) <= set(cells)
             counts = np.array([table[cell] for cell in cells])
-            assert (one.bounds.low <= counts).all() and (counts <= one.bounds.high).all()
+            assert (one.bounds.low <= counts).all()
+            assert (counts <= one.bounds.high).all()
 
 
 def stump(feature: int, *counts: list[float]) -> Tree:

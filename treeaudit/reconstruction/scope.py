@@ -1,8 +1,16 @@
 """Which models tell how many people of each class are in their leaves, everybody in every tree."""
 
-from treeaudit.model.forest import Forest
+from collections.abc import Mapping
+
+from treeaudit.model.forest import Forest, RecordsAre
 
 __all__ = ["not_usable"]
+
+_HOLD: Mapping[RecordsAre, str] = {
+    "bootstrap": "its trees were trained on draws of the people",
+    "disjoint": "its trees were trained on parts of the people",
+    "unknown": "it does not tell which of the people its trees were trained on",
+}
 
 
 def not_usable(forest: Forest) -> str | None:
@@ -16,7 +24,7 @@ def not_usable(forest: Forest) -> str | None:
     if forest.counts_are != "exact":
         return forest.counts_reason or f"its class counts are {forest.counts_are}"
     if forest.records_are != "all":
-        return f"its trees do not hold all people each: {forest.records_are}"
+        return _HOLD[forest.records_are]
     if any(weights is not None for weights in forest.class_weights or ()):
         return "its classes carry weights"
     if any(tree.counts is None for tree in forest.trees):

@@ -66,7 +66,7 @@ class Reconstruction:
     """Solve the equations that the leaves of all trees are: who must have been there."""
 
     id: ClassVar[str] = "TA108"
-    title: ClassVar[str] = "Certified reconstruction"
+    title: ClassVar[str] = "Reconstruction"
     words: ClassVar[Words] = Words(
         attacker="How many people of each label are in each leaf is one equation on the training "
         "table. Whoever reads the file solves those of all trees together and knows for certain "

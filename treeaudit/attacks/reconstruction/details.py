@@ -10,7 +10,15 @@ __all__ = ["AfterTrees", "Checked", "ReconstructionDetails"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AfterTrees(Details):
-    """What is certain after the first trees: people, and those with every value."""
+    """What is certain after the first trees.
+
+    Attributes
+    ----------
+    trees
+        How many.
+    certified, exact
+        As in `ReconstructionDetails`.
+    """
 
     trees: int
     certified: Share
