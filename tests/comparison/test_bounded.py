@@ -69,9 +69,7 @@ def answers(forest: ta.Forest) -> set[bool]:
 
 
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
-@pytest.mark.parametrize(
-    ("name", "private"), [(n, True) for n in SOUND] + [(n, False) for n in NOT]
-)
+@pytest.mark.parametrize("name", [*SOUND, *NOT])
 def test_trained_models(name) -> None:
     model = (SOUND | NOT)[name]
     person = np.arange(len(Y)) // 4 if name == "persons" else None
