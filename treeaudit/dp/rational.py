@@ -48,14 +48,14 @@ def rational(epsilon: Epsilon) -> Fraction:
 def dyadic(rate: Fraction, finest: int) -> Fraction:
     """Return a rate that mechanisms are exact for: a whole number by a power of two, rounded down.
 
-    The whole number has 24 binary digits, and fewer where the power would be above ``2^finest``;
+    The whole number has 23 or 24 binary digits, and fewer where the power would be above ``2^finest``;
     what is less than one such part is 0. With that the arithmetic of
     `treeaudit.dp.mechanisms` stays within 64 bits whatever the data are.
 
     Examples
     --------
-    >>> dyadic(Fraction(1, 4), 50), float(dyadic(Fraction(1, 3), 50))
-    (Fraction(1, 4), 0.33333331346511841)
+    >>> dyadic(Fraction(1, 4), FINEST_COUNT), dyadic(Fraction(1, 3), FINEST_COUNT)
+    (Fraction(1, 4), Fraction(5592405, 16777216))
     >>> dyadic(Fraction(1, 1 << 60), FINEST_COUNT)
     Fraction(0, 1)
     """
