@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn import config_context
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -130,6 +130,9 @@ def test_pipelines_searches_and_clones_hand_persons_on(trainer) -> None:
         search.fit(X, y, groups=person)
 
 
+@pytest.mark.skipif(
+    "enable_metadata_routing" not in get_config(), reason="scikit-learn before 1.3 routes nothing"
+)
 @EVERY
 def test_metadata_is_routed(trainer) -> None:
     X, y, person = visits()
