@@ -12,13 +12,17 @@ from treeaudit.reports.private import spent
 LEDGER = {
     "epsilon": 1.0,
     "neighbours": "add-remove",
+    "unit": "record",
+    "variant": "sound",
+    "budget": "1",
+    "public": [],
     "not_private": False,
     "reasons": [],
     "queries": [
         {"name": "splits", "mechanism": "permute-and-flip", "epsilon": "1/4", "asked": 2,
-         "composition": "sequential"},
+         "composition": "sequential", "sensitivity": "1"},
         {"name": "leaf counts", "mechanism": "discrete Laplace", "epsilon": "1/2", "asked": 8,
-         "composition": "parallel"},
+         "composition": "parallel", "sensitivity": "1"},
     ],
 }  # fmt: skip
 

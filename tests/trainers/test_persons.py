@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -127,6 +128,20 @@ def test_pipelines_searches_and_clones_hand_persons_on(trainer) -> None:
     assert search.best_estimator_.privacy_.rows_per_person == 3
     with pytest.raises(PrivacyError, match="fit was not told"):
         search.fit(X, y, groups=person)
+
+
+@pytest.mark.skipif(
+    "enable_metadata_routing" not in get_config(), reason="scikit-learn before 1.3 routes nothing"
+)
+@EVERY
+def test_metadata_is_routed(trainer) -> None:
+    X, y, person = visits()
+    with config_context(enable_metadata_routing=True):
+        model = make(trainer, rows_per_person=2).set_fit_request(person=True)
+        piped = make_pipeline(FunctionTransformer(), model)
+        grid = {f"{trainer.__name__.lower()}__max_depth": [1, 2]}
+        search = GridSearchCV(piped, grid, cv=2, error_score="raise").fit(X, y, person=person)
+    assert search.best_estimator_[-1].privacy_.unit == "person, at most 2 rows"
 
 
 def test_a_budget_keeps_to_records_or_to_persons() -> None:

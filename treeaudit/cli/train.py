@@ -119,6 +119,7 @@ def train(
     import warnings
 
     from treeaudit import trainers
+    from treeaudit.dp.bounded import unbounded_because
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
@@ -144,6 +145,9 @@ def train(
             raise error if isinstance(error, TreeauditError) else DataError(str(error)) from None
     typer.echo(f"{model.algorithm}, {variant} variant")
     _print_ledger(model.privacy_)
+    because = None if model.privacy_.not_private else unbounded_because(model.forest_)
+    if because is not None:
+        typer.echo(f"  NOT BOUNDED: {because}")
     for path in output:
         written = trainers.save_trained(model, path, force=force)
         typer.echo(plain(f"model  {written}", 1000))

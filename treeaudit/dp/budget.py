@@ -16,7 +16,6 @@ not safe for this.
 import atexit
 import json
 import os
-import re
 import secrets
 import tempfile
 import time
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeaudit.dp.ledger import Neighbours, Unit
-from treeaudit.dp.rational import Epsilon, rational
+from treeaudit.dp.rational import Epsilon, exact, rational
 from treeaudit.errors import PrivacyError
 from treeaudit.input import BASELINE, open_regular, read_bytes
 from treeaudit.output import alone
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget"]
 
-_FRACTION = re.compile(r"\d{1,400}(/\d{1,400})?", re.ASCII)
 _PATIENCE = 50
 """Milliseconds for a line that another process has begun."""
 
@@ -216,11 +214,11 @@ class Budget:
             raise self._unreachable(error) from None
         try:
             head, *entries = [json.loads(line) for line in lines]
-            stated = _exact(head["epsilon"])
+            stated = exact(head["epsilon"])
             found = [
                 _Spending(
                     e["what"],
-                    _exact(e["epsilon"]),
+                    exact(e["epsilon"]),
                     e["neighbours"],
                     e.get("unit", "record"),
                     e["token"],
@@ -255,12 +253,6 @@ class Budget:
 
 def _sum(spendings: list[_Spending]) -> Fraction:
     return sum((one.epsilon for one in spendings), Fraction(0))
-
-
-def _exact(text: str) -> Fraction:
-    if not _FRACTION.fullmatch(text):  # 1e999999999 would take all the memory there is
-        raise ValueError(text)
-    return Fraction(text)
 
 
 def _remove(name: str, process: int) -> None:

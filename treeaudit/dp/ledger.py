@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from treeaudit.dp.rational import exact
 from treeaudit.errors import DataError
 
 if TYPE_CHECKING:
@@ -235,24 +236,27 @@ class Ledger:
                 raise ValueError("rows of a person")
             if data.get("unit", unit_of(rows)) != unit_of(rows):
                 raise ValueError("unit")
-            return cls(
+            ledger = cls(
                 queries=tuple(_query(row, neighbours) for row in data["queries"]),
-                budget=Fraction(data["budget"]),
+                budget=exact(data["budget"]),
                 neighbours=neighbours,
                 variant=variant,
                 reasons=tuple(str(reason) for reason in data["reasons"]),
                 public=tuple(str(entry) for entry in data["public"]),
                 rows_per_person=rows,
             )
-        except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+            # What is told as a floating-point number must be one.
+            float(ledger.epsilon), float(ledger.budget)
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
             raise DataError(f"the privacy ledger is damaged: {error}") from None
+        return ledger
 
 
 def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
     if row["composition"] not in get_args(Composition):
         raise ValueError("composition")
-    epsilon = Fraction(row["epsilon"])
-    used = Fraction(row.get("used", epsilon))
+    epsilon = exact(row["epsilon"])
+    used = exact(row.get("used", row["epsilon"]))
     if not 0 <= used <= epsilon:
         raise ValueError("used")
     return Query(
@@ -260,7 +264,7 @@ def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
         mechanism=str(row["mechanism"]),
         epsilon=epsilon,
         used=None if used == epsilon else used,
-        sensitivity=Fraction(row["sensitivity"]),
+        sensitivity=exact(row["sensitivity"]),
         neighbours=neighbours,
         composition=row["composition"],
         asked=int(row["asked"]),

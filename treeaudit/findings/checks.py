@@ -12,6 +12,7 @@ from math import gcd, inf, isfinite
 
 import numpy as np
 
+from treeaudit.dp.bounded import bounded, unbounded_because
 from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Finding
 from treeaudit.findings.numbers import Share
@@ -79,6 +80,8 @@ class Rule:
         attack without.
     beside_repair
         Whether that is also said where a repair of the file has been found.
+    unbounded
+        Says why the number is infinite in a model.
     of_records
         Tells of which models the number is one for a record: for a person it is
         as many times that as the person has records.
@@ -96,6 +99,7 @@ class Rule:
     needless: Callable[[Forest], str | None] | None = None
     step: str = ""
     beside_repair: bool = False
+    unbounded: Callable[[Forest], str | None] | None = None
     of_records: Callable[[Forest], bool] | None = None
 
     def show(self, measured: float) -> str:
@@ -168,11 +172,8 @@ def protects_records(forest: Forest) -> bool:
 
 
 def epsilon(_: Sequence[Finding], forest: Forest) -> float:
-    """Measure the claimed epsilon, for what it protects; infinite where the model claims none."""
-    privacy = forest.privacy or {}
-    claimed = privacy.get("epsilon")
-    private = isinstance(claimed, int | float) and not privacy.get("not_private", False)
-    return float(claimed) if private and claimed is not None else inf
+    """Measure the epsilon of what a model protects; infinite where nothing bounds it."""
+    return float((forest.privacy or {})["epsilon"]) if bounded(forest) else inf
 
 
 def _common_divisor(_: Sequence[Finding], forest: Forest) -> float:
@@ -203,6 +204,7 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         bound="at most {:g}",
         measure=epsilon,
         step="train with differential privacy, or ask for a policy without max-epsilon",
+        unbounded=unbounded_because,
         of_records=protects_records,
     ),
 )

@@ -140,5 +140,5 @@ def _check(
         measured=measured if known else None,
         shown=(rule.told(findings) if rule.told else "") or rule.show(measured),
         status="pass" if rule.holds(measured, threshold) else "fail",
-        reason=None if known else "the model claims no differential privacy",
+        reason=None if known or rule.unbounded is None else rule.unbounded(forest),
     )

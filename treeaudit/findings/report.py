@@ -144,7 +144,7 @@ class Report(Rendered):
 
     @property
     def epsilon(self) -> float:
-        """What the model claims to be bounded by for one person; infinite where it claims none."""
+        """What bounds all that the model gives away of one person; infinite where nothing does."""
         claimed = epsilon([], self.forest)
         return claimed * self.unit.most if protects_records(self.forest) else claimed
 

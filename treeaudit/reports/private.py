@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
+from treeaudit.dp.bounded import unbounded_because
 from treeaudit.findings.checks import epsilon, protects_records
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
@@ -21,24 +22,24 @@ _MOST = 12
 
 
 def bounded_by(forest: Forest) -> str:
-    """Return the epsilon that a private model claims, or nothing.
+    """Return the epsilon that bounds what a model gives away, or nothing."""
+    value = epsilon([], forest)
+    return f"{value:g}" if isfinite(value) else ""
+
+
+def claim(forest: Forest) -> str:
+    """Return what a model says of its privacy, which an audit does not test; or nothing.
 
     Examples
     --------
     >>> import treeaudit as ta
     >>> from treeaudit.model.tree import Tree
     >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
-    >>> private = {"epsilon": 0.5, "neighbours": "add-remove"}
+    >>> private = {"epsilon": 0.5, "neighbours": "add-remove", "variant": "sound"}
     >>> model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private)
-    >>> bounded_by(model), claim(model)
-    ('0.5', 'epsilon 0.5 for one record more or less (add-remove), a claim of the file, not tested')
+    >>> claim(model)[:79]
+    'not bounded: the ledger does not name its unit, a record or a person: train the'
     """
-    value = epsilon([], forest)
-    return f"{value:g}" if isfinite(value) else ""
-
-
-def claim(forest: Forest) -> str:
-    """Return what a model says of its privacy, which an audit does not test; or nothing."""
     privacy = forest.privacy
     if privacy is None:
         return ""
@@ -48,10 +49,12 @@ def claim(forest: Forest) -> str:
     if neighbours:
         one = "record" if protects_records(forest) else "person"
         text += f" for {_MEANS.get(neighbours, 'neighbours').format(one)} ({neighbours})"
-    if not privacy.get("not_private"):
+    because = unbounded_because(forest)
+    if because is None:
         return f"{text}, a claim of the file, not tested"
     reasons = "; ".join(plain(str(reason), 200) for reason in privacy.get("reasons") or ())
-    return f"not private{': ' if reasons else ''}{reasons} ({text} is printed in the file)"
+    why = f"not private: {reasons}" if reasons else f"not bounded: {because}"
+    return f"{why} ({text} is printed in the file)"
 
 
 def counting(report: Report) -> str:

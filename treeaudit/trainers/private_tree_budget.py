@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+from treeaudit.dp.bounded import NOT_ASKED
 from treeaudit.dp.curator import Curator
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.trainers.training_rows import TrainingRows
@@ -54,6 +55,6 @@ def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:
     left = epsilon - curator.spent
     if left > 0:
         curator.note(
-            *("not asked: the trees stopped early", "none", left, Fraction(0), 1),
+            *(NOT_ASKED, "none", left, Fraction(0), 1),
             used=Fraction(0),
         )
