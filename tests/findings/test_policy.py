@@ -124,11 +124,13 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-unique-people", "fail"),
         ("max-certain-share", "skipped"),
         ("max-nearly-certain-share", "skipped"),
+        ("max-known-number-share", "pass"),  # labels
         ("max-certified-people", "pass"),  # one tree
         ("max-joint-label-excess", "pass"),
         ("max-joint-one-label-excess", "pass"),
         ("max-identifying-features", "skipped"),
         ("max-training-rows-inside", "skipped"),
+        ("max-exact-values", "skipped"),
         ("max-calls", "skipped"),
         ("max-unexplained-bytes", "skipped"),
     ]

@@ -78,11 +78,13 @@ def prepare(
         forest = with_people(forest, trained)
     tables = {"train": trained, "test": unseen, "known": people(request.known, "known")}
     table = measure(forest, step)
-    if trained is not None and table.n_silent:
-        silent, table = table.n_silent, routed(table, trained.node)
+    silent = table.n_silent
+    if trained is not None and silent:
+        table = routed(table, trained.node)
+    if table.tells_people and silent:
         said.append(
             f"{silent:,} of {forest.n_trees:,} trees do not tell how many people are in their "
-            f"leaves: those of {trained.origin} who end there are counted"
+            "leaves: the training people who end there are counted"
             + (", though some may have been left out" if table.n_silent else "")
         )
     one = counted(request, forest, table.groups, tables)

@@ -100,9 +100,10 @@ def routed(table: Table, node: Int) -> Table:
     Notes
     -----
     Where a tree may have seen a draw, its leaves hold no more than that: they still count as
-    leaves that do not tell (`Table.n_silent`), so that nothing passes on them.
+    leaves that do not tell (`Table.n_silent`), so that nothing passes on them. Noisy counts
+    are left as they are: the noise is what the file tells of people.
     """
-    if not table.n_silent:
+    if not table.n_silent or table.forest.counts_are == "noisy":
         return table
     forest, size = table.forest, table._size.copy()
     every = forest.records_are == "all"

@@ -72,10 +72,8 @@ _KEYS: Keys = {
     "trees": _each("parent feature low high categories missing n_records counts label value", None),
 }
 """Every entry that `treeaudit.writers.own_json` writes; whatever else a file holds is named."""
-
-# The form keeps nothing that tells whether a category or a bound was public, nor what a
-# first step of boosting started from.
-_NOT_ASKED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
+_MANY = 20
+"""A list of categories that is longer, with one for ten people, is no public one."""
 
 
 def is_seed(name: str) -> bool:
@@ -92,8 +90,9 @@ def is_seed(name: str) -> bool:
 def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     """Return what the form has no place for, its seeds, and the targets that its leaves tell.
 
-    Exact values of columns were not looked for: that its schema was public, as it was
-    for a private model, is a claim that the file cannot prove.
+    It has two places for exact values of columns, the categories and the bounds of its schema:
+    only a private model is believed that they are public. What a first step of boosting
+    started from is not kept, so that its class counts are only known where they were written.
 
     Parameters
     ----------
@@ -108,9 +107,14 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
             *_parameters(forest),
             *_seeds(forest),
             *_bounds(forest),
+            *_columns(forest),
         ]
     )
-    beside = Leftovers(found=found, looked_for=KINDS - _NOT_ASKED)
+    steps = forest.answers == "sum" and forest.schema.classes is not None
+    hidden: frozenset[Kind] = frozenset()
+    if steps and forest.trees[0].counts is None:
+        hidden = frozenset({"first-round-counts"})
+    beside = Leftovers(found=found, looked_for=KINDS - hidden)
     if forest.schema.classes is not None:
         return beside
     return beside.beside(single_targets(forest.trees, means=forest.source.estimator in _MEANS))
@@ -142,6 +146,26 @@ def _bounds(forest: Forest) -> Iterator[Leftover]:
         bounds = [bound for bound in (feature.low, feature.high) if bound is not None]
         if bounds and i not in asked:
             yield not_explained(f"schema.features[{i}]", bounds)
+
+
+def _columns(forest: Forest) -> Iterator[Leftover]:
+    """Yield the values of columns that the schema lists, unless they are those of a ledger."""
+    if forest.privacy is not None and not forest.privacy.get("not_private"):
+        return
+    least = 5 * _MANY if forest.n_records is None else max(_MANY, forest.n_records // 10)
+    sizes = [len(one.categories) for one in forest.schema.features if one.categories is not None]
+    many = [size for size in sizes if size >= least]
+    if many:
+        says = (
+            f"the categories of {len(many):,} columns, up to {max(many):,} of one: more than a "
+            "public list has"
+        )
+        where = "schema.features[*].categories"
+        yield Leftover(kind="column-values", where=where, n=sum(many), says=says)
+    bounds = sum((one.low is not None) + (one.high is not None) for one in forest.schema.features)
+    if bounds:
+        says = f"{bounds:,} bounds of columns, which may be their smallest and largest values"
+        yield Leftover(kind="extremes", where="schema.features[*]", n=bounds, says=says)
 
 
 def _seeds(forest: Forest) -> Iterator[Leftover]:
