@@ -33,8 +33,7 @@ class StoredTree:
     weight
         ``base_weights``, or None where there is not one per node.
     value
-        Leaf values; at inner nodes the mean of the leaves below, weighted with
-        cover. None for leaves that hold a vector.
+        Leaf values, 0 at inner nodes. None for leaves that hold a vector.
     """
 
     links: Links
@@ -63,8 +62,19 @@ class StoredTree:
         bound = np.nextafter(self.threshold[inner], -np.inf)
         edges = self.links.edges(self.feature[inner], bound, self.default_left[inner])
         sets = self.links.sets(edges, self.categories, n_categories, left=False)
-        value = None if self.value is None else self.value * scale
+        value = None if self.value is None else self._means() * scale
         return edges.tree(categories=sets, n_records=n_records, value=value)
+
+    def _means(self) -> Float:
+        """Give inner nodes the mean of the leaves below, weighted with cover."""
+        value, parent = self.value, self.links.parent
+        if value is None or self.cover is None:
+            return np.zeros(0) if value is None else value
+        leaf = self.links.is_leaf
+        with np.errstate(all="ignore"):
+            below = np.where(leaf, self.cover, 0.0)
+            mean = sums(parent, value * self.cover) / sums(parent, below)
+        return np.where(~leaf & np.isfinite(mean), mean, value)
 
 
 def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
@@ -129,18 +139,8 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
         categories=categories,
         cover=cover,
         weight=weight,
-        value=_value(leaf_value, inner, cover, links) if width == 1 else None,
+        value=leaf_value if width == 1 else None,
     )
-
-
-def _value(leaf_value: Float, inner: Flag, cover: Float | None, links: Links) -> Float:
-    """Give inner nodes the mean of the leaves below, weighted with cover."""
-    if cover is None:
-        return leaf_value
-    with np.errstate(all="ignore"):
-        parent, below = links.parent, np.where(inner, 0.0, cover)
-        mean = sums(parent, leaf_value * cover) / sums(parent, below)
-    return np.where(inner & np.isfinite(mean), mean, leaf_value)
 
 
 def _cover(raw: Mapping[str, object], n: int, links: Links, at: Wide) -> Float | None:
@@ -150,7 +150,8 @@ def _cover(raw: Mapping[str, object], n: int, links: Links, at: Wide) -> Float |
     if not np.all((cover >= 0) & (cover <= Most.weight)):
         raise ReadError("its cover (sum_hessian) is negative or no number")
     total = cover[links.left] + cover[links.right]
-    if not np.allclose(total, cover[links.inner], rtol=1e-2, atol=1e-3):
+    parents = cover[links.inner]
+    if not np.all(np.abs(total - parents) <= 1e-3 + 1e-2 * parents):
         raise ReadError("the covers of two children do not add up to their parent's")
     return cover
 

@@ -1,6 +1,7 @@
 """What the trees of an XGBoost file hold beside questions and answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -92,7 +93,7 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
         if width > 1:
             spare += _bad_leaves(raw, tree)
         yield from _sets(raw, tree, where)
-    odd = no_single(np.array([number for part in texts for number in part], dtype=np.float64))
+    odd = no_single(np.fromiter(chain.from_iterable(texts), np.float64, sum(map(len, texts))))
     for n, size, says in (
         (loose, _NODE_BYTES, "nodes that were pruned are still stored, with thresholds and covers"),
         (spare, 8, "numbers of leaves that only a question could need"),

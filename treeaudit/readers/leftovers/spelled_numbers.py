@@ -8,6 +8,7 @@ from treeaudit.readers.types import Flag, Float
 
 __all__ = ["longer_than", "no_single", "odd_numbers"]
 
+_TENS = 10.0 ** np.arange(-300, 301)
 _DIGITS = bytes.maketrans(b"23456789", b"1" * 8)
 # With the digits 2 to 9 written as 1.
 _ENDS_IN_ZERO = re.compile(rb"\.[01]++(?<=[01]0)")
@@ -94,8 +95,8 @@ def _rounded(values: Float, digits: int) -> Float:
     """Round numbers to so many significant digits."""
     with np.errstate(all="ignore"):
         size = np.where(values == 0, 1, np.abs(values))
-        shift = digits - 1 - np.floor(np.log10(size))
         # Powers of ten beyond 22 are not exact.
-        high = np.clip(shift, -300, 300)
-        rounded = np.rint(values * 10.0**high) / 10.0**high
+        shift = np.clip(digits - 1 - np.floor(np.log10(size)), -300, 300).astype(np.int64)
+        ten = _TENS[shift + 300]
+        rounded = np.rint(values * ten) / ten
     return np.where(np.isfinite(rounded), rounded, values)
