@@ -75,19 +75,18 @@ def no_single(values: Float) -> Flag:
     [False, False, True, False]
     """
     with np.errstate(all="ignore"):
-        odd = np.ones(len(values), dtype=np.bool_)
-        single = values.astype(np.float32)
-        exact = single.astype(np.float64)
-        left = np.flatnonzero(~(exact == values))
-        odd[:] = False
-        odd[left] = True
-        for digits in (8, 9, 7, 6, 5, 4, 3, 2, 1):
+        exact = values.astype(np.float32).astype(np.float64)
+        odd = exact != values
+        left = np.flatnonzero(odd)
+        value, near = values[left], exact[left]
+        shift = np.clip(8 - np.floor(np.log10(np.abs(near))), -290, 300).astype(np.int64) + 300
+        for fewer in (1, 0, 2, 3, 4, 5, 6, 7, 8):
             if not len(left):
                 break
-            near = _rounded(exact[left], digits)
-            fits = np.abs(near - values[left]) <= 4e-16 * np.abs(near)
+            ten = _TENS[shift - fewer]
+            fits = np.abs(np.rint(near * ten) / ten - value) <= 4e-16 * np.abs(value)
             odd[left[fits]] = False
-            left = left[~fits]
+            left, value, near, shift = left[~fits], value[~fits], near[~fits], shift[~fits]
     return odd
 
 
