@@ -196,7 +196,9 @@ def onnx_changed(data: bytes, draw: random.Random) -> bytes:
         case 8:
             node.op_type = draw.choice(("TreeEnsembleRegressor", "TreeEnsembleClassifier"))
         case 9:
-            model.opset_import[draw.randrange(len(model.opset_import) or 1)].version = draw.choice(_ODD)
+            model.opset_import[draw.randrange(len(model.opset_import) or 1)].version = draw.choice(
+                _ODD
+            )
         case _:
             _entry(one, draw)
     return bytes(model.SerializeToString())

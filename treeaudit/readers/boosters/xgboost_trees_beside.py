@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -92,7 +91,7 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
                 yield not_explained(f"{where}.tree_param.{name_in_path(name)}", part, name)
         if raw.get("id", i) != i:
             yield not_explained(f"{where}.id", raw["id"])
-        spare += _spare(known, tree, n)
+        spare += _spare(known, tree)
         if width > 1:
             spare += _bad_leaves(raw, tree)
         yield from _sets(raw, tree, where)
@@ -165,22 +164,16 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
     return sum(int(np.count_nonzero(some)) for some in (odd, *strays(inner)))
 
 
-def _spare(columns: Mapping[str, Any], tree: StoredTree, n_nodes: int) -> int:
+def _spare(columns: Mapping[str, Any], tree: StoredTree) -> int:
     """Count the entries of leaves that stand where only inner nodes need one."""
-    links, n = tree.links, 0
+    links, n = tree.links, tree.spare
     at = links.order
-    leaves = itemgetter(*at[links.is_leaf].tolist(), 0)
-    for name in ("loss_changes", "split_indices", "default_left", "split_type"):
-        if name in columns and any(found := leaves(columns[name])[:-1]):
-            n += sum(map(bool, found))
+    if "loss_changes" in columns:
+        n += int(np.count_nonzero(np.asarray(columns["loss_changes"])[at[links.is_leaf]]))
     if "parents" in columns:
-        above = np.full(n_nodes, _NO_PARENT)
-        above[at[1:]] = at[links.parent[1:]]
-        stated = columns["parents"]
-        wanted = above.tolist()
-        told = stated if isinstance(stated, list) else stated.tolist()
-        if told != wanted and told != [-1, *wanted[1:]]:
-            n += sum(told[i] not in (wanted[i], -1 if i == 0 else wanted[i]) for i in at.tolist())
+        told = np.asarray(columns["parents"])[at]
+        n += int(np.count_nonzero(told[1:] != at[links.parent[1:]]))
+        n += int(told[0]) not in (-1, _NO_PARENT)
     return n
 
 

@@ -63,7 +63,8 @@ def longer_than(values: Float, digits: int) -> Flag:
     >>> longer_than(np.array([0.1, 123.456, 1.234567, 0.0]), 6).tolist()
     [False, False, True, False]
     """
-    return ~(np.abs(_rounded(values, digits) - values) <= 4e-16 * np.abs(values))
+    near: Flag = np.abs(_rounded(values, digits) - values) <= 4e-16 * np.abs(values)
+    return ~near
 
 
 def no_single(values: Float) -> Flag:
