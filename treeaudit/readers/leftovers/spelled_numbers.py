@@ -77,10 +77,11 @@ def no_single(values: Float) -> Flag:
     """
     with np.errstate(all="ignore"):
         exact = values.astype(np.float32).astype(np.float64)
-        odd = exact != values
+        odd: Flag = exact != values
         left = np.flatnonzero(odd)
         value, near = values[left], exact[left]
-        shift = np.clip(8 - np.floor(np.log10(np.abs(near))), -290, 300).astype(np.int64) + 300
+        size = np.where(np.isfinite(near) & (near != 0), np.abs(near), 1)
+        shift = np.clip(8 - np.floor(np.log10(size)), -290, 300).astype(np.int64) + 300
         for fewer in (1, 0, 2, 3, 4, 5, 6, 7, 8):
             if not len(left):
                 break
@@ -94,7 +95,7 @@ def no_single(values: Float) -> Flag:
 def _rounded(values: Float, digits: int) -> Float:
     """Round numbers to so many significant digits."""
     with np.errstate(all="ignore"):
-        size = np.where(values == 0, 1, np.abs(values))
+        size = np.where(np.isfinite(values) & (values != 0), np.abs(values), 1)
         # Powers of ten beyond 22 are not exact.
         shift = np.clip(digits - 1 - np.floor(np.log10(size)), -300, 300).astype(np.int64)
         ten = _TENS[shift + 300]
