@@ -79,6 +79,8 @@ def ubjson(data: bytes, draw: random.Random) -> bytes:
     except Exception:  # noqa: BLE001  # it was changed before
         return data
     objects = [one for one in _within(root) if isinstance(one, _Pairs) and one]
+    if not objects:
+        return data
     one, two = draw.choice(objects), draw.choice(objects)
     i, j = draw.randrange(len(one)), draw.randrange(len(two))
     name, value = one[i]
@@ -100,6 +102,8 @@ def ubjson(data: bytes, draw: random.Random) -> bytes:
                 (o, k) for o in objects for k, (_, v) in enumerate(o)
                 if isinstance(v, np.ndarray) and len(v)
             ]  # fmt: skip
+            if not arrays:
+                return data
             where, at = draw.choice(arrays)
             array = np.array(where[at][1])
             place = draw.randrange(len(array))
@@ -192,7 +196,9 @@ def onnx_changed(data: bytes, draw: random.Random) -> bytes:
         case 8:
             node.op_type = draw.choice(("TreeEnsembleRegressor", "TreeEnsembleClassifier"))
         case 9:
-            model.opset_import[draw.randrange(len(model.opset_import))].version = draw.choice(_ODD)
+            model.opset_import[draw.randrange(len(model.opset_import) or 1)].version = draw.choice(
+                _ODD
+            )
         case _:
             _entry(one, draw)
     return bytes(model.SerializeToString())
@@ -279,9 +285,11 @@ _ATTRIBUTE = re.compile(rb'(\w+)="([^"]*)"')
 def pmml_changed(data: bytes, draw: random.Random) -> bytes:
     """Double, move or drop an element, or change what an attribute says."""
     tags = [match for match in _TAG.finditer(data) if not match[1]]
+    if not tags:
+        return data
     one, two = draw.choice(tags), draw.choice(tags)
     begin = one.start()
-    single = [match for match in tags if match[4]]
+    single = [match for match in tags if match[4]] or tags
     match draw.randrange(7):
         case 0:
             piece = draw.choice(single).group()

@@ -8,7 +8,9 @@ on weights (``max_delta_step``, monotone columns) pins some of them; the gradien
 is not known, nor is what it would explain.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from treeaudit.readers.types import Flag, Float, Wide
 __all__ = ["Inner", "strays"]
 
 _ROUNDS, _LOOSE, _UNSURE = 12, 1e-4, 10
+_ENOUGH, _MOST_ABOVE = 4000, 64
 _MOST_SLOW = 500_000
 
 
@@ -124,24 +127,29 @@ def _penalties(inner: Inner, columns: int, apart: bool) -> tuple[float, float, f
 
     With ``apart`` only nodes are taken whose numbers have no rate in them.
     """
-    grown, scaled = np.where(inner.scaled, 0, inner.weight), np.where(inner.scaled, inner.weight, 0)
-    cover, sign = inner.cover, np.sign(inner.weight)
-
-    def gap(at: Float) -> Float:
-        return at[inner.node] - at[inner.left] - at[inner.right]
-
-    table = np.column_stack([gap(grown), gap(scaled * cover), gap(scaled), gap(sign)][:columns])
-    rest = -gap(grown * cover)
-    size = _size(inner, np.abs(inner.weight) * (cover + 1)) + 1e-300
     kept = _every(inner, inner.told & ~_at_the_bound(inner))
-    kept &= np.isfinite(table).all(axis=1) & np.isfinite(rest)
+    sign = np.sign(inner.weight)
     if columns == 4:
         kept &= _every(inner, sign != 0)
     if apart:
         kept &= _every(inner, ~inner.scaled)
     if np.any(settled := kept & (inner.tree >= inner.n_moved)):
         kept = settled
-    table, rest = table[kept] / size[kept, None], rest[kept] / size[kept]
+    # Some of many are enough to solve for three numbers: all are held against them afterwards.
+    some = np.flatnonzero(kept)
+    some = some[:: len(some) // _ENOUGH + 1]
+    node, left, right = inner.node[some], inner.left[some], inner.right[some]
+
+    def gap(at: Float) -> Float:
+        return at[node] - at[left] - at[right]
+
+    grown, scaled = np.where(inner.scaled, 0, inner.weight), np.where(inner.scaled, inner.weight, 0)
+    cover, mass = inner.cover, np.abs(inner.weight) * (inner.cover + 1)
+    size = mass[node] + mass[left] + mass[right] + 1e-300
+    table = np.column_stack([gap(grown), gap(scaled * cover), gap(scaled), gap(sign)][:columns])
+    rest = -gap(grown * cover)
+    good = np.isfinite(table).all(axis=1) & np.isfinite(rest)
+    table, rest = table[good] / size[good, None], rest[good] / size[good]
     width = np.abs(table).max(axis=0, initial=0)
     width[width == 0] = 1
     table = table / width
@@ -213,11 +221,11 @@ def _added(inner: Inner, by: _Constants) -> Float:
         for _ in range(3):
             weight = _grown(inner, replace(by, added=added))
             term = weight * (inner.cover + by.l2) + np.sign(weight) * by.l1
-            for tree in range(inner.n_moved):
-                at = _every(inner, inner.told) & (inner.tree == tree)
-                if np.any(at):
-                    over = (term[inner.left] + term[inner.right] - term[inner.node])[at]
-                    added[tree] += np.median(over) / by.l2
+            over = term[inner.left] + term[inner.right] - term[inner.node]
+            sure = _every(inner, inner.told)
+            for tree, part in _moved(inner):
+                if sure[part].any():
+                    added[tree] += np.median(over[part][sure[part]]) / by.l2
     return added
 
 
@@ -231,24 +239,32 @@ def _off(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
     node, left, right = inner.node, inner.left, inner.right
     odd = np.abs(term[left] + term[right] - term[node])
     made = score[left] + score[right] - score[node]
-    gain = inner.gain * _units(inner, made)
-    lost = np.abs(made - gain)
     error = inner.error * (inner.cover + by.l2) + np.zeros(len(weight))
+    exact = inner.slack * _size(inner, np.abs(score)) + 2 * _size(inner, np.abs(weight) * error)
+    gain = inner.gain * _units(inner, made, exact)
+    lost = np.abs(made - gain)
     big = inner.slack * _size(inner, np.abs(term)) + _size(inner, room + error)
-    size = inner.slack * (_size(inner, np.abs(score)) + np.abs(gain))
-    size += 2 * _size(inner, np.abs(weight) * error)
+    size = exact + inner.slack * np.abs(gain)
     size *= np.where(inner.tree < inner.n_moved, _UNSURE, 1)
     return ~(odd <= big + 1e-30) & sure, ~(lost <= size + 1e-30) & sure
 
 
-def _units(inner: Inner, made: Float) -> Float:
-    """Return what the gains of each node are to be multiplied with."""
+def _moved(inner: Inner) -> Iterator[tuple[int, slice]]:
+    """Yield the trees whose weights may be moved, with their places among the inner nodes."""
+    bounds = np.searchsorted(inner.tree, np.arange(inner.n_moved + 1)).tolist()
+    for tree, (begin, end) in enumerate(pairwise(bounds)):
+        yield tree, slice(begin, end)
+
+
+def _units(inner: Inner, made: Float, size: Float) -> Float:
+    """Return what the gains of each node are to be multiplied with; the most exact tells."""
     units = np.ones(len(made))
-    for tree in range(inner.n_moved):
-        of_tree = (inner.tree == tree) & _every(inner, inner.told)
-        gain = inner.gain[of_tree]
-        unit = np.sum(made[of_tree] * gain) / np.sum(gain * gain)
-        units[inner.tree == tree] = unit if np.isfinite(unit) else 1
+    off = np.where(_every(inner, inner.told), size / inner.gain, np.inf)
+    for _, part in _moved(inner):
+        if part.start < part.stop:
+            best = part.start + int(np.argmin(off[part]))
+            unit = made[best] / inner.gain[best]
+            units[part] = unit if np.isfinite(unit) and np.isfinite(off[best]) else 1
     return units
 
 
@@ -264,8 +280,9 @@ def _slowly(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
     hidden = (np.array(pinned) & is_leaf | ~inner.told).tolist()
     score = weight * weight * height
     made = score[inner.left] + score[inner.right] - score[inner.node]
-    gain_of = (inner.gain * _units(inner, made)).tolist()
-    error = (inner.error * height + np.zeros(len(weight))).tolist()
+    slip = inner.error * height + np.zeros(len(weight))
+    exact = inner.slack * _size(inner, np.abs(score)) + 2 * _size(inner, np.abs(weight) * slip)
+    gain_of, error = (inner.gain * _units(inner, made, exact)).tolist(), slip.tolist()
     odd, lost = np.zeros(len(inner.node), np.bool_), np.zeros(len(inner.node), np.bool_)
     weights, heights = weight.tolist(), height.tolist()
     rows = zip(inner.node.tolist(), inner.left.tolist(), inner.right.tolist(), strict=True)
@@ -300,7 +317,7 @@ def _in_the_middle(inner: Inner, weight: Float) -> Flag:
         above = middles.pop(node, frozenset())
         middle = float(weight[left] + weight[right]) / 2
         for side in (left, right):
-            middles[side] = above | {middle}
+            middles[side] = above | {middle} if len(above) < _MOST_ABOVE else above
             value = float(weight[side])
             found[side] = any(abs(value - one) <= inner.same * abs(one) for one in above)
     return found

@@ -1,7 +1,7 @@
 """What the trees of an XGBoost file hold beside questions and answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ OF_NODES = (
 ).split()
 OF_SETS = "categories categories_nodes categories_segments categories_sizes".split()
 _WHOLE = frozenset(OF_NODES) - {"loss_changes", "split_conditions", "sum_hessian"}
+_READ = _WHOLE - {"parents"}
 _NODE_BYTES = 8 * len(OF_NODES)
 _NO_VALUE = np.float32(1e-45)
 _SAME, _SAME_COVER, _SLACK = 1e-5, 1e-6, 5e-6
@@ -70,7 +71,9 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
                 fits = (n, n * width)
             elif name == "leaf_weights":
                 fits = (0, n_leaves * width)
-            if not any(are_numbers(part, size, 4) for size in fits):
+            # The reader of the tree has looked at its own lists.
+            read = name in _READ and isinstance(part, list)
+            if not read and not any(are_numbers(part, size, 4) for size in fits):
                 yield not_explained(f"{where}.{name}", part)
                 continue
             known[name] = part
@@ -88,11 +91,11 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
                 yield not_explained(f"{where}.tree_param.{name_in_path(name)}", part, name)
         if raw.get("id", i) != i:
             yield not_explained(f"{where}.id", raw["id"])
-        spare += _spare(known, tree, n)
+        spare += _spare(known, tree)
         if width > 1:
             spare += _bad_leaves(raw, tree)
         yield from _sets(raw, tree, where)
-    odd = no_single(np.array([number for part in texts for number in part], dtype=np.float64))
+    odd = no_single(np.fromiter(chain.from_iterable(texts), np.float64, sum(map(len, texts))))
     for n, size, says in (
         (loose, _NODE_BYTES, "nodes that were pruned are still stored, with thresholds and covers"),
         (spare, 8, "numbers of leaves that only a question could need"),
@@ -161,22 +164,16 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
     return sum(int(np.count_nonzero(some)) for some in (odd, *strays(inner)))
 
 
-def _spare(columns: Mapping[str, Any], tree: StoredTree, n_nodes: int) -> int:
+def _spare(columns: Mapping[str, Any], tree: StoredTree) -> int:
     """Count the entries of leaves that stand where only inner nodes need one."""
-    links, n = tree.links, 0
+    links, n = tree.links, tree.spare
     at = links.order
-    leaves = itemgetter(*at[links.is_leaf].tolist(), 0)
-    for name in ("loss_changes", "split_indices", "default_left", "split_type"):
-        if name in columns and any(found := leaves(columns[name])[:-1]):
-            n += sum(map(bool, found))
+    if "loss_changes" in columns:
+        n += int(np.count_nonzero(np.asarray(columns["loss_changes"])[at[links.is_leaf]]))
     if "parents" in columns:
-        above = np.full(n_nodes, _NO_PARENT)
-        above[at[1:]] = at[links.parent[1:]]
-        stated = columns["parents"]
-        wanted = above.tolist()
-        told = stated if isinstance(stated, list) else stated.tolist()
-        if told != wanted and told != [-1, *wanted[1:]]:
-            n += sum(told[i] not in (wanted[i], -1 if i == 0 else wanted[i]) for i in at.tolist())
+        told = np.asarray(columns["parents"])[at]
+        n += int(np.count_nonzero(told[1:] != at[links.parent[1:]]))
+        n += int(told[0]) not in (-1, _NO_PARENT)
     return n
 
 

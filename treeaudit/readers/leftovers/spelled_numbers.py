@@ -8,6 +8,7 @@ from treeaudit.readers.types import Flag, Float
 
 __all__ = ["longer_than", "no_single", "odd_numbers"]
 
+_TENS = 10.0 ** np.arange(-300, 301)
 _DIGITS = bytes.maketrans(b"23456789", b"1" * 8)
 # With the digits 2 to 9 written as 1.
 _ENDS_IN_ZERO = re.compile(rb"\.[01]++(?<=[01]0)")
@@ -62,7 +63,8 @@ def longer_than(values: Float, digits: int) -> Flag:
     >>> longer_than(np.array([0.1, 123.456, 1.234567, 0.0]), 6).tolist()
     [False, False, True, False]
     """
-    return ~(np.abs(_rounded(values, digits) - values) <= 4e-16 * np.abs(values))
+    near: Flag = np.abs(_rounded(values, digits) - values) <= 4e-16 * np.abs(values)
+    return ~near
 
 
 def no_single(values: Float) -> Flag:
@@ -74,28 +76,28 @@ def no_single(values: Float) -> Flag:
     [False, False, True, False]
     """
     with np.errstate(all="ignore"):
-        odd = np.ones(len(values), dtype=np.bool_)
-        single = values.astype(np.float32)
-        exact = single.astype(np.float64)
-        left = np.flatnonzero(~(exact == values))
-        odd[:] = False
-        odd[left] = True
-        for digits in (8, 9, 7, 6, 5, 4, 3, 2, 1):
+        exact = values.astype(np.float32).astype(np.float64)
+        odd: Flag = exact != values
+        left = np.flatnonzero(odd)
+        value, near = values[left], exact[left]
+        size = np.where(np.isfinite(near) & (near != 0), np.abs(near), 1)
+        shift = np.clip(8 - np.floor(np.log10(size)), -290, 300).astype(np.int64) + 300
+        for fewer in (1, 0, 2, 3, 4, 5, 6, 7, 8):
             if not len(left):
                 break
-            near = _rounded(exact[left], digits)
-            fits = np.abs(near - values[left]) <= 4e-16 * np.abs(near)
+            ten = _TENS[shift - fewer]
+            fits = np.abs(np.rint(near * ten) / ten - value) <= 4e-16 * np.abs(value)
             odd[left[fits]] = False
-            left = left[~fits]
+            left, value, near, shift = left[~fits], value[~fits], near[~fits], shift[~fits]
     return odd
 
 
 def _rounded(values: Float, digits: int) -> Float:
     """Round numbers to so many significant digits."""
     with np.errstate(all="ignore"):
-        size = np.where(values == 0, 1, np.abs(values))
-        shift = digits - 1 - np.floor(np.log10(size))
+        size = np.where(np.isfinite(values) & (values != 0), np.abs(values), 1)
         # Powers of ten beyond 22 are not exact.
-        high = np.clip(shift, -300, 300)
-        rounded = np.rint(values * 10.0**high) / 10.0**high
+        shift = np.clip(digits - 1 - np.floor(np.log10(size)), -300, 300).astype(np.int64)
+        ten = _TENS[shift + 300]
+        rounded = np.rint(values * ten) / ten
     return np.where(np.isfinite(rounded), rounded, values)
