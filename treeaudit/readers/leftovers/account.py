@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
@@ -62,6 +63,9 @@ class Account(FittedValues):
     def _object(self, place: Place, sizes: Sizes) -> None:
         model = place.value
         if not isinstance(model, Inert) or id(model) in self._seen:
+            return
+        if is_distribution(model):
+            self._distribution(place, model)
             return
         attributes = listed(model)
         if attributes is None:
@@ -154,6 +158,17 @@ class Account(FittedValues):
             self._seen.add(id(value))
         else:
             self.check(value, forms, place, name, sizes, name)
+
+    def _distribution(self, place: Place, model: Inert) -> None:
+        self._seen.add(id(model))
+        for name, part in strange_parts(model):
+            if isinstance(part, Inert) and part.cls.module.startswith("numpy.random"):
+                self.generator(part, place, name)
+            elif name == "__doc__" and isinstance(part, str):
+                says = f"{len(part):,} characters about a distribution, not of the installed scipy"
+                self._more.append(Leftover(kind="unseen", where=place.at(name), n=1, says=says))
+            else:
+                self.leave(place, name, part)
 
     def _helper(self, place: Place, value: Inert, sizes: Sizes) -> None:
         """Explain an object that has no attributes of its own."""
