@@ -2,11 +2,14 @@
 """Rows in the place of names, and in columns that no tree tests."""
 
 import base64
+import json
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
+from sklearn.model_selection import RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -134,3 +137,67 @@ def test_an_array_is_no_argument_of_a_function(tmp_path) -> None:
     path = tmp_path / "m.pkl"
     path.write_bytes(pickle.dumps(Pipeline([("s", step), ("t", _tree())])))
     assert ta.scan(path)["TA206"].details.unexplained_bytes == 32
+
+
+def _own_form(tmp_path):
+    path = tmp_path / "own.json"
+    ta.save(ta.load(_tree()), path)
+    return path, json.loads(path.read_text())
+
+
+def _parameters(document, values) -> None:
+    document["source"]["parameters"].update({f"p{i}": v for i, v in enumerate(values)})
+
+
+def _features(document, names) -> None:
+    document["schema"]["features"] += [{"name": name} for name in names]
+
+
+COLUMNS = [f"col {''.join(chr(97 + int(c, 16)) for c in ''.join(row))}" for row in WORDS]
+FORM = {
+    "texts": lambda form: _parameters(form, [text[:58] for text in ROWS["ideographs"][:80]]),
+    "numbers": lambda form: _parameters(form, X.ravel()[:80].tolist()),
+    "reason": lambda form: form.update(counts_reason=ROWS["ideographs"][0] * 5),
+    "rows as columns": lambda form: _features(form, ROWS["numbers"][:1_000]),
+    "more columns": lambda form: _features(form, COLUMNS[:1_000]),
+    "categories": lambda form: (
+        _features(form, ["c"])
+        or form["schema"]["features"][-1].update(categories=ROWS["fields"][:90])
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORM)
+def test_texts_of_our_own_form(name, tmp_path) -> None:
+    path, form = _own_form(tmp_path)
+    assert ta.scan(path)["TA206"].status == "clear"
+    FORM[name](form)
+    path.write_text(json.dumps(form, ensure_ascii=False))
+    try:
+        assert ta.scan(path)["TA206"].status == "found"
+    except ta.ReadError:
+        return
+
+
+DRAWN = {
+    "loguniform": stats.loguniform(1e-5, 1e-3),
+    "beta": stats.beta(2, 50),
+    "randint": stats.randint(2, 9),
+    "not frozen": stats.uniform,
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_distributions_of_a_random_search(name, tmp_path) -> None:
+    what = "max_depth" if name == "randint" else "ccp_alpha"
+    base = DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=200)
+    search = RandomizedSearchCV(base, {what: DRAWN[name]}, n_iter=3, cv=2, error_score=0.0)
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps(search.fit(X, Y)))
+    assert ta.scan(path)["TA206"].status == "clear"
+    kept = pickle.loads(path.read_bytes())
+    drawn = kept.param_distributions[what]
+    (drawn if name == "not frozen" else drawn.dist).__doc__ = " ".join(ROWS["numbers"])
+    (drawn if name == "not frozen" else drawn.dist).badvalue = X[:100].tolist()
+    path.write_bytes(pickle.dumps(kept))
+    assert ta.scan(path)["TA206"].details.unexplained_bytes >= 3_200

@@ -12,12 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
+from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
 from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, listed
-from treeaudit.readers.leftovers.weights import mask, not_explained, weigh
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
@@ -52,9 +53,9 @@ class Account(FittedValues):
             yield Leftover(kind="unseen", where="what no tree needs", n=1, says=says)
         alike: dict[tuple[str, str], Leftover] = {}
         for place, value, n_name in self._left:
-            n = weigh((value,), self._seen)
+            n = size_of(value, self._seen)
             if n:
-                one = not_explained(place.path or "the file itself", value, n + n_name)
+                one = not_explained(place.path or "the file itself", value, n=n + n_name)
                 before = alike.get((one.where, one.says))
                 alike[one.where, one.says] = replace(one, n=one.n + before.n) if before else one
         yield from alike.values()
@@ -62,6 +63,9 @@ class Account(FittedValues):
     def _object(self, place: Place, sizes: Sizes) -> None:
         model = place.value
         if not isinstance(model, Inert) or id(model) in self._seen:
+            return
+        if is_distribution(model):
+            self._distribution(place, model)
             return
         attributes = listed(model)
         if attributes is None:
@@ -102,7 +106,11 @@ class Account(FittedValues):
                     continue
                 forms = _COMMON.get(name, known.get(name)) if isinstance(name, str) else None
                 if forms is None:
-                    shown = name if isinstance(name, str) and NAME.fullmatch(name) else mask(name)
+                    shown = (
+                        name
+                        if isinstance(name, str) and NAME.fullmatch(name)
+                        else masked(str(name))
+                    )
                     self.leave(place, shown, value, name)
                 else:
                     self._attribute(value, forms, place, model, name, sizes)
@@ -155,6 +163,17 @@ class Account(FittedValues):
         else:
             self.check(value, forms, place, name, sizes, name)
 
+    def _distribution(self, place: Place, model: Inert) -> None:
+        self._seen.add(id(model))
+        for name, part in strange_parts(model):
+            if isinstance(part, Inert) and part.cls.module.startswith("numpy.random"):
+                self.generator(part, place, name)
+            elif name == "__doc__" and isinstance(part, str):
+                says = f"{len(part):,} characters about a distribution, not of the installed scipy"
+                self._more.append(Leftover(kind="unseen", where=place.at(name), n=1, says=says))
+            else:
+                self.leave(place, name, part)
+
     def _helper(self, place: Place, value: Inert, sizes: Sizes) -> None:
         """Explain an object that has no attributes of its own."""
         kind, module = value.kind, value.cls.module
@@ -198,7 +217,7 @@ class Account(FittedValues):
             if name in known and isinstance(value, np.ndarray):
                 self._seen.add(id(value))
             elif name not in known or not isinstance(value, int):
-                self.leave(place, mask(name), value, name)
+                self.leave(place, masked(str(name)), value, name)
         for part in (*tree.items, *tree.pairs.items()):
             self.leave(place, "items", part)
         for i, part in enumerate(tree.args):
@@ -236,7 +255,7 @@ class Account(FittedValues):
         self._seen.add(id(value))
         for key, part in pairs.items():
             named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
-            step = f"['{key}']" if named else f"['{mask(key)}']"
+            step = f"['{key}']" if named else f"['{masked(str(key))}']"
             if not named:
                 self._beside(place, step, key, sizes)
             self._bundle(Place(arrived(part), step, place), sizes, depth - 1)

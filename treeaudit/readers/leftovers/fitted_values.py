@@ -7,8 +7,8 @@ import numpy as np
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound
 from treeaudit.readers.leftovers.nodes import is_path_length
+from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.leftovers.values import FEW, Values
-from treeaudit.readers.leftovers.weights import mask, weigh
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Inert
@@ -56,10 +56,10 @@ class FittedValues(Values):
             return
         own = name in _OWN_GENERATORS
         known = own or (name in _GENERATORS and self._generators > 0)
-        if weigh((value,), set()) > 6_000 or not known or not _is_drawn(value):
+        if size_of(value) > 6_000 or not known or not _is_drawn(value):
             self.leave(place, name, value)
             return
-        weigh((value,), self._seen)
+        size_of(value, self._seen)
         self._generators -= not own
         # Boosting hands its own to each of its trees.
         if not own and not place.step.startswith("estimators_["):
@@ -166,7 +166,7 @@ class FittedValues(Values):
             self._seen.add(id(value))
             lengths = frozenset({widths.size, *self._facts.sizes})
             for key, part in value.items():
-                shown = f"cv_results_['{mask(key)}']"
+                shown = f"cv_results_['{masked(str(key))}']"
                 if isinstance(key, str) and _RESULT.fullmatch(key):
                     self.check(part, "2", place, shown, lengths, "")
                 else:
@@ -179,7 +179,7 @@ class FittedValues(Values):
         self._seen.add(id(value))
         n, self._mixed = len(tried), True
         for key, part in value.items():
-            part, shown = arrived(part), f"cv_results_['{mask(key)}']"
+            part, shown = arrived(part), f"cv_results_['{masked(str(key))}']"
             if not isinstance(key, str) or not _RESULT.fullmatch(key):
                 self.leave(place, shown, (key, part))
                 continue

@@ -21,7 +21,7 @@ from treeaudit.readers.leftovers.forms import (
 )
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.texts import reads_as_name
-from treeaudit.readers.leftovers.weights import mask
+from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
@@ -259,7 +259,7 @@ class Values:
         self._seen.add(id(value))
         for key, part in value.items():
             named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
-            shown = f"{step}['{key}']" if named else f"{step}['{mask(key)}']"
+            shown = f"{step}['{key}']" if named else f"{step}['{masked(str(key))}']"
             if not named:
                 self.check(key, "", place, shown, sizes, name)
             self.check(part, forms, place, shown, sizes, name, depth + 1)

@@ -271,7 +271,10 @@ class Machine:
     def note_gaps(self, array: object) -> object:
         """Note what stands between the columns of a table."""
         if isinstance(array, np.ndarray) and array.dtype.names and (n := gaps(array)):
-            self.note(n, "bytes between the columns of a table, as a copy by numpy leaves them")
+            self.note(
+                n,
+                "bytes between the columns of a table, as numpy leaves them in a copy",
+            )
         return array
 
     def begin_array(self) -> None:
