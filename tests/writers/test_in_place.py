@@ -29,7 +29,7 @@ import treeaudit as ta
 from tests.repair.test_release import MARKS, SMUGGLED, X, Y
 from tests.writers.kinds import CANCER, IRIS, fit, others
 from tests.writers.test_nothing_survives import layers
-from tests.writers.written_models import written
+from tests.writers.written_models import FAR, written
 from treeaudit.defenses import (
     Coarsen,
     KeepTrees,
@@ -52,7 +52,8 @@ LAST = LogisticRegression(max_iter=1000)
 def test_every_kind_answers_in_another_process_as_its_report_says(tmp_path) -> None:
     found = written(tmp_path, sys.executable)
     assert len(found) >= 19
-    assert [one for one in found if one.off > 1e-9 or one.left] == []
+    far = [one for one in found if one.off > (FAR if "XGBoost" in one.name else 1e-9)]
+    assert (far, [one for one in found if one.left]) == ([], [])
 
 
 CODED = (np.column_stack([np.arange(569) % 6, CANCER[0]]), CANCER[1])
@@ -262,3 +263,39 @@ def test_xgboost_in_its_pickle(tmp_path) -> None:
     assert np.array_equal(again.predict_proba(rows), fitted.predict_proba(rows))
     assert b"1928374655" not in path.read_bytes()
     assert {one.kind for one in ta.load(path).leftovers.found}.isdisjoint({"seeds"})
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("codes", [False, True])
+def test_lightgbm_as_text(codes, tmp_path) -> None:
+    lgb = pytest.importorskip("lightgbm")
+    x, y = (CODED[0], (CODED[1] + (CODED[0][:, 0] % 3 == 0)) % 2) if codes else CANCER
+    rounds = lgb.train(
+        {"objective": "binary", "verbose": -1, "min_data_in_leaf": 3, "min_data_per_group": 3,
+         "bagging_fraction": 0.7, "bagging_freq": 1, "seed": 1_928_374_655},
+        lgb.Dataset(x, y, categorical_feature=[0] if codes else "auto"), 5,
+    )  # fmt: skip
+    rounds.save_model(tmp_path / "model.txt")
+    forest = applied(ta.load(tmp_path / "model.txt"), [MergeSiblings(min_leaf=12)])
+    path = ta.save(forest, tmp_path / "safe.txt")
+    rows = others((x, y), 300)
+    rows[:, 0] = np.arange(300) % 6 if codes else rows[:, 0]
+    found = lgb.Booster(model_file=path).predict(rows, raw_score=True)
+    leaves = forest.apply(rows)
+    assert np.allclose(found, sum(t.value[leaves[:, i]] for i, t in enumerate(forest.trees)))
+    again = ta.load(path)
+    assert {one.kind for one in again.leftovers.found} <= {"column-values"}
+    assert b"1928374655" not in path.read_bytes()
+    # The extremes of columns are needed by nobody.
+    assert b"[" not in path.read_bytes().partition(b"Tree=0")[0]
+    assert min(int(t.n_records[t.is_leaf].min()) for t in again.trees) >= 12
+
+
+@pytest.mark.libraries
+def test_lightgbm_in_its_pickle(tmp_path) -> None:
+    lgb = pytest.importorskip("lightgbm")
+    fitted = lgb.LGBMClassifier(n_estimators=4, verbose=-1, random_state=1_928_374_655).fit(*IRIS)
+    path = ta.save(ta.release(fitted), tmp_path / "clean.pkl")
+    again, rows = pickle.loads(path.read_bytes()), others(IRIS, 300)
+    assert np.array_equal(again.predict_proba(rows), fitted.predict_proba(rows))
+    assert b"1928374655" not in path.read_bytes()
