@@ -41,7 +41,7 @@ from treeaudit.defenses import (
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.repair.attempts import applied
-from treeaudit.writers import pickle_bytes
+from treeaudit.writers import pickle_bytes, suffixes_of
 
 TREE = DecisionTreeClassifier(max_depth=5, random_state=0)
 WOOD = RandomForestClassifier(5, random_state=0)
@@ -221,6 +221,36 @@ def test_nearly_every_file_of_the_corpus_can_be_released(tmp_path) -> None:
         unexplained |= {one["path"]: left} if left else {}
     assert refused.keys() == {"cloud_lambda_pipe", "dt_user_subclass", "gb_init_tree"}
     assert unexplained == {}
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("suffix", [".skops", ".pkl"])
+@pytest.mark.parametrize("i", [0, 6, 8])
+def test_what_was_read_from_a_skops_file(i, suffix, tmp_path) -> None:
+    skops = pytest.importorskip("skops.io")
+    fitted = fit(*KINDS[i])
+    skops.dump(fitted, tmp_path / "model.skops")
+    path = ta.save(ta.release(tmp_path / "model.skops"), tmp_path / f"clean{suffix}")
+    rows = np.abs(others(KINDS[i][1], 300))
+    if suffix == ".pkl":
+        again = pickle.loads(path.read_bytes())
+    else:
+        again = skops.load(path, trusted=skops.get_untrusted_types(file=path))
+        # The same record, whatever the form that it is written from.
+        twice = ta.save(ta.release(path), tmp_path / "twice.skops")
+        assert twice.read_bytes() == path.read_bytes()
+    assert np.array_equal(answers(again, rows), answers(fitted, rows))
+    left = ta.load(path).leftovers.found
+    assert [one.where for one in left if one.kind in ("unexplained", "unseen", "seeds")] == []
+
+
+@pytest.mark.libraries
+def test_a_stack_of_a_pickle_is_no_skops_file(tmp_path) -> None:
+    pytest.importorskip("skops")
+    forest = ta.load(fit(*KINDS[0]))
+    with pytest.raises(ta.UnsupportedModelError, match=r"write a pickle \(-o model\.pkl\)"):
+        ta.save(forest, tmp_path / "clean.skops")
+    assert suffixes_of(forest) == [".json", ".pkl", ".pickle", ".joblib"]
 
 
 @pytest.mark.libraries

@@ -215,8 +215,9 @@ def _print_end(
     if quiet:
         return
     if not output:
-        live = ".pkl" in suffixes_of(done.forest)
-        safe = "safe.pkl (or .joblib, .skops, .json)" if live else "safe.json"
+        forms = [name for name in suffixes_of(done.forest) if name not in (".json", ".pickle")]
+        first, *others = [*forms, ".json"]
+        safe = f"safe{first} (or {', '.join(others)})" if others else f"safe{first}"
         console.print(f"nothing written: add -o {safe}")
     if done.tree_by_tree:
         other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""

@@ -25,7 +25,10 @@ from treeaudit.writers.node_tables import Answers, answers_of, people_of
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import predictor_record, tree_record
 
-__all__ = ["in_place", "is_in_place"]
+__all__ = ["SKOPS", "in_place", "is_in_place"]
+
+SKOPS = "sklearn-skops"
+"""The format of a model that is written back as a skops file."""
 
 _ENOUGH = 1 << 62
 _WITHOUT_LABELS = frozenset({"IsolationForest", "RandomTreesEmbedding"})
