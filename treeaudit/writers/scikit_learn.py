@@ -72,7 +72,7 @@ def _refuse(forest: Forest) -> None:
     if forest.members or forest.tree_classes is not None:
         raise UnsupportedModelError(
             f"a {kind} cannot be written as a {_LIKE}: its answers are more than its trees; "
-            f"choose one of its models with --select, or {JSON}"
+            f"save it as a pickle, choose one of its models with --select, or {JSON}"
         )
     if not isinstance(found, Found):
         return
