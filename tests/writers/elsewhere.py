@@ -15,6 +15,7 @@ import numpy as np
 
 __all__ = ["ask", "composed", "make", "trees_of"]
 
+_BOOSTED = ("GradientBoosting", "HistGradient", "XGB", "LGBM")
 ANSWERS = ("predict_proba", "decision_function", "predict")
 
 
@@ -23,7 +24,7 @@ def trees_of(model):
     name = type(model).__name__
     if name == "Pipeline":
         return trees_of(model.steps[-1][1])
-    if name.startswith(("GradientBoosting", "HistGradient")) or hasattr(model, "tree_"):
+    if name.startswith(_BOOSTED) or hasattr(model, "tree_"):
         return [model]
     if name == "CalibratedClassifierCV":
         folds = model.calibrated_classifiers_
@@ -66,6 +67,8 @@ def composed(model, told, rows):
             width = getattr(one, "n_classes_", 1)
             _says(one, shares[:, : width if np.ndim(width) == 0 else 1])
             continue
+        if type(one).__name__.startswith(("XGB", "LGBM")):
+            return {"margin": _margin(one, left)}
         histogram = type(one).__name__.startswith("Hist")
         rounds = one._predictors if histogram else one.estimators_
         n, width = len(rounds), len(rounds[0])
@@ -83,8 +86,28 @@ def composed(model, told, rows):
     return answers(model, rows)
 
 
+def _margin(model, told):
+    """Return what the trees of a booster add up to, beyond what it starts from."""
+    width = max(getattr(model, "n_classes_", 1), 1)
+    width = width if width > 2 else 1
+    steps = np.concatenate(told, axis=1)
+    return steps.reshape(len(steps), -1, width).sum(axis=1)
+
+
 def answers(model, rows):
     """Return what a model answers, by the names of its methods."""
+    name = type(model).__name__
+    if name.startswith("XGB"):
+        import xgboost
+
+        said = model.get_booster().predict(xgboost.DMatrix(rows), output_margin=True)
+        start = np.ravel(json.loads(model.get_booster().save_config())["learner"][
+            "learner_model_param"]["base_score"].strip("[]").split(",")).astype(float)  # fmt: skip
+        if name == "XGBClassifier" and said.ndim == 1:
+            start = np.log(start / (1 - start))
+        return {"margin": said.reshape(len(rows), -1) - start}
+    if name.startswith("LGBM"):
+        return {"margin": model.predict(rows, raw_score=True).reshape(len(rows), -1)}
     said = {name: getattr(model, name)(rows) for name in ANSWERS if hasattr(model, name)}
     return {k: np.hstack(v) if isinstance(v, list) else np.asarray(v) for k, v in said.items()}
 
@@ -140,6 +163,23 @@ def _models():
         yield "histograms", histogram, "iris"
         coded = ensemble.HistGradientBoostingClassifier(max_iter=4, categorical_features=[0])
         yield "categories", coded, "coded"
+    yield from _boosters()
+
+
+def _boosters():
+    try:
+        import lightgbm
+        import xgboost
+    except ImportError:
+        return
+    yield "XGBoost", xgboost.XGBClassifier(n_estimators=4, max_depth=4), "iris"
+    yield "XGBoost of numbers", xgboost.XGBRegressor(n_estimators=4, max_depth=4), "diabetes"
+    yield (
+        "LightGBM",
+        lightgbm.LGBMClassifier(n_estimators=4, verbose=-1, min_child_samples=3),
+        "cancer",
+    )
+    yield "LightGBM of numbers", lightgbm.LGBMRegressor(n_estimators=4, verbose=-1), "diabetes"
 
 
 def _data(name):
@@ -171,9 +211,14 @@ def make(folder):
         fitted = model.fit(x, y)
         (place / "model.pkl").write_bytes(pickle.dumps(fitted, protocol=2 + i % 3))
         np.save(place / "rows.npy", rows)
-        (place / "about.json").write_text(json.dumps([sklearn.__version__, name]))
+        (place / "about.txt").write_text(json.dumps([sklearn.__version__, name]))
         if name in ("tree", "stack", "categories"):
             _as_skops(fitted, place / "model.skops")
+        if name.startswith("XGBoost"):
+            fitted.save_model(place / "model.json")
+            fitted.save_model(place / "model.ubj")
+        if name.startswith("LightGBM"):
+            fitted.booster_.save_model(place / "model.txt")
 
 
 def _as_skops(fitted, path):
@@ -191,7 +236,20 @@ def load(path):
         from skops.io import load as by_skops
 
         return by_skops(path, trusted=get_untrusted_types(file=path))
+    if path.suffix in (".json", ".ubj", ".txt"):
+        return _booster(path)
     return pickle.loads(path.read_bytes())
+
+
+def _booster(path):
+    model = pickle.loads(path.with_name("model.pkl").read_bytes())
+    if path.suffix == ".txt":
+        import lightgbm
+
+        model._Booster = lightgbm.Booster(model_file=path)
+    else:
+        model.load_model(path)
+    return model
 
 
 def ask(folder):

@@ -9,12 +9,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    RandomForestRegressor,
     StackingClassifier,
     VotingClassifier,
 )
@@ -27,9 +30,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.repair.test_release import MARKS, SMUGGLED, X, Y
-from tests.writers.kinds import CANCER, IRIS, fit, others
+from tests.writers.kinds import CANCER, DIABETES, IRIS, fit, others
 from tests.writers.test_nothing_survives import layers
-from tests.writers.written_models import written
+from tests.writers.written_models import FAR, written
 from treeaudit.defenses import (
     Coarsen,
     KeepTrees,
@@ -41,7 +44,7 @@ from treeaudit.defenses import (
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.repair.attempts import applied
-from treeaudit.writers import pickle_bytes
+from treeaudit.writers import pickle_bytes, suffixes_of
 
 TREE = DecisionTreeClassifier(max_depth=5, random_state=0)
 WOOD = RandomForestClassifier(5, random_state=0)
@@ -52,7 +55,8 @@ LAST = LogisticRegression(max_iter=1000)
 def test_every_kind_answers_in_another_process_as_its_report_says(tmp_path) -> None:
     found = written(tmp_path, sys.executable)
     assert len(found) >= 19
-    assert [one for one in found if one.off > 1e-9 or one.left] == []
+    far = [one for one in found if one.off > (FAR if "XGBoost" in one.name else 1e-9)]
+    assert (far, [one for one in found if one.left]) == ([], [])
 
 
 CODED = (np.column_stack([np.arange(569) % 6, CANCER[0]]), CANCER[1])
@@ -88,6 +92,34 @@ def test_what_is_released_answers_alike(model, data, tmp_path) -> None:
     assert again.get_params().keys() == fitted.get_params().keys()
     left = ta.load(path).leftovers.found
     assert [one.where for one in left if one.kind in ("unexplained", "unseen", "seeds")] == []
+
+
+def test_the_best_of_a_search_over_stacks(tmp_path) -> None:
+    from sklearn.model_selection import GridSearchCV
+
+    table = pd.DataFrame(CANCER[0][:, :4], columns=list("abcd"))
+    search = GridSearchCV(KINDS[0][0], {"b__max_depth": [2]}, cv=2).fit(table, CANCER[1])
+    path = ta.save(ta.release(search), tmp_path / "clean.pkl")
+    again = pickle.loads(path.read_bytes())
+    assert type(again) is StackingClassifier
+    assert np.array_equal(again.predict_proba(table), search.predict_proba(table))
+    assert ta.load(path).schema.names == list("abcd")
+
+
+def test_a_threshold_and_a_changed_target_around_a_model(tmp_path) -> None:
+    selection = pytest.importorskip("sklearn.model_selection")
+    if not hasattr(selection, "FixedThresholdClassifier"):
+        pytest.skip("scikit-learn before 1.5 has no thresholds around models")
+    around = selection.FixedThresholdClassifier(TREE, threshold=0.9)
+    changed = TransformedTargetRegressor(
+        RandomForestRegressor(3, random_state=0), func=np.log1p, inverse_func=np.expm1
+    )
+    for model, data in ((around, CANCER), (changed, DIABETES)):
+        fitted = fit(model, data)
+        path = ta.save(ta.release(fitted), tmp_path / "clean.pkl", force=True)
+        again, rows = pickle.loads(path.read_bytes()), others(data, 300)
+        assert np.array_equal(again.predict(rows), fitted.predict(rows))
+        assert type(again) is type(fitted)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +160,7 @@ class Own(DecisionTreeClassifier):
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        (Own(), r"holds tests\.writers\.test_in_place\.Own"),
+        (Own(), "a Own cannot be written"),
         (GradientBoostingClassifier(n_estimators=2, init=TREE), "init_ .* audited alone"),
         (StackingClassifier([("a", TREE)], TREE), "final_estimator_ .* audited alone"),
         (StackingClassifier([("a", TREE), ("b", KNeighborsClassifier())], LAST), "KNeighbors"),
@@ -223,6 +255,36 @@ def test_nearly_every_file_of_the_corpus_can_be_released(tmp_path) -> None:
 
 
 @pytest.mark.libraries
+@pytest.mark.parametrize("suffix", [".skops", ".pkl"])
+@pytest.mark.parametrize("i", [0, 6, 8])
+def test_what_was_read_from_a_skops_file(i, suffix, tmp_path) -> None:
+    skops = pytest.importorskip("skops.io")
+    fitted = fit(*KINDS[i])
+    skops.dump(fitted, tmp_path / "model.skops")
+    path = ta.save(ta.release(tmp_path / "model.skops"), tmp_path / f"clean{suffix}")
+    rows = np.abs(others(KINDS[i][1], 300))
+    if suffix == ".pkl":
+        again = pickle.loads(path.read_bytes())
+    else:
+        again = skops.load(path, trusted=skops.get_untrusted_types(file=path))
+        # The same record, whatever the form that it is written from.
+        twice = ta.save(ta.release(path), tmp_path / "twice.skops")
+        assert twice.read_bytes() == path.read_bytes()
+    assert np.array_equal(answers(again, rows), answers(fitted, rows))
+    left = ta.load(path).leftovers.found
+    assert [one.where for one in left if one.kind in ("unexplained", "unseen", "seeds")] == []
+
+
+@pytest.mark.libraries
+def test_a_stack_of_a_pickle_is_no_skops_file(tmp_path) -> None:
+    pytest.importorskip("skops")
+    forest = ta.load(fit(*KINDS[0]))
+    with pytest.raises(ta.UnsupportedModelError, match=r"write a pickle \(-o model\.pkl\)"):
+        ta.save(forest, tmp_path / "clean.skops")
+    assert suffixes_of(forest) == [".json", ".pkl", ".pickle", ".joblib"]
+
+
+@pytest.mark.libraries
 @pytest.mark.parametrize("suffix", [".json", ".ubj"])
 @pytest.mark.parametrize("booster", ["gbtree", "dart"])
 def test_xgboost_in_its_own_forms(suffix, booster, tmp_path) -> None:
@@ -262,3 +324,39 @@ def test_xgboost_in_its_pickle(tmp_path) -> None:
     assert np.array_equal(again.predict_proba(rows), fitted.predict_proba(rows))
     assert b"1928374655" not in path.read_bytes()
     assert {one.kind for one in ta.load(path).leftovers.found}.isdisjoint({"seeds"})
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("codes", [False, True])
+def test_lightgbm_as_text(codes, tmp_path) -> None:
+    lgb = pytest.importorskip("lightgbm")
+    x, y = (CODED[0], (CODED[1] + (CODED[0][:, 0] % 3 == 0)) % 2) if codes else CANCER
+    rounds = lgb.train(
+        {"objective": "binary", "verbose": -1, "min_data_in_leaf": 3, "min_data_per_group": 3,
+         "bagging_fraction": 0.7, "bagging_freq": 1, "seed": 1_928_374_655},
+        lgb.Dataset(x, y, categorical_feature=[0] if codes else "auto"), 5,
+    )  # fmt: skip
+    rounds.save_model(tmp_path / "model.txt")
+    forest = applied(ta.load(tmp_path / "model.txt"), [MergeSiblings(min_leaf=12)])
+    path = ta.save(forest, tmp_path / "safe.txt")
+    rows = others((x, y), 300)
+    rows[:, 0] = np.arange(300) % 6 if codes else rows[:, 0]
+    found = lgb.Booster(model_file=path).predict(rows, raw_score=True)
+    leaves = forest.apply(rows)
+    assert np.allclose(found, sum(t.value[leaves[:, i]] for i, t in enumerate(forest.trees)))
+    again = ta.load(path)
+    assert {one.kind for one in again.leftovers.found} <= {"column-values"}
+    assert b"1928374655" not in path.read_bytes()
+    # The extremes of columns are needed by nobody.
+    assert b"[" not in path.read_bytes().partition(b"Tree=0")[0]
+    assert min(int(t.n_records[t.is_leaf].min()) for t in again.trees) >= 12
+
+
+@pytest.mark.libraries
+def test_lightgbm_in_its_pickle(tmp_path) -> None:
+    lgb = pytest.importorskip("lightgbm")
+    fitted = lgb.LGBMClassifier(n_estimators=4, verbose=-1, random_state=1_928_374_655).fit(*IRIS)
+    path = ta.save(ta.release(fitted), tmp_path / "clean.pkl")
+    again, rows = pickle.loads(path.read_bytes()), others(IRIS, 300)
+    assert np.array_equal(again.predict_proba(rows), fitted.predict_proba(rows))
+    assert b"1928374655" not in path.read_bytes()

@@ -20,6 +20,8 @@ from treeaudit.people.predictions import node_shares
 from treeaudit.people.records import read_records
 from treeaudit.repair.attempts import applied
 
+# XGBoost adds up 32-bit numbers, of hundreds where they are blood sugar.
+FAR = 1e-4
 THERE = Path(__file__).with_name("elsewhere.py")
 
 
@@ -54,7 +56,8 @@ def repaired(forest: ta.Forest) -> tuple[ta.Forest, str]:
     """Merge leaves where they tell their people; what tells none is stripped."""
     for defense in (MergeSiblings(min_leaf=8), Strip()):
         try:
-            return applied(forest, [defense]), defense.id
+            made = applied(forest, [defense])
+            return made, defense.id
         except TreeauditError as error:
             refused = error
     raise refused
@@ -96,7 +99,7 @@ def written(folder: Path, python: str) -> list[Written]:
     for line in run(python, "ask", folder).splitlines():
         place, suffix, off = json.loads(line)
         how, sizes, left = about.pop((place, suffix))
-        version, name = json.loads((folder / place / "about.json").read_text())
+        version, name = json.loads((folder / place / "about.txt").read_text())
         found.append(
             Written(
                 version=version, name=name, suffix=suffix, repair=how, nodes=sizes, off=off,
@@ -120,7 +123,7 @@ def main() -> None:
         cells = (one.version, one.name, one.suffix, one.repair, nodes, f"{one.off:.1e}",
                  ", ".join(one.left) or "none")  # fmt: skip
         print(f"| {' | '.join(cells)} |")
-    good = sum(one.off < 1e-9 for one in every)
+    good = sum(one.off < FAR for one in every)
     print(f"{good} of {len(every)} written models load and answer as their report says")
 
 

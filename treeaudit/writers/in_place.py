@@ -12,8 +12,7 @@ import numpy as np
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.estimators.ensembles import BAGS
-from treeaudit.readers.estimators.found import Found, elements, is_tree
+from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.pickles.arrays import arrived
@@ -21,11 +20,15 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.beside_trees import beside_trees
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import Kept
+from treeaudit.writers.needed import NEEDED
 from treeaudit.writers.node_tables import Answers, answers_of, people_of
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import predictor_record, tree_record
 
-__all__ = ["in_place", "is_in_place"]
+__all__ = ["SKOPS", "in_place", "is_in_place"]
+
+SKOPS = "sklearn-skops"
+"""The format of a model that is written back as a skops file."""
 
 _ENOUGH = 1 << 62
 _WITHOUT_LABELS = frozenset({"IsolationForest", "RandomTreesEmbedding"})
@@ -34,15 +37,19 @@ _WITHOUT_LABELS = frozenset({"IsolationForest", "RandomTreesEmbedding"})
 def is_in_place(forest: Forest) -> bool:
     """Tell whether a model has a record that it can be written back into.
 
-    A model that was chosen out of an ensemble numbers classes and columns as that
-    ensemble does, and is written anew.
+    A model that was chosen out of an ensemble that numbers classes, names columns or
+    answers in another way is written anew.
     """
     found = forest.source.stored
     if not isinstance(found, Found) or found.estimator.kind != forest.source.estimator:
         return False
-    alone = found.seen.labels is None and found.seen.names is None and found.seen.rows == "all"
-    alone = alone and not (found.seen.own_labels or found.seen.apart)
-    return alone and (found.holder is not None or not found.before)
+    if found.estimator.kind not in NEEDED or found.estimator.cls.module.split(".")[0] != "sklearn":
+        return False
+    seen = found.seen
+    alike = replace(found, seen=Seen()).classes == found.classes
+    alike = alike and not (seen.own_labels or seen.apart)
+    named = seen.names is None or bool(found.before) or names_in(found.estimator) is not None
+    return alike and named and (found.holder is not None or not (found.before or seen.note))
 
 
 def in_place(forest: Forest) -> object:
@@ -147,13 +154,9 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
             share = answers.value[:, columns]
             total = share.sum(axis=1, keepdims=True)
             answers = replace(answers, value=np.divide(share, total, out=share, where=total > 0))
-    return tree_record(stored, tree, whole.trees[k], answers, exact=_is_exact(forest, member))
-
-
-def _is_exact(forest: Forest, member: Found) -> bool:
-    """Tell whether the trees of a model ask about columns of the forest, by the same numbers."""
-    picked = member.estimator.kind in BAGS and member.get("estimators_features_") is not None
-    return not member.before and not (picked and not forest.single_precision)
+    # Where other models compare 64-bit numbers, changed thresholds are not those of the table.
+    exact = not member.before and forest.single_precision
+    return tree_record(stored, tree, whole.trees[k], answers, exact=exact)
 
 
 def _columns(forest: Forest, member: Found, owner: Inert, stored: Inert) -> list[int] | None:

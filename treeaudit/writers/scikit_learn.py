@@ -9,8 +9,8 @@ from treeaudit.readers.estimators.found import Found
 from treeaudit.writers import skops_bytes
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.encoded import encoded
-from treeaudit.writers.estimators import estimator_of
-from treeaudit.writers.in_place import in_place, is_in_place
+from treeaudit.writers.estimators import BUILDERS, estimator_of
+from treeaudit.writers.in_place import SKOPS, in_place, is_in_place
 from treeaudit.writers.pickle_bytes import dumps
 from treeaudit.writers.steps import live_step
 from treeaudit.writers.votes import VOTES, vote
@@ -72,7 +72,7 @@ def _refuse(forest: Forest) -> None:
     if forest.members or forest.tree_classes is not None:
         raise UnsupportedModelError(
             f"a {kind} cannot be written as a {_LIKE}: its answers are more than its trees; "
-            f"choose one of its models with --select, or {JSON}"
+            f"save it as a pickle, choose one of its models with --select, or {JSON}"
         )
     if not isinstance(found, Found):
         return
@@ -125,8 +125,14 @@ def to_skops(forest: Forest) -> bytes:
     UnsupportedModelError
         If skops is not installed, or the model cannot be written.
     """
-    if forest.source.format == "sklearn-skops" and is_in_place(forest):
-        return skops_bytes.dumps(in_place(forest))
+    if is_in_place(forest):
+        if forest.source.format == SKOPS:
+            return skops_bytes.dumps(in_place(forest))
+        if forest.source.estimator not in (*BUILDERS, *VOTES):
+            raise UnsupportedModelError(
+                f"a {forest.source.estimator} is written back as a skops file only where it was "
+                "read from one: write a pickle (-o model.pkl)"
+            )
     try:
         from skops.io import dumps as by_skops
     except ImportError:
