@@ -20,7 +20,6 @@ from treeaudit.audit.preparation import Progress
 from treeaudit.defenses import (
     CountAnew,
     Defense,
-    KeepTrees,
     MergeDiverse,
     MergeSiblings,
     RoundCounts,
@@ -33,6 +32,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
 from treeaudit.people.records import Records, routed
 from treeaudit.repair.attempts import Attempt, applied, attempt
+from treeaudit.repair.choosing import ChosenTrees, helpful
 from treeaudit.repair.counting import Counting, attacks_of
 
 __all__ = ["Candidate", "Judges", "merging_for", "right", "search", "searchable"]
@@ -168,6 +168,7 @@ class _Search:
         self._trees = _fewer(forest.n_trees)
         self._tried = [Candidate(told=judges.told(forest, before.report), attempt=before)]
         self._best: tuple[float, bool, int] | None = None
+        self._orders: dict[tuple[bool, int], tuple[int, ...]] = {}
 
     def found(self) -> list[Candidate]:
         """Try what is far apart, then beside the best."""
@@ -207,15 +208,31 @@ class _Search:
     def _tried_with(self, trees: int, anew: bool, k: int) -> bool:
         policy, train = self._judges.policy, self._judges.train
         whole = trees == self._forest.n_trees
-        defenses: tuple[Defense, ...] = () if whole else (KeepTrees(trees=trees),)
-        if anew:
-            defenses += (CountAnew(values=train.values, labels=train.labels),)
-        defenses += (MergeSiblings(min_leaf=k),)
+        kept = () if whole else (ChosenTrees(kept=self._order(anew, k)[:trees]),)
+        defenses = (*kept, *self._sized(anew, k))
         if self._forest.schema.classes:
             defenses += merging_for(policy, values=train.values)
         if base := int(policy.values.get("round-to", 0)):
             defenses += (RoundCounts(base=base),)
         return self._good(defenses, anew, k)
+
+    def _sized(self, anew: bool, k: int) -> tuple[Defense, ...]:
+        train = self._judges.train
+        counted = (CountAnew(values=train.values, labels=train.labels),) if anew else ()
+        return (*counted, MergeSiblings(min_leaf=k))
+
+    def _order(self, anew: bool, k: int) -> tuple[int, ...]:
+        """Return which trees to keep first, as they answer when they are merged."""
+        if (anew, k) not in self._orders:
+            every = self._forest.n_trees
+            merging = merging_for(self._judges.policy, every) if self._forest.schema.classes else ()
+            try:
+                merged = applied(self._forest, (*self._sized(anew, k), *merging))
+                order = helpful(merged, self._judges.train)
+            except DataError:
+                order = list(range(self._forest.n_trees))
+            self._orders[anew, k] = tuple(order)
+        return self._orders[anew, k]
 
     def _good(self, defenses: tuple[Defense, ...], anew: bool, k: int) -> bool:
         """Tell whether a repair passes, or is less accurate than one that does."""
