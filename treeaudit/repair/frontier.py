@@ -167,7 +167,7 @@ class _Search:
         self._judges, self._progress = judges, progress
         self._trees = _fewer(forest.n_trees)
         self._tried = [Candidate(told=judges.told(forest, before.report), attempt=before)]
-        self._best: tuple[float, bool, int] | None = None
+        self._best: tuple[float, int, bool, int] | None = None
         self._orders: dict[tuple[bool, int], tuple[int, ...]] = {}
 
     def found(self) -> list[Candidate]:
@@ -180,16 +180,27 @@ class _Search:
         ways = (True, False) if drawn else (False,)
         for anew in ways:
             self._column(anew, least)
-        anew = self._best[1] if self._best else drawn
+        anew = self._best[2] if self._best else drawn
         sizes = {least}
         for near in (False, True):
-            middle = self._best[2] if self._best and near else least
+            middle = self._best[3] if self._best and near else least
             for factor in _NEAR if near else _FAR:
                 k = int(middle * factor)
                 if k not in sizes and least <= k <= most:
                     sizes.add(k)
                     self._column(anew, k)
+        self._between()
         return self._tried
+
+    def _between(self) -> None:
+        """Try as many trees as lie between the best number and those tried beside it."""
+        if self._best is None:
+            return
+        _, trees, anew, k = self._best
+        at = self._trees.index(trees)
+        beside = self._trees[max(at - 1, 0) : at] + self._trees[at + 1 : at + 2]
+        for between in {int((trees * other) ** 0.5) for other in beside} - {*self._trees}:
+            self._tried_with(between, anew, k)
 
     def _column(self, anew: bool, k: int) -> None:
         """Find how many trees with leaves of k pass."""
@@ -198,8 +209,9 @@ class _Search:
         while high - low > 1 and poor < _POOR:
             middle = (low + high) // 2
             seen.add(middle)
+            before = len(self._tried)
             good = self._tried_with(self._trees[middle], anew, k)
-            poor += not self._tried[-1].told.judged
+            poor += any(not one.told.judged for one in self._tried[before:])
             low, high = (middle, high) if good else (low, middle)
         # More trees are not always more accurate.
         for fewer in {max(low - 2, 0), max(low - 1, 0)} - seen if not poor else ():
@@ -256,7 +268,7 @@ class _Search:
         told = judges.told(made, one.report, steps, accuracy)
         self._tried.append(Candidate(told=told, attempt=one))
         if told.passed and accuracy is not None:
-            self._best = (accuracy, anew, k)
+            self._best = (accuracy, made.n_trees, anew, k)
         return told.passed
 
 
