@@ -183,7 +183,8 @@ def defend(
 def _safe(forest: "Forest") -> str:
     from treeaudit.writers import suffixes_of
 
-    return "safe.pkl" if ".pkl" in suffixes_of(forest) else "safe.json"
+    forms = [name for name in suffixes_of(forest) if name != ".json"]
+    return f"safe{[*forms, '.json'][0]}"
 
 
 def _by_suffix(output: list[Path]) -> tuple[list[Path], list[Path]]:
@@ -275,8 +276,10 @@ def _print_end(
     if quiet:
         return
     if not output:
-        others = " (or .joblib, .skops, .json)" if ".pkl" in suffixes_of(done.forest) else ""
-        console.print(f"nothing written: add -o {_safe(done.forest)}{others}")
+        forms = [name for name in suffixes_of(done.forest) if name not in (".json", ".pickle")]
+        first, *others = [*forms, ".json"]
+        safe = f"safe{first} (or {', '.join(others)})" if others else f"safe{first}"
+        console.print(f"nothing written: add -o {safe}")
     if done.tree_by_tree:
         other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""
         console.print(

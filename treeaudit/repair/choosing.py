@@ -24,7 +24,7 @@ class ChosenTrees(Defense):
     Attributes
     ----------
     kept
-        Their positions, in the order in which they are to stand.
+        Their positions, ascending: what is written finds them where they stood.
     """
 
     id = "chosen-trees"

@@ -220,7 +220,7 @@ class _Search:
     def _tried_with(self, trees: int, anew: bool, k: int) -> bool:
         policy, train = self._judges.policy, self._judges.train
         whole = trees == self._forest.n_trees
-        kept = () if whole else (ChosenTrees(kept=self._order(anew, k)[:trees]),)
+        kept = () if whole else (ChosenTrees(kept=tuple(sorted(self._order(anew, k)[:trees]))),)
         defenses = (*kept, *self._sized(anew, k))
         if self._forest.schema.classes:
             defenses += merging_for(policy, values=train.values)
