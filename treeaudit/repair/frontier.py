@@ -20,7 +20,6 @@ from treeaudit.audit.preparation import Progress
 from treeaudit.defenses import (
     CountAnew,
     Defense,
-    KeepTrees,
     MergeDiverse,
     MergeSiblings,
     RoundCounts,
@@ -33,6 +32,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
 from treeaudit.people.records import Records, routed
 from treeaudit.repair.attempts import Attempt, applied, attempt
+from treeaudit.repair.choosing import ChosenTrees, helpful
 from treeaudit.repair.counting import Counting, attacks_of
 
 __all__ = ["Candidate", "Judges", "merging_for", "right", "search", "searchable"]
@@ -167,7 +167,8 @@ class _Search:
         self._judges, self._progress = judges, progress
         self._trees = _fewer(forest.n_trees)
         self._tried = [Candidate(told=judges.told(forest, before.report), attempt=before)]
-        self._best: tuple[float, bool, int] | None = None
+        self._best: tuple[float, int, bool, int] | None = None
+        self._orders: dict[tuple[bool, int], tuple[int, ...]] = {}
 
     def found(self) -> list[Candidate]:
         """Try what is far apart, then beside the best."""
@@ -179,16 +180,27 @@ class _Search:
         ways = (True, False) if drawn else (False,)
         for anew in ways:
             self._column(anew, least)
-        anew = self._best[1] if self._best else drawn
+        anew = self._best[2] if self._best else drawn
         sizes = {least}
         for near in (False, True):
-            middle = self._best[2] if self._best and near else least
+            middle = self._best[3] if self._best and near else least
             for factor in _NEAR if near else _FAR:
                 k = int(middle * factor)
                 if k not in sizes and least <= k <= most:
                     sizes.add(k)
                     self._column(anew, k)
+        self._between()
         return self._tried
+
+    def _between(self) -> None:
+        """Try as many trees as lie between the best number and those tried beside it."""
+        if self._best is None:
+            return
+        _, trees, anew, k = self._best
+        at = self._trees.index(trees)
+        beside = self._trees[max(at - 1, 0) : at] + self._trees[at + 1 : at + 2]
+        for between in {int((trees * other) ** 0.5) for other in beside} - {*self._trees}:
+            self._tried_with(between, anew, k)
 
     def _column(self, anew: bool, k: int) -> None:
         """Find how many trees with leaves of k pass."""
@@ -197,8 +209,9 @@ class _Search:
         while high - low > 1 and poor < _POOR:
             middle = (low + high) // 2
             seen.add(middle)
+            before = len(self._tried)
             good = self._tried_with(self._trees[middle], anew, k)
-            poor += not self._tried[-1].told.judged
+            poor += any(not one.told.judged for one in self._tried[before:])
             low, high = (middle, high) if good else (low, middle)
         # More trees are not always more accurate.
         for fewer in {max(low - 2, 0), max(low - 1, 0)} - seen if not poor else ():
@@ -207,15 +220,31 @@ class _Search:
     def _tried_with(self, trees: int, anew: bool, k: int) -> bool:
         policy, train = self._judges.policy, self._judges.train
         whole = trees == self._forest.n_trees
-        defenses: tuple[Defense, ...] = () if whole else (KeepTrees(trees=trees),)
-        if anew:
-            defenses += (CountAnew(values=train.values, labels=train.labels),)
-        defenses += (MergeSiblings(min_leaf=k),)
+        kept = () if whole else (ChosenTrees(kept=tuple(sorted(self._order(anew, k)[:trees]))),)
+        defenses = (*kept, *self._sized(anew, k))
         if self._forest.schema.classes:
             defenses += merging_for(policy, values=train.values)
         if base := int(policy.values.get("round-to", 0)):
             defenses += (RoundCounts(base=base),)
         return self._good(defenses, anew, k)
+
+    def _sized(self, anew: bool, k: int) -> tuple[Defense, ...]:
+        train = self._judges.train
+        counted = (CountAnew(values=train.values, labels=train.labels),) if anew else ()
+        return (*counted, MergeSiblings(min_leaf=k))
+
+    def _order(self, anew: bool, k: int) -> tuple[int, ...]:
+        """Return which trees to keep first, as they answer when they are merged."""
+        if (anew, k) not in self._orders:
+            every = self._forest.n_trees
+            merging = merging_for(self._judges.policy, every) if self._forest.schema.classes else ()
+            try:
+                merged = applied(self._forest, (*self._sized(anew, k), *merging))
+                order = helpful(merged, self._judges.train)
+            except DataError:
+                order = list(range(self._forest.n_trees))
+            self._orders[anew, k] = tuple(order)
+        return self._orders[anew, k]
 
     def _good(self, defenses: tuple[Defense, ...], anew: bool, k: int) -> bool:
         """Tell whether a repair passes, or is less accurate than one that does."""
@@ -239,7 +268,7 @@ class _Search:
         told = judges.told(made, one.report, steps, accuracy)
         self._tried.append(Candidate(told=told, attempt=one))
         if told.passed and accuracy is not None:
-            self._best = (accuracy, anew, k)
+            self._best = (accuracy, made.n_trees, anew, k)
         return told.passed
 
 
