@@ -59,7 +59,7 @@ def _check(proof: Mapping[str, Any], forest: Forest) -> int:
     for label in range(len(forest.schema.classes or ())):
         steps = [step for step in proof["steps"] if step["label"] == label]
         people = [one for one in proof["people"] if one["label"] == label]
-        if people:
+        if people or steps:
             low, high = _follow(trees, domain, cells, label, steps)
             for one in people:
                 cell = cells[one["cell"]]
@@ -102,10 +102,10 @@ def _follow(
         largest = sum(n * (high if n > 0 else low)[box] for box, n in column.items())
         smallest = sum(n * (low if n > 0 else high)[box] for box, n in column.items())
         if "low" in step:
-            _must(step["low"] <= ceil((total - largest) / own), "a step does not follow")
+            _must(step["low"] == ceil((total - largest) / own), "a step does not follow")
             low[cell] = max(low[cell], step["low"])
         else:
-            _must(step["high"] >= floor((total - smallest) / own), "a step does not follow")
+            _must(step["high"] == floor((total - smallest) / own), "a step does not follow")
             high[cell] = min(high[cell], step["high"])
     return low, high
 

@@ -5,12 +5,14 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
 from treeaudit.reconstruction.answer import Answer, OfLabel
@@ -61,6 +63,8 @@ def proof_of(forest: Forest, answer: Answer, *, public: bool = False) -> dict[st
     steps, people = [], []
     start = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in forest.trees])])
     for label, one in enumerate(answer.labels):
+        if not one.bounds.low.any():
+            continue
         bounds = one.system.bounds
         low, high = bounds.low.copy(), bounds.high.copy()
         for step in steps_of(one.system):
@@ -143,80 +147,96 @@ def _codes(cells: Cells, cell: int) -> list[list[int]]:
 def steps_of(system: System) -> list[Step]:
     """Return the steps to the bounds of a system, the way `treeaudit.reconstruction.settle` goes.
 
-    The unknowns begin at 0, and at most at the least of their equations.
+    The unknowns begin at 0, and at most at the least of their equations; each step counts with
+    all that come before it.
     """
-    steps, bounds = _by_sweeps(system, system.bounds)
+    way = _Way(system)
+    way.sweeps()
     n, quiet, turn = system.groups, 0, 0
-    while quiet < n - 1 and bounds.open.any():
+    while quiet < n - 1 and way.bounds.open.any():
         turn, quiet = turn % (n - 1) + 1, quiet + 1
         for first in range(n):
-            second = (first + turn) % n
-            after = from_pairs(system, bounds, first, second)
-            if (after.low > bounds.low).any() or (after.high < bounds.high).any():
-                steps += _of_pair(system, bounds, after, first, second)
-                more, bounds = _by_sweeps(system, after)
-                steps += more
+            if way.pair(first, (first + turn) % n):
+                way.sweeps()
                 quiet = 0
-    return steps
+    return way.steps
 
 
-def _by_sweeps(system: System, bounds: Bounds) -> tuple[list[Step], Bounds]:
-    """Return the steps of single equations, until nothing moves, and the bounds then."""
-    steps: list[Step] = []
-    rows = system.row.reshape(system.n_unknowns, -1)
-    while system.n_unknowns:
-        after = sweep(system, bounds)
-        # The equation that leaves the least, or lacks the most.
-        spare = (system.most - system.times(bounds.low))[rows]
-        lacks = (system.least - system.times(bounds.high))[rows]
-        before = len(steps)
-        for k in np.flatnonzero(after.high < bounds.high).tolist():
-            row = int(rows[k, spare[k].argmin()])
-            steps.append(Step(unknown=k, side="high", value=int(after.high[k]), times={row: 1}))
-        for k in np.flatnonzero(after.low > bounds.low).tolist():
-            row = int(rows[k, lacks[k].argmax()])
-            steps.append(Step(unknown=k, side="low", value=int(after.low[k]), times={row: 1}))
-        bounds = after
-        if len(steps) == before:
-            break
-    return steps, bounds
+class _Way:
+    """The steps so far, and the bounds to which they lead."""
 
+    def __init__(self, system: System) -> None:
+        self.system, self.steps = system, list[Step]()
+        self.rows = system.row.reshape(system.n_unknowns, -1)
+        self.low, self.high = system.bounds.low.copy(), system.bounds.high.copy()
+        order = np.argsort(system.row, kind="stable")
+        self.of = system.column[order]
+        self.at = np.searchsorted(system.row[order], np.arange(system.n_rows + 1))
 
-def _of_pair(system: System, bounds: Bounds, after: Bounds, first: int, second: int) -> list[Step]:
-    """Return the steps of a pair of trees: the equations of leaves that meet, or lie in each other.
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(low=self.low.copy(), high=self.high.copy())
 
-    Every one is tried: one of them gives the bound.
-    """
-    rows = system.row.reshape(-1, system.groups)[:, [first, second]]
-    at = np.flatnonzero(bounds.open)
-    pairs = np.unique(rows[at], axis=0)
-    meets = {r: pairs[pairs[:, 0] == r, 1].tolist() for r in np.unique(pairs[:, 0]).tolist()}
-    met = {s: pairs[pairs[:, 1] == s, 0].tolist() for s in np.unique(pairs[:, 1]).tolist()}
-    steps = []
-    for side, old, new in (
-        ("high", bounds.high, after.high),
-        ("low", bounds.low, after.low),
-    ):
-        for k in np.flatnonzero(old != new).tolist():
+    def add(self, unknown: int, side: str, times: Mapping[int, int]) -> None:
+        """Take a step, where it says more than is known."""
+        multiplier = np.zeros(self.system.n_rows)
+        multiplier[list(times)] = list(times.values())
+        met = np.unique(self.met(list(times)))
+        column = multiplier[self.rows[met]].sum(axis=1)
+        lowest = side == "low"
+        worst = np.where((column > 0) == lowest, self.high[met], self.low[met]) * column
+        others = worst.sum() - worst[met == unknown].sum()
+        value = float(multiplier @ self.system.most - others)
+        mine = self.low if lowest else self.high
+        if value > mine[unknown] if lowest else value < mine[unknown]:
+            mine[unknown] = value
+            self.steps.append(Step(unknown=unknown, side=side, value=int(value), times=times))
+
+    def met(self, rows: list[int]) -> Wide:
+        """Return the unknowns of some equations."""
+        return np.concatenate([self.of[self.at[row] : self.at[row + 1]] for row in rows])
+
+    def sweeps(self) -> None:
+        """Take the steps of single equations until nothing moves."""
+        system = self.system
+        while system.n_unknowns:
+            before, known = len(self.steps), self.bounds
+            after = sweep(system, known)
+            # The equation that leaves the least, or lacks the most.
+            spare = (system.most - system.times(known.low))[self.rows]
+            lacks = (system.least - system.times(known.high))[self.rows]
+            for k in np.flatnonzero(after.high < known.high).tolist():
+                self.add(k, "high", {int(self.rows[k, spare[k].argmin()]): 1})
+            for k in np.flatnonzero(after.low > known.low).tolist():
+                self.add(k, "low", {int(self.rows[k, lacks[k].argmax()]): 1})
+            if len(self.steps) == before:
+                return
+
+    def pair(self, first: int, second: int) -> bool:
+        """Take the steps of a pair of trees; tell whether there were any.
+
+        A bound comes from a leaf and those that meet it, or from one and those inside it: every
+        one is tried.
+        """
+        known, before = self.bounds, len(self.steps)
+        after = from_pairs(self.system, known, first, second)
+        new = np.flatnonzero((after.low > known.low) | (after.high < known.high))
+        if not len(new):
+            return False
+        rows = self.rows[:, [first, second]]
+        pairs = np.unique(rows[known.open], axis=0)
+        meets, met = defaultdict(list), defaultdict(list)
+        for r, s in pairs.tolist():
+            meets[r].append(s)
+            met[s].append(r)
+        for k in new.tolist():
             r, s = rows[k].tolist()
-            ways = [dict.fromkeys(meets[r_2], 1) | {r_2: -1} for r_2 in met[s] if r_2 != r]
+            ways = [dict.fromkeys(meets[one], 1) | {one: -1} for one in met[s] if one != r]
             inside = [one for one in meets[r] if met[one] == [r]]
             ways += [{r: 1} | dict.fromkeys(inside, -1)] if s not in inside else []
-            value = int(new[k])
-            fits = [way for way in ways if _gives(system, bounds, k, side, way, value)]
-            steps.append(Step(unknown=k, side=side, value=value, times=min(fits, key=len)))
-    return steps
-
-
-def _gives(
-    system: System, bounds: Bounds, unknown: int, side: str, times: Mapping[int, int], value: int
-) -> bool:
-    """Tell whether equations, added up so many times, give a bound."""
-    multiplier = np.zeros(system.n_rows)
-    multiplier[list(times)] = list(times.values())
-    column = multiplier[system.row].reshape(-1, system.groups).sum(axis=1)
-    if column[unknown] != 1:
-        return False
-    worst = np.where((column > 0) == (side == "low"), bounds.high, bounds.low) * column
-    rest = float(multiplier @ system.most - (worst.sum() - worst[unknown]))
-    return rest >= value if side == "low" else rest <= value
+            for way in sorted(ways, key=len):
+                if after.high[k] < self.high[k]:
+                    self.add(k, "high", way)
+                if after.low[k] > self.low[k]:
+                    self.add(k, "low", way)
+        return len(self.steps) > before

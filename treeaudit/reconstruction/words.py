@@ -101,6 +101,7 @@ def _codes(cells: Cells, at: int) -> list[tuple[Variable, list[int]]]:
 
 def _number(variable: Variable, first: int, last: int, equals: str = "= ") -> str:
     low, high = float(variable.edges[first]), float(variable.edges[last + 1])
-    if variable.whole and math.floor(high) - math.floor(low) == 1:
+    known = variable.whole and math.isfinite(low) and math.isfinite(high)
+    if known and math.floor(high) - math.floor(low) == 1:
         return f"{equals}{number(math.floor(high))}"
     return interval(low, high)
