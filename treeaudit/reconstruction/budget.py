@@ -15,7 +15,7 @@ class OutOfBudgetError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Seconds from when it was made, and cells at the same time.
+    """Seconds of the processor from when it was made, and cells at the same time.
 
     Examples
     --------
@@ -26,12 +26,12 @@ class Budget:
     """
 
     seconds: float = 10.0
-    cells: int = 1_000_000
-    _begun: float = field(default_factory=time.perf_counter, repr=False)
+    cells: int = 2_000_000
+    _begun: float = field(default_factory=time.process_time, repr=False)
 
     def over(self, share: float = 1.0) -> bool:
         """Tell whether a share of the seconds is gone."""
-        return time.perf_counter() - self._begun > share * self.seconds
+        return time.process_time() - self._begun > share * self.seconds
 
     def check(self, share: float = 1.0, cells: int = 0) -> None:
         """Raise where a share of the seconds is gone, or cells are too many.

@@ -183,8 +183,8 @@ def _inside(cells: Cells, trees: Coded, leaf: Wide) -> Flag:
 def _route(cells: Cells, trees: Coded) -> tuple[Wide, Wide]:
     """Return every pair of a cell and a leaf that share a record, in no order."""
     n = len(cells)
-    at = np.repeat(np.arange(n), trees.n_trees)
-    node = np.tile(trees.start[:-1], n)
+    at = np.repeat(np.arange(n, dtype=np.int32), trees.n_trees)
+    node = np.tile(trees.start[:-1].astype(np.int32), n)
     found_at, found_node = [], []
     sets = cells.sets.reshape(-1, cells.sets.shape[2])
     low, high = cells.low.ravel(), cells.high.ravel()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,9 @@ from treeaudit.reconstruction.nodes import Nodes, nodes_of
 
 __all__ = ["Coded", "Layout", "Words", "coded"]
 
-Words = npt.NDArray[np.uint64]
-_BITS = 64
+Words = npt.NDArray[np.unsignedinteger[Any]]
+"""Sets of codes, a bit each; in as few bytes as the widest variable needs."""
+_KINDS = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,7 +34,9 @@ class Layout:
     row
         The variable's row among the sets, or among the numbers; as long.
     n_sets, n_words, n_numbers
-        Variables with sets of codes, 64-bit words per set, and numbers.
+        Variables with sets of codes, words per set, and numbers.
+    kind
+        Of the words.
     """
 
     domain: Domain
@@ -41,25 +45,28 @@ class Layout:
     n_sets: int
     n_words: int
     n_numbers: int
+    kind: type[np.unsignedinteger[Any]]
 
     @classmethod
     def of(cls, domain: Domain) -> "Layout":
         """Return the layout of a domain."""
         number = np.array([one.cuts is not None for one in domain.variables], dtype=np.bool_)
         widest = max((v.n_codes for v in domain.variables if v.cuts is None), default=1)
+        kind = next((k for k in _KINDS if 8 * np.dtype(k).itemsize >= widest), np.uint64)
         return cls(
             domain=domain,
             # One more entry, which trees without a question point to.
             is_number=np.append(number, False),
             row=np.append(np.where(number, np.cumsum(number), np.cumsum(~number)) - 1, 0),
             n_sets=int((~number).sum()),
-            n_words=-(-widest // _BITS),
+            n_words=-(-widest // (8 * np.dtype(kind).itemsize)),
             n_numbers=int(number.sum()),
+            kind=kind,
         )
 
     def whole(self) -> tuple[Words, Int, Int]:
         """Return the domain itself as a box: its sets, and the first and last codes."""
-        sets = np.zeros((self.n_sets, self.n_words), dtype=np.uint64)
+        sets = np.zeros((self.n_sets, self.n_words), dtype=self.kind)
         low = np.zeros(self.n_numbers, dtype=np.int32)
         high = np.zeros(self.n_numbers, dtype=np.int32)
         for variable, row in zip(self.domain.variables, self.row.tolist(), strict=False):
@@ -73,9 +80,10 @@ class Layout:
 
     def words(self, codes: npt.NDArray[np.bool_]) -> Words:
         """Return sets of codes, a flag each on the last axis, as words."""
-        padded = np.zeros((*codes.shape[:-1], self.n_words * _BITS), dtype=np.bool_)
+        width = 8 * self.n_words * np.dtype(self.kind).itemsize
+        padded = np.zeros((*codes.shape[:-1], width), dtype=np.bool_)
         padded[..., : codes.shape[-1]] = codes
-        return np.packbits(padded, axis=-1, bitorder="little").view("<u8").astype(np.uint64)
+        return np.packbits(padded, axis=-1, bitorder="little").view(self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,7 +153,7 @@ def coded(trees: Sequence[Tree], layout: Layout) -> Coded:
     variable[nodes.parent < 0] = 0
     own, first, last = _edges(nodes, layout, variable)
     number, row = layout.is_number[variable], layout.row[variable]
-    sets = np.empty((layout.n_sets, n, layout.n_words), dtype=np.uint64)
+    sets = np.empty((layout.n_sets, n, layout.n_words), dtype=layout.kind)
     low = np.empty((layout.n_numbers, n), dtype=np.int32)
     high = np.empty((layout.n_numbers, n), dtype=np.int32)
     whole = layout.whole()
@@ -194,7 +202,7 @@ def _variable_of(domain: Domain) -> Wide:
 def _edges(nodes: Nodes, layout: Layout, variable: Wide) -> tuple[Words, Int, Int]:
     """Return what the edge into each node lets in: a set of codes, or a first and a last code."""
     n = len(nodes.parent)
-    own = np.zeros((n, layout.n_words), dtype=np.uint64)
+    own = np.zeros((n, layout.n_words), dtype=layout.kind)
     first, last = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     inside = nodes.parent >= 0
     order = np.argsort(np.where(inside, variable, -1), kind="stable")

@@ -20,6 +20,8 @@ __all__ = ["domain_of"]
 
 _SIGNS = re.compile(r"[_:=.,;|/\- ]+")
 _HALF = 0.5
+_EXPECTED, _FEWEST = 50, 3
+"""Without names: edges of a column to be expected below the others of its group, and members."""
 _EDGES, _EDGES_EACH, _CUTS = 40, 20, 3
 """Edges below members of a group, edges at 0.5 of a column of 0 and 1, and thresholds of a column
 of whole numbers: with fewer it is not believed."""
@@ -47,11 +49,14 @@ def domain_of(
     asked = _asked(forest.trees if trees is None else trees, len(features))
     known, groups = _described(public, features)
     said = []
-    if public is None and forest.schema.named:
-        groups = _groups(features, asked)
+    if public is None:
+        named = forest.schema.named
+        groups = _groups(features, asked) if named else _unnamed_groups(features, asked)
+        dots = "…" if named else ""
+        why = "so say their names, and no tree asks" if named else "no tree asks"
         said = [
-            f"at most one of the {len(one.features)} columns {one.name}… is 1: so say their names, "
-            "and no tree asks for a second after a first"
+            f"at most one of the {len(one.features)} columns {one.name}{dots} is 1: {why} for a "
+            "second after a first"
             for one in groups
         ]
     grouped = {i for one in groups for i in one.features}
@@ -184,6 +189,28 @@ def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
         taken |= {*members}
         values = [_SIGNS.sub("", features[i].name[len(prefix) :], count=1) for i in members]
         found.append(_one_hot(prefix, members, [*values, "none of these"]))
+    return found
+
+
+def _unnamed_groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
+    """Return the groups of which no tree asks for two, where many questions were to be expected."""
+    left = [i for i, one in enumerate(features) if one.categories is None and asked.zero_or_one(i)]
+    share = asked.halves / max(int(asked.halves.sum()), 1)
+    expected = asked.below.sum(axis=1)[:, None] * share
+    expected = np.minimum(expected, expected.T)
+    apart = (asked.below + asked.below.T == 0) & (expected >= _EXPECTED / 10)
+    found = []
+    while left:
+        members = [left.pop(0)]
+        for i in list(left):
+            if apart[i, members].all():
+                members.append(i)
+                left.remove(i)
+        other = expected[np.ix_(members, members)].sum(axis=1) - expected[members, members]
+        if len(members) >= _FEWEST and (other >= _EXPECTED).all():
+            names = [features[i].name for i in members]
+            title = f"{names[0]} … {names[-1]}"
+            found.append(_one_hot(title, members, [*names, "none of these"]))
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from treeaudit.errors import DataError
 from treeaudit.reconstruction.system import Bounds, System
 
-__all__ = ["shuttle"]
+__all__ = ["shuttle", "sweep"]
 
 _ROUNDING = 1e-9
 """What a quotient of whole numbers may be off."""
@@ -48,20 +48,30 @@ def shuttle(system: System, over: Callable[[], bool] = lambda: False) -> Bounds:
     >>> shuttle(system).low.tolist(), shuttle(system).high.tolist()
     ([1.0, 2.0, 2.0], [1.0, 2.0, 2.0])
     """
-    low, high = system.bounds.low, system.bounds.high
-    if not system.n_unknowns:
-        return system.bounds
-    first, row, weight = system.start[:-1], system.row, system.weight
-    moves = True
+    bounds, moves = system.bounds, system.n_unknowns > 0
     while moves:
-        spare = (system.most - system.times(low))[row]
-        lacks = (system.least - system.times(high))[row]
-        if weight is not None:
-            spare, lacks = spare / weight, lacks / weight
-        new_high = np.minimum(high, low + np.floor(np.minimum.reduceat(spare, first) + _ROUNDING))
-        new_low = np.maximum(low, high + np.ceil(np.maximum.reduceat(lacks, first) - _ROUNDING))
-        if (new_low > new_high).any():
-            raise DataError("no people fit what the leaves of all trees say")
-        moves = bool((new_low > low).any() or (new_high < high).any()) and not over()
-        low, high = new_low, new_high
-    return Bounds(low=low, high=high)
+        before, bounds = bounds, sweep(system, bounds)
+        moves = bool((bounds.low > before.low).any() or (bounds.high < before.high).any())
+        moves &= not over()
+    return bounds
+
+
+def sweep(system: System, bounds: Bounds) -> Bounds:
+    """Return the bounds after one look at every equation.
+
+    Raises
+    ------
+    DataError
+        If no whole numbers fulfil the equations.
+    """
+    first, row, weight = system.start[:-1], system.row, system.weight
+    spare = (system.most - system.times(bounds.low))[row]
+    lacks = (system.least - system.times(bounds.high))[row]
+    if weight is not None:
+        spare, lacks = spare / weight, lacks / weight
+    most = bounds.low + np.floor(np.minimum.reduceat(spare, first) + _ROUNDING)
+    least = bounds.high + np.ceil(np.maximum.reduceat(lacks, first) - _ROUNDING)
+    new = Bounds(low=np.maximum(bounds.low, least), high=np.minimum(bounds.high, most))
+    if (new.low > new.high).any():
+        raise DataError("no people fit what the leaves of all trees say")
+    return new
