@@ -21,7 +21,7 @@ SCHEMA = Schema(
 )
 ALONE = (np.zeros((1, 5)), [0])
 TWO = (np.array([[0.0] * 5, [10.0, 0, 0, 0, 0]]), [0, 1])
-MANY = (np.tile(TWO[0], (40, 1)), TWO[1] * 40)
+MANY = (np.tile(TWO[0], (30, 1)), TWO[1] * 30)
 
 
 def fits(trainer, options, epsilon, n=1, **parameters) -> None:
@@ -49,7 +49,7 @@ def test_no_fit_fails_at_any_budget(trainer, epsilon) -> None:
 @pytest.mark.parametrize("epsilon", [*BUDGETS, 1e4, 1e9, 10**-0.5, 2**0.5, 1 / 6, 1 / 7, 0.7333])
 @pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
 def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon) -> None:
-    fits(trainer, options, epsilon, 10)
+    fits(trainer, options, epsilon, 4)
     if "max_depth" in trainer().get_params():
         fits(trainer, options, epsilon, 2, max_depth=9)
     fits(trainer, options, epsilon, 2, neighbours="replace-one", rows_per_person=1000)

@@ -144,7 +144,7 @@ def test_no_transcript_costs_more_than_the_claim(trainer, options, relation, uni
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
 def test_no_transcript_costs_more_than_the_claim_of_many(trainer, options, relation, unit) -> None:
-    worst(trainer, options, relation, unit, 400)
+    worst(trainer, options, relation, unit, 200)
 
 
 @pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
