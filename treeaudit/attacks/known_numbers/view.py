@@ -26,8 +26,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
             number=once.worst, counts=f"whose number is known {within}{where(report, once)}"
         ),
         headline=say(
-            "knows the {} of {} {}",
-            report.forest.schema.target[:60], People(of_tree(result, None, "", people)), within,
+            "knows the number of {} {}",
+            People(of_tree(result, None, "", people)), within,
         ) if people and report.forest.n_trees == 1 else None,
         rungs=(
             Rung(

@@ -107,9 +107,9 @@ def is_seed(name: str) -> bool:
 def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     """Return what the form has no place for, its seeds, and the targets that its leaves tell.
 
-    It has two places for exact values of columns, the categories and the bounds of its schema:
-    only a private model is believed that they are public. What a first step of boosting
-    started from is not kept, so that its class counts are only known where they were written.
+    It has two places for exact values of columns, the categories and the bounds of its schema,
+    and cannot prove that these were public, as they are for a private model. What a first step
+    of boosting started from is not kept: its class counts are known where they were written.
 
     Parameters
     ----------
@@ -181,9 +181,7 @@ def _not_asked(forest: Forest) -> Iterator[Leftover]:
 
 
 def _columns(forest: Forest) -> Iterator[Leftover]:
-    """Yield the values of columns that the schema lists, unless they are those of a ledger."""
-    if forest.privacy is not None and not forest.privacy.get("not_private"):
-        return
+    """Yield the values of columns that the schema lists: that it was public is but a claim."""
     least = 5 * _MANY if forest.n_records is None else max(_MANY, forest.n_records // 10)
     sizes = [len(one.categories) for one in forest.schema.features if one.categories is not None]
     many = [size for size in sizes if size >= least]
