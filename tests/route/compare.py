@@ -44,7 +44,31 @@ def differences(report: Mapping[str, Any], expected: Expected) -> list[str]:
     for name, check in (("TA101", _alone), ("TA102", _certain), ("TA103", _known)):
         if name in expected.findings and name in details:
             said += [f"{name}.{line}" for line in check(details[name], expected)]
+    for name in {"TA101", "TA102"} & {*expected.findings} & {*details}:
+        said += [f"{name}.{line}" for line in _tree_by_tree(name, found[name], expected)]
     return said
+
+
+def _tree_by_tree(name: str, finding: Mapping[str, Any], expected: Expected) -> Iterator[str]:
+    """Hold the rows of single trees against their groups."""
+    k, some = expected.k, expected.loose
+    for row in finding.get("per_tree") or ():
+        tree = row["tree"]
+        each = expected.trees[tree]
+        real: dict[str, Any] = {
+            "unique_leaves": sum(g.size == 1 for g in each),
+            "below_k_leaves": sum(g.size < k for g in each),
+            "min_leaf": min(g.size for g in each),
+        }
+        people = {
+            "unique_people": expected.count(lambda g: g.size == 1)[tree],
+            "below_k_people": expected.count(lambda g: g.size < k)[tree],
+        }
+        if name == "TA102":
+            real = {"homogeneous_leaves": sum(g.distinct == 1 for g in each)}
+            real["distinct_l"] = min(g.distinct for g in each)
+            people = {"homogeneous_people": expected.count(lambda g: g.distinct == 1)[tree]}
+        yield from _unequal(f"per_tree[{tree}]", row, real if some else real | people)
 
 
 def _rightly_skipped(name: str, numbers: Mapping[str, Any], expected: Expected) -> bool:

@@ -13,7 +13,7 @@ from tests.route.rows import Seen
 
 __all__ = ["alone_together", "labels_given_back", "net_of_one_label"]
 
-_STEPS = 4_000
+_STEPS = 2_000
 
 
 def labels_given_back(trees: Sequence[Seen], doubt: float) -> tuple[np.ndarray, bool]:
@@ -39,6 +39,8 @@ def labels_given_back(trees: Sequence[Seen], doubt: float) -> tuple[np.ndarray, 
         if np.vdot(ahead - new, new - x) > 0:
             pace = 1.0
         faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+        if np.abs(new - x).max() < 1e-9:
+            break
         x, ahead, pace = new, new + (pace - 1) / faster * (new - x), faster
     best = -np.sort(-x, axis=1)
     return x.round(9).argmax(axis=1), bool((best[:, 0] - best[:, 1]).min() > 1e-3)
@@ -47,7 +49,7 @@ def labels_given_back(trees: Sequence[Seen], doubt: float) -> tuple[np.ndarray, 
 def _on_simplex(rows: np.ndarray) -> np.ndarray:
     """Return the nearest shares, by looking for what has to be taken off each row."""
     low, high = rows.min(axis=1) - 1.0, rows.max(axis=1)
-    for _ in range(40):
+    for _ in range(32):
         off = (low + high) / 2
         more = np.maximum(rows - off[:, None], 0).sum(axis=1) > 1
         low, high = np.where(more, off, low), np.where(more, high, off)

@@ -9,7 +9,10 @@ from tests.route.compare import differences
 from tests.route.expected import Expected, told
 from tests.route.models import KINDS, draw
 from tests.route.verdicts import THRESHOLDS, disagreements
+from tests.route.words import misread
 from treeaudit.findings.policy import Policy
+from treeaudit.reports.html import to_html
+from treeaudit.reports.terminal import to_text
 
 _MODELS = [(kind, seed) for kind in KINDS for seed in range(11)]
 _FEW = 2
@@ -38,7 +41,10 @@ def test_every_number_again(kind: str, seed: int) -> None:
             )
         )
     for given, counted in ways:
-        report = ta.scan(drawn.model, policy=policy, **given).to_dict()
+        found = ta.scan(drawn.model, policy=policy, **given)
+        report = found.to_dict()
         expected = Expected(told(drawn, report), k, **counted)
         assert differences(report, expected) == []
         assert list(disagreements(report, expected)) == []
+        text, page = to_text(found, width=240), to_html(found)
+        assert list(misread(text, page, report, expected)) == []

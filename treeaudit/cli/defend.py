@@ -175,7 +175,8 @@ def defend(
     if done.needs_people and not quiet:
         asked = Request(model=model, select=select, max_bytes=max_bytes, policy=policy)
         options = ("select", "max_bytes", *(("policy",) if policy != "default" else ()))
-        line = f"{asked.command('defend', options)} --train TRAINING_DATA -o safe{_forms(done.forest)[0]}"
+        safe = f"safe{_forms(done.forest)[0]}"
+        line = f"{asked.command('defend', options)} --train TRAINING_DATA -o {safe}"
         console.print(f"{done.needs_people}; the command that judges it:\n{line}", soft_wrap=True)
     raise typer.Exit(max(one.report.exit_code for one in written or [done.after]))
 
@@ -266,7 +267,6 @@ def _print_end(
 ) -> None:
     from treeaudit.defenses import IntersectK
     from treeaudit.repair.defend import nearest_miss
-    from treeaudit.writers import suffixes_of
 
     if failed:
         console.print(f"nothing written: {nearest_miss(done)}", soft_wrap=True)

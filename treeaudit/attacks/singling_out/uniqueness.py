@@ -222,11 +222,15 @@ def _per_tree(case: Case, alone: Flag, small: Flag) -> tuple[Mapping[str, Any], 
     table = case.table
     unique, leaves = table.per_tree(alone), table.per_tree(small)
     people = of_each_tree(case, np.where(small, table.size, 0))
+    single = of_each_tree(case, np.where(alone, table.size, 0))
     # A tree that does not tell has no leaves here; reduceat would look into the next tree.
     told = np.flatnonzero(np.diff(table.start))
     least = np.minimum.reduceat(table.size, table.start[told])
-    columns = (told, unique[told], leaves[told], people[told], least)
-    names = ("tree", "unique_leaves", "below_k_leaves", "below_k_people", "min_leaf")
+    columns = (told, unique[told], single[told], leaves[told], people[told], least)
+    names = (
+        *("tree", "unique_leaves", "unique_people", "below_k_leaves", "below_k_people"),
+        "min_leaf",
+    )
     return tuple(
         dict(zip(names, row, strict=True))
         for row in zip(*(column.tolist() for column in columns), strict=True)

@@ -28,7 +28,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     many = report.forest.n_trees > 1
     alone_once, below_once = details.unique_in_any_tree, details.below_k_in_any_tree
     once, tree = alone_once if alone_once.worst else below_once, headline_tree(report)
-    alone = of_tree(result, tree, "unique_leaves", details.unique_people)
+    alone = of_tree(result, tree, "unique_people", details.unique_people)
     below = of_tree(result, tree, "below_k_people", details.below_k_people)
     small = details.below_k_leaves if many else details.below_k_people
     noun = ("leaves", "leaves") if many else ("", "")
