@@ -399,8 +399,10 @@ def test_a_sensitive_column_counts_like_the_label(figure_3) -> None:
 
 def test_labels_are_only_asked_for_where_there_are_any(figure_3) -> None:
     policy = ta.Policy(name="mine", values={"max-certain-share": 0.01})
+    (tree,) = figure_3.trees
+    values = dataclasses.replace(tree, counts=None, value=np.zeros(tree.n_nodes))
     regressor = dataclasses.replace(
-        figure_3, schema=dataclasses.replace(figure_3.schema, classes=None)
+        figure_3, trees=(values,), schema=dataclasses.replace(figure_3.schema, classes=None)
     )
     (check,), verdict = judge(policy, [MISSING], regressor)
     assert verdict == "pass"
