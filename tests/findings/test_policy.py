@@ -4,6 +4,7 @@ import dataclasses
 import math
 import types
 
+import numpy as np
 import pytest
 
 import treeaudit as ta
