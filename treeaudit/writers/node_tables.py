@@ -16,7 +16,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
 from treeaudit.writers.binary import JSON, splits_of
 
-__all__ = ["Answers", "answers_of", "grown", "predictor"]
+__all__ = ["Answers", "answers_of", "grown", "people_of", "predictor"]
 
 _NEXT_TO_NOTHING = 1e-7
 
@@ -45,17 +45,24 @@ class Answers:
     impurity: Float
 
 
-def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
+def people_of(tree: Tree) -> Wide:
+    """Return how many people are in each node, 0 where the tree does not tell."""
+    return np.zeros(tree.n_nodes, np.int64) if tree.n_records is None else tree.n_records
+
+
+def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None) -> Answers:
     """Return what the nodes of one tree of a forest answer.
+
+    The ``criterion`` is that of the model unless told.
 
     Raises
     ------
     UnsupportedModelError
         If the tree holds no answers.
     """
-    n = tree.n_nodes
-    people = np.zeros(n, np.int64) if tree.n_records is None else tree.n_records
-    if tree.counts is None and tree.label is None:
+    n, people = tree.n_nodes, people_of(tree)
+    # A boosted tree answers with its value, whatever is known of the labels of its people.
+    if tree.value is not None or (tree.counts is None and tree.label is None):
         if tree.value is None:
             raise UnsupportedModelError("the model holds no answers that could be written back")
         return Answers(
@@ -75,7 +82,7 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
     # Whoever is answered by the node above is not counted once more.
     weight = np.where((people == 0) & (tree.n_records is not None), 0.0, weight)
     terms = np.zeros_like(shares)
-    if forest.source.parameters.get("criterion", "gini") == "gini":
+    if (criterion or forest.source.parameters.get("criterion")) not in ("entropy", "log_loss"):
         impurity = 1 - (shares**2).sum(axis=1)
     else:
         np.log2(shares, out=terms, where=shares > 0)

@@ -61,11 +61,13 @@ _KEYS: Keys = {
     "class_weights": None,
     "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
     "privacy": {
-        **_each("epsilon delta budget neighbours variant not_private", _SHORT),
+        **_each(
+            "epsilon used delta budget neighbours unit rows_per_person variant not_private", _SHORT
+        ),
         **_each("reasons public", (_is_sentence,)),
         "queries": {
             **_each("name mechanism", _QUERY),
-            **_each("epsilon sensitivity composition asked", _SHORT),
+            **_each("epsilon used sensitivity composition asked", _SHORT),
         },
     },
     "schema": {
@@ -87,10 +89,8 @@ _KEYS: Keys = {
     "trees": _each("parent feature low high categories missing n_records counts label value", None),
 }
 """Every entry that `treeaudit.writers.own_json` writes; whatever else a file holds is named."""
-
-# The form keeps nothing that tells whether a category or a bound was public, nor what a
-# first step of boosting started from.
-_NOT_ASKED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
+_MANY = 20
+"""A list of categories that is longer, with one for ten people, is no public one."""
 
 
 def is_seed(name: str) -> bool:
@@ -107,8 +107,9 @@ def is_seed(name: str) -> bool:
 def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     """Return what the form has no place for, its seeds, and the targets that its leaves tell.
 
-    Exact values of columns were not looked for: that its schema was public, as it was
-    for a private model, is a claim that the file cannot prove.
+    It has two places for exact values of columns, the categories and the bounds of its schema,
+    and cannot prove that these were public, as they are for a private model. What a first step
+    of boosting started from is not kept: its class counts are known where they were written.
 
     Parameters
     ----------
@@ -123,9 +124,14 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
             *_parameters(forest),
             *_seeds(forest),
             *_not_asked(forest),
+            *_columns(forest),
         ]
     )
-    beside = Leftovers(found=found, looked_for=KINDS - _NOT_ASKED)
+    steps = forest.answers == "sum" and forest.schema.classes is not None
+    hidden: frozenset[Kind] = frozenset()
+    if steps and forest.trees[0].counts is None:
+        hidden = frozenset({"first-round-counts"})
+    beside = Leftovers(found=found, looked_for=KINDS - hidden)
     if forest.schema.classes is not None:
         return beside
     return beside.beside(single_targets(forest.trees, means=forest.source.estimator in _MEANS))
@@ -172,6 +178,24 @@ def _not_asked(forest: Forest) -> Iterator[Leftover]:
             "can tell from a message: train on the columns that are needed"
         )
         yield Leftover(kind="unseen", where="schema.features", n=1, says=says)
+
+
+def _columns(forest: Forest) -> Iterator[Leftover]:
+    """Yield the values of columns that the schema lists: that it was public is but a claim."""
+    least = 5 * _MANY if forest.n_records is None else max(_MANY, forest.n_records // 10)
+    sizes = [len(one.categories) for one in forest.schema.features if one.categories is not None]
+    many = [size for size in sizes if size >= least]
+    if many:
+        says = (
+            f"the categories of {len(many):,} columns, up to {max(many):,} of one: more than a "
+            "public list has"
+        )
+        where = "schema.features[*].categories"
+        yield Leftover(kind="column-values", where=where, n=sum(many), says=says)
+    bounds = sum((one.low is not None) + (one.high is not None) for one in forest.schema.features)
+    if bounds:
+        says = f"{bounds:,} bounds of columns, which may be their smallest and largest values"
+        yield Leftover(kind="extremes", where="schema.features[*]", n=bounds, says=says)
 
 
 def _seeds(forest: Forest) -> Iterator[Leftover]:

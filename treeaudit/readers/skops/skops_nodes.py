@@ -244,12 +244,22 @@ def _partial(graph: Graph, node: Node) -> object:
     made = Inert(_class(node), (graph.build(content.get("func")),))
     made.args += _arguments(graph, content.get("args"))
     beside = graph.parts({name: content.get(name) for name in ("kwds", "namespace")})
-    check_state(
-        made.cls,
-        beside["namespace"] if isinstance(beside, dict) and "namespace" in beside else None,
-        0,
-    )
+    stated = beside if isinstance(beside, dict) else {}
+    namespace = stated.get("namespace")
+    check_state(made.cls, namespace, 0)
+    # As in a pickle.
+    made.state = (*made.args[:1], made.args[1:], stated.get("kwds"), namespace)
+    made.args = made.args[:1]
     return made
+
+
+def _slice(graph: Graph, node: Node) -> object:
+    content = _content(node)
+    parts = tuple(content.get(name) for name in ("start", "stop", "step"))
+    # Numbers of columns, or the names of the first and the last.
+    if not all(isinstance(part, int | str | None) for part in parts):
+        raise ReadError("a slice of the skops schema is damaged")
+    return Inert(_class(node), parts)
 
 
 def _called(graph: Graph, node: Node) -> object:
@@ -320,6 +330,7 @@ _MAKERS: Mapping[str, Callable[[Graph, Node], object]] = {
     "FunctionNode": _named,
     "MethodNode": _method,
     "PartialNode": _partial,
+    "SliceNode": _slice,
     "ConstructorFromReduceNode": _called,
     "CachedNode": _unknown,
     "BytesNode": _bytes,
