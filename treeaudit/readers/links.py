@@ -30,7 +30,9 @@ class Edges:
         categories: CategorySets | None = None,
         n_records: Wide | None = None,
         counts: Float | None = None,
+        label: Int | None = None,
         value: Float | None = None,
+        spread: Float | None = None,
     ) -> Tree:
         """Return the tree, with what its nodes hold."""
         return Tree(
@@ -42,7 +44,9 @@ class Edges:
             missing=self.missing,
             n_records=n_records,
             counts=counts,
+            label=label,
             value=value,
+            spread=spread,
         )
 
 

@@ -35,7 +35,7 @@ from treeaudit.readers.boosters.xgboost_trees_beside import (
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
 from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
 
-__all__ = ["in_xgboost"]
+__all__ = ["in_xgboost", "keys_of"]
 
 _KINDS = frozenset("int float i q c indicator categorical".split())
 _NUMBERS = re.compile(rf"\[?(?:{NUMBER}(?:,{NUMBER})*)?\]?")
@@ -53,12 +53,12 @@ def in_xgboost(
     booster, trees
         The model as it was read from it.
     """
-    keys = _keys(booster)
+    keys = keys_of(booster)
     yield from unexplained(document, keys)
     yield from in_trees(booster, trees)
 
 
-def _keys(booster: Booster) -> Keys:
+def keys_of(booster: Booster) -> Keys:
     """Return what the file of this model may hold."""
     n_trees = len(booster.trees)
     model: dict[str, Any] = {
