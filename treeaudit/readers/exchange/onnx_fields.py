@@ -1,4 +1,4 @@
-"""The fields of an ONNX file by their numbers: those that say nothing an ensemble needs, and types."""
+"""The fields of an ONNX file by their numbers: those that no ensemble needs, and types."""
 
 from collections.abc import Mapping
 from typing import Any
