@@ -14,7 +14,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.output import check_new, write_file
 
-__all__ = ["WRITERS", "check_target", "save", "suffixes_of", "to_estimator"]
+__all__ = ["WRITERS", "check_target", "repaired_suffix", "save", "suffixes_of", "to_estimator"]
 
 WRITERS: Mapping[str, str] = {
     ".json": "own_json.to_json",
@@ -88,6 +88,13 @@ def suffixes_of(forest: Forest) -> list[str]:
 
     live = forest.source.estimator in (*BUILDERS, *VOTES)
     return list(WRITERS) if live else [".json"]
+
+
+def repaired_suffix(forest: Forest) -> str:
+    """Return the suffix of the file in which a repair of a model is advised to be written."""
+    path = forest.source.path
+    named = ".pkl" if path is None else Path(path).suffix.lower()
+    return named if named in suffixes_of(forest) else ".json"
 
 
 def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no types
