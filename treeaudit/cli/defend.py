@@ -175,16 +175,17 @@ def defend(
     if done.needs_people and not quiet:
         asked = Request(model=model, select=select, max_bytes=max_bytes, policy=policy)
         options = ("select", "max_bytes", *(("policy",) if policy != "default" else ()))
-        line = f"{asked.command('defend', options)} --train TRAINING_DATA -o {_safe(done.forest)}"
+        safe = f"safe{_forms(done.forest)[0]}"
+        line = f"{asked.command('defend', options)} --train TRAINING_DATA -o {safe}"
         console.print(f"{done.needs_people}; the command that judges it:\n{line}", soft_wrap=True)
     raise typer.Exit(max(one.report.exit_code for one in written or [done.after]))
 
 
-def _safe(forest: "Forest") -> str:
+def _forms(forest: "Forest") -> list[str]:
+    """Return the suffixes a model can be written with, the usual one first."""
     from treeaudit.writers import suffixes_of
 
-    forms = [name for name in suffixes_of(forest) if name != ".json"]
-    return f"safe{[*forms, '.json'][0]}"
+    return [*(one for one in suffixes_of(forest) if one not in (".json", ".pickle")), ".json"]
 
 
 def _by_suffix(output: list[Path]) -> tuple[list[Path], list[Path]]:
@@ -266,7 +267,6 @@ def _print_end(
 ) -> None:
     from treeaudit.defenses import IntersectK
     from treeaudit.repair.defend import nearest_miss
-    from treeaudit.writers import suffixes_of
 
     if failed:
         console.print(f"nothing written: {nearest_miss(done)}", soft_wrap=True)
@@ -276,10 +276,9 @@ def _print_end(
     if quiet:
         return
     if not output:
-        forms = [name for name in suffixes_of(done.forest) if name not in (".json", ".pickle")]
-        first, *others = [*forms, ".json"]
-        safe = f"safe{first} (or {', '.join(others)})" if others else f"safe{first}"
-        console.print(f"nothing written: add -o {safe}")
+        first, *others = _forms(done.forest)
+        more = f" (or {', '.join(others)})" if others else ""
+        console.print(f"nothing written: add -o safe{first}{more}")
     if done.tree_by_tree:
         other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""
         console.print(

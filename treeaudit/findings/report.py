@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
+from treeaudit.findings.checks import epsilon, protects_records
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.policy import Policy
@@ -149,6 +150,12 @@ class Report(Rendered):
     frontier: tuple[Tried, ...] = ()
     several: bool = False
     unit: Unit = field(default_factory=Unit)
+
+    @property
+    def epsilon(self) -> float:
+        """What bounds all that the model gives away of one person; infinite where nothing does."""
+        claimed = epsilon([], self.forest)
+        return claimed * self.unit.most if protects_records(self.forest) else claimed
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from importlib.resources import files
+from math import isfinite
 
 import jinja2
 import numpy as np
@@ -111,7 +112,7 @@ def to_html(
             small_groups=_small_groups(report),
             one_label_groups=_one_label_groups(report),
             method=facts(report, numbers),
-            bounded=bounded_by(report.forest),
+            bounded=f"{report.epsilon:g}" if isfinite(report.epsilon) else "",
             not_checked=not_checked(report, numbers),
             command=_line(repeat_command(report)),
             place=place_to_repeat(report),

@@ -53,6 +53,7 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     sizes = _group_sizes(report, console.width)
     if sizes is not None:
         title = "people per leaf, all trees" if _many(report) else "people per leaf"
+        title += "; a person counts in every leaf with a record of theirs" * report.unit.spread
         console.print(Text(title, style="dim"))
         console.print(sizes)
         console.print()
@@ -70,8 +71,8 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     if report.warnings:
         console.print()
     print_verdict(report, console)
-    asked = report.verdict == "fail" or report.fix is not None
-    command = next_command(report, folders=True) if asked else ""
+    stands = report.verdict == "fail" or report.fix is not None
+    command = next_command(report, folders=True) if stands else ""
     if command:
         # A command is not broken into lines: it would not survive being copied.
         line = Text.assemble(("next", "bold"), "  ", plain(command, len(command)))
