@@ -36,6 +36,7 @@ ASKED = {
     "known": ["--known", "-known.csv", "--target", "job"],
     "prior": ["--prior", "prior's.csv"],
     "sampling_fraction": ["--sampling-fraction", "0.123456789"],
+    "tolerance": ["--tolerance", "0.25"],
     "person": ["--train", "whose.csv", "--target", "job", "--person", "who is"],
     "rows_per_person": ["--rows-per-person", "3"],
     "repeats": [*PEOPLE, "--repeats", "copies"],

@@ -13,6 +13,7 @@ from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.homogeneity.attack import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
+from treeaudit.attacks.known_numbers.attack import KnownNumbers
 from treeaudit.attacks.leftovers import (
     CodeInside,
     ExactValues,
@@ -48,6 +49,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     Membership,
     Composition,
     Reconstruction,
+    KnownNumbers,
     Sensitive,
     Identifiers,
     TrainingData,

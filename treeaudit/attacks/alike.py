@@ -13,7 +13,7 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.diversity_details import Diversity, diversity_of
-from treeaudit.attacks.once import in_any_tree
+from treeaudit.attacks.once import in_any_tree, of_each_tree
 from treeaudit.attacks.stated import Stated
 from treeaudit.findings.findings import Control, Evidence, Severity
 
@@ -57,8 +57,10 @@ def alike_in(case: Case, stated: Stated) -> Alike:
     size, k = stated.size, case.k
     pure = stated.labels.distinct == 1
     held = np.where(pure, size, 0)
-    certain, once = case.table.per_tree(held), in_any_tree(case, held, stated.labels, stated.train)
-    diversity = diversity_of(case.table, stated, certain, once)
+    certain = of_each_tree(case, held, stated.labels, stated.train)
+    once = in_any_tree(case, held, stated.labels, stated.train)
+    told = of_each_tree(case, np.where(stated.labels.distinct > 0, size, 0))
+    diversity = diversity_of(told, stated, certain, once)
     parts = (
         (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
         (pure & (case.table.size >= k), f"{stated.leaves} {k} or more people"),
@@ -96,7 +98,7 @@ def _evidence(case: Case, stated: Stated, largest: npt.NDArray[np.intp]) -> tupl
     return tuple(found)
 
 
-def summary_of(found: Diversity, name: str, different: str, many: bool) -> str:
+def summary_of(found: Diversity, name: str, different: str, trees: str = "") -> str:
     """Say in one sentence whose value follows.
 
     Parameters
@@ -107,13 +109,14 @@ def summary_of(found: Diversity, name: str, different: str, many: bool) -> str:
         What the column is called.
     different
         What people of a leaf have where none follows.
-    many
-        Whether there are several trees.
+    trees
+        ``many``, or which of several trees is told of; empty where there is one.
     """
     people, leaves, share = found.homogeneous_people, found.homogeneous_leaves, found.certain_share
     if not leaves:
-        return f"Every leaf holds people with different {different}."
-    if many:
+        whose = f" of {trees}" if trees not in ("", "many") else ""
+        return f"Every leaf{whose} holds people with different {different}."
+    if trees == "many":
         return (
             f"In {leaves:,} leaves everybody has the same {name}; "
             f"in the worst tree that is {share:.1%} of the people drawn for it. Different people "
@@ -121,5 +124,6 @@ def summary_of(found: Diversity, name: str, different: str, many: bool) -> str:
         )
     one = leaves.one if leaves == 1 else leaves.many
     who = people.one if people == 1 else people.many
-    told = f"The {name} of {people:,} {who} ({share:.1%}) is certain"
+    whose = f"In {trees} the" if trees else "The"
+    told = f"{whose} {name} of {people:,} {who} ({share:.1%}) is certain"
     return f"{told}: {leaves:,} {one} of one {name}."

@@ -37,6 +37,7 @@ __all__ = [
     "Sensitive",
     "Target",
     "Test",
+    "Tolerance",
     "Train",
     "Verbose",
     "distinct",
@@ -186,6 +187,14 @@ SamplingFraction = Annotated[
     _PEOPLE(
         help="Share of the population that is in the training data: risks outside it.",
         metavar="SHARE",
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    _KNOWS(
+        help="How far a predicted number may be off to count as known (unless told: 1 % of its "
+        "standard deviation).",
+        metavar="NUMBER",
     ),
 ]
 PolicyName = Annotated[

@@ -31,6 +31,7 @@ from treeaudit.cli.options import (
     Sensitive,
     Target,
     Test,
+    Tolerance,
     Train,
     Verbose,
 )
@@ -49,6 +50,7 @@ def scan(
     sensitive: Sensitive = None,
     known: Known = None,
     prior: PriorShares = None,
+    tolerance: Tolerance = None,
     sampling_fraction: SamplingFraction = None,
     person: Person = None,
     rows_per_person: RowsPerPerson = None,
@@ -103,6 +105,7 @@ def scan(
         sensitive=tuple(sensitive or ()),
         known=known,
         prior=prior,
+        tolerance=tolerance,
         fraction=sampling_fraction,
         person=person,
         rows_per_person=rows_per_person,

@@ -19,6 +19,7 @@ OPTIONS = {
     "target": "--target",
     "sensitive": "--sensitive",
     "prior": "--prior",
+    "tolerance": "--tolerance",
     "fraction": "--sampling-fraction",
     "person": "--person",
     "rows_per_person": "--rows-per-person",
@@ -62,7 +63,7 @@ class Request:
         Which model of the file, and the largest file; see `treeaudit.load`.
     train, test, known, prior
         Tables of people and of public shares: paths, or objects from Python.
-    target, sensitive, fraction, person, rows_per_person, repeats, seed
+    target, sensitive, tolerance, fraction, person, rows_per_person, repeats, seed
         As in `treeaudit.scan`.
     policy
         A name, the path of a TOML file, or a `Policy`.
@@ -89,6 +90,7 @@ class Request:
     sensitive: tuple[str, ...] = ()
     known: object = None
     prior: object = None
+    tolerance: float | None = None
     fraction: float | None = None
     person: str | None = None
     rows_per_person: int | None = None

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
+from treeaudit.attacks.composition.scope import not_applicable
 from treeaudit.attacks.reconstruction.checking import checked_on
 from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
 from treeaudit.attacks.reconstruction.view import view
@@ -42,6 +43,13 @@ def _needless(forest: Forest) -> str | None:
         return "not applicable: a single tree says no more than its leaves (TA101, TA102)"
     if forest.schema.classes is None:
         return "not applicable: the leaves hold no labels"
+    if forest.answers == "sum":
+        return not_applicable(forest)
+    if forest.records_are == "bootstrap" and not any(x.kind == "seeds" for x in forest.leftovers):
+        return (
+            "not applicable: nobody tells who was drawn for which tree, so that all trees make "
+            "nothing certain that one does not (labels they give back: TA106)"
+        )
     return None
 
 
