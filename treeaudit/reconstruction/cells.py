@@ -196,7 +196,8 @@ def _route(cells: Cells, trees: Coded) -> tuple[Wide, Wide]:
             found_node.append(node[~inner])
             at, node = at[inner], node[inner]
         # All children of a node ask about one variable.
-        place = trees.row[trees.child[0][node]] * n + at
+        asked = trees.child[0][node]
+        place = trees.row[asked] * n + at
         held = sets[:, 0][place] if simple else None
         some_at, some_node = [], []
         for child in trees.child:
@@ -209,7 +210,7 @@ def _route(cells: Cells, trees: Coded) -> tuple[Wide, Wide]:
             elif not cells.layout.n_sets:
                 passes = _overlap(low, high, place, trees, into)
             else:
-                number = trees.number[into]
+                number = trees.number[asked]
                 a, b = np.flatnonzero(~number), np.flatnonzero(number)
                 passes = np.empty(len(into), dtype=np.bool_)
                 passes[a] = _share(sets, place[a], trees, into[a])
