@@ -1,6 +1,6 @@
 """The finding about one sort of leftovers: what was found, how bad it is, what was not seen."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol
 
 from treeaudit.attacks.case import Case
@@ -64,7 +64,10 @@ def beside(attack: Sorts, case: Case, clear: str) -> Finding | Skipped:
     found = [one for one in leftovers.found if one.kind in grades]
     hiding = frozenset() if "calls" in grades else _BLIND - set(grades)
     needed = (*grades, *sorted(hiding))
-    missing = [kind for kind in needed if kind not in leftovers.looked_for]
+    # What a first round tells of labels is held against those (TA102), and missed there.
+    missing = [
+        kind for kind in needed if kind not in leftovers.looked_for and kind != "first-round-counts"
+    ]
     blind = [one.where for one in leftovers.found if one.kind in hiding]
     unseen = (*_listed(missing), *blind)
     if not found and unseen:
@@ -95,7 +98,7 @@ def _listed(kinds: Iterable[Kind]) -> tuple[str, ...]:
     return tuple(_NAMES[kind] for kind in kinds)
 
 
-def _reason(case: Case, missing: list[Kind], blind: list[str]) -> str:
+def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
     """Say what was not looked at, and what to do."""
     if not case.forest.leftovers.looked_for:
         return "nobody looked: the model was put together in Python; scan the file it is written to"

@@ -18,10 +18,13 @@ def no_labels(forest: Forest) -> str | None:
     """Say that a model holds no labels of its people: it predicts a number; None for others."""
     if forest.schema.classes is None:
         return "not applicable: the model predicts a number and holds no labels"
+    asked = forest.leftovers.looked_for
     # A random forest of a boosting library holds labels in every tree.
     sums = forest.answers == "sum" and not grown_at_once(forest)
     sums = sums and any(tree.n_records is not None for tree in forest.trees)
     if sums and all(tree.counts is None for tree in forest.trees):
+        if asked and "first-round-counts" not in asked:
+            return None
         return "not applicable: its trees add up numbers and hold no labels"
     return None
 

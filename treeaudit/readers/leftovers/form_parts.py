@@ -42,6 +42,7 @@ _KEYS: Keys = {
     **_each("format version counts_are records_are n_records single_precision answers", _SHORT),
     "counts_reason": _is_sentence,
     "class_weights": None,
+    "tree_classes": None,
     "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
     "privacy": {
         **_each("epsilon delta budget neighbours variant not_private", _SHORT),
