@@ -64,10 +64,7 @@ def beside(attack: Sorts, case: Case, clear: str) -> Finding | Skipped:
     found = [one for one in leftovers.found if one.kind in grades]
     hiding = frozenset() if "calls" in grades else _BLIND - set(grades)
     needed = (*grades, *sorted(hiding))
-    # What a first round tells of labels is held against those (TA102), and missed there.
-    missing = [
-        kind for kind in needed if kind not in leftovers.looked_for and kind != "first-round-counts"
-    ]
+    missing = [kind for kind in needed if kind not in leftovers.looked_for]
     blind = [one.where for one in leftovers.found if one.kind in hiding]
     unseen = (*_listed(missing), *blind)
     if not found and unseen:
