@@ -3,8 +3,12 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.strategies import forests
@@ -151,3 +155,38 @@ def test_a_cell_of_exactly_k_people_is_not_small() -> None:
     assert (enough.smallest_cell, enough.small_cell_leaves) == (5, 0)
     small = run(leaves([[5, 10], [7, 4]])).details
     assert (small.small_cell_leaves, small.small_cell_people) == (1, 11)
+
+
+def test_labels_of_several_outputs_are_not_passed_over() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 3))
+    both = np.column_stack([x[:, 0] > 0, x[:, 1] > 0])
+    report = ta.scan(DecisionTreeClassifier(min_samples_leaf=20).fit(x, both))
+    states = {check.name: (check.status, check.reason) for check in report.checks}
+    told = ("skipped", "the model predicts several outputs")
+    assert states["max-certain-share"] == states["max-nearly-certain-share"] == told
+    assert report.verdict == "review"
+
+
+def test_draws_of_a_vote_are_no_people() -> None:
+    x, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(3, max_depth=3, random_state=0)
+    policy = ta.Policy(name="one", values={"min-entropy-l": 1.0})
+    for members, measured, verdict in (
+        ([("tree", DecisionTreeClassifier(max_depth=3)), ("forest", forest)], "draws", "review"),
+        ([("tree", DecisionTreeClassifier(max_depth=3, random_state=0))], "people", "pass"),
+    ):
+        report = ta.scan(VotingClassifier(members).fit(x, y), policy=policy)
+        assert report["TA102"].details.measured_on == measured
+        assert report.verdict == verdict
+
+
+def test_one_person_of_many_records_stands_alone_against_nine() -> None:
+    """Nine persons say yes once each, the tenth says no nine times: who knows one knows all."""
+    rows = pd.DataFrame({"x": np.zeros(18), "who": [*range(9), *[9] * 9]})
+    rows["label"] = ["yes"] * 9 + ["no"] * 9
+    tree = DecisionTreeClassifier().fit(rows[["x"]], rows.label)
+    assert ta.scan(tree)["TA102"].details.nearly_certain_people == 0
+    report = ta.scan(tree, train=rows, person="who")
+    assert report["TA102"].details.nearly_certain_people == 10
+    assert report["TA103"].people == 9

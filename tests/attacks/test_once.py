@@ -1,5 +1,7 @@
 """People counted once over all trees: literal numbers, and by scikit-learn and numpy alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,9 @@ from sklearn.ensemble._forest import _generate_sample_indices
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.attacks.once import in_any_tree
+from treeaudit.attacks.once import in_any_tree, of_each_tree
 from treeaudit.people.records import read_records
+from treeaudit.table.persons import in_persons
 
 
 def stump(at: float, low: int, high: int) -> ta.Tree:
@@ -154,3 +157,32 @@ def test_random_people_never_disclose_more_than_the_best(seed) -> None:
         random = np.array(details.share_certain_random_known) * details.people_countable
         assert (random <= best + 1e-9).all()
         assert random[0] == pytest.approx(best[0])
+
+
+def test_persons_are_followed_over_leaves_and_trees() -> None:
+    """Ten rows of five persons; 0 and 1 end on both sides of the first question."""
+    values, persons = np.arange(1, 11), np.array([0, 1, 2, 2, 0, 1, 3, 3, 4, 4], dtype=np.int32)
+    forest = forest_of(stump(4.5, 4, 6), stump(6.5, 6, 4), n_records=10)
+    asked = case(forest, values)
+    train = replace(asked.train, persons=persons)
+    table = in_persons(asked.table, train.node, persons, train.labels)
+    asked = replace(asked, table=table, train=train)
+    assert table.size.tolist() == [3, 4, 3, 2]
+    every = in_any_tree(asked, table.size)
+    assert (every.worst, every.low, every.high, every.among) == (5, 5, 5, 5)
+    threes = in_any_tree(asked, np.where(table.size == 3, 3, 0))
+    assert (threes.worst, threes.low, threes.high) == (3, 3, 3)
+    assert of_each_tree(asked, table.size).tolist() == [5, 5]
+
+
+def test_of_a_draw_persons_are_no_more_than_end_there() -> None:
+    """Of six rows of three persons the first leaf drew two: of one person, or of two."""
+    values, persons = np.arange(1, 7), np.array([0, 0, 1, 2, 2, 2], dtype=np.int32)
+    forest = forest_of(stump(3.5, 2, 3), n_records=6, records_are="bootstrap")
+    asked = case(forest, values)
+    train = replace(asked.train, persons=persons)
+    table = in_persons(asked.table, train.node, persons, train.labels)
+    asked = replace(asked, table=table, train=train)
+    assert table.size.tolist() == [1, 1]
+    once = in_any_tree(asked, np.where(table.leaf == 1, table.size, 0))
+    assert (once.low, once.high) == (1, 2)

@@ -294,7 +294,7 @@ def bagged(**parameters):
 
 
 def saved_again(model, path):
-    return ta.load(ta.save(ta.load(model), path / "again.json"))
+    return ta.load(ta.save(ta.load(model), path / "again.treeaudit.json"))
 
 
 def test_writing_a_model_anew_clears_nothing(tmp_path) -> None:

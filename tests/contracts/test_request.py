@@ -45,6 +45,7 @@ ASKED = {
     "attack": ["--attack", "TA102", "--attack", "ta101"],
     "select": ["two.pkl", "--select", "['b']"],
     "max_bytes": ["--max-bytes", "1234567"],
+    "seconds": ["--attack", "TA108", "--seconds", "3.5"],
     "seed": [*PEOPLE, "--test", "te st.csv", "--seed", "7"],
 }
 """What each option that is part of the question is tried with; without a model: ``m.pkl``."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.diversity_details import Diversity, diversity_of
-from treeaudit.attacks.once import in_any_tree
+from treeaudit.attacks.once import in_any_tree, of_each_tree
 from treeaudit.attacks.stated import Stated
 from treeaudit.findings.findings import Control, Evidence, Severity
 
@@ -57,8 +57,10 @@ def alike_in(case: Case, stated: Stated) -> Alike:
     size, k = stated.size, case.k
     pure = stated.labels.distinct == 1
     held = np.where(pure, size, 0)
-    certain, once = case.table.per_tree(held), in_any_tree(case, held, stated.labels, stated.train)
-    diversity = diversity_of(case.table, stated, certain, once)
+    certain = of_each_tree(case, held, stated.labels, stated.train)
+    once = in_any_tree(case, held, stated.labels, stated.train)
+    told = of_each_tree(case, np.where(stated.labels.distinct > 0, size, 0))
+    diversity = diversity_of(told, stated, certain, once)
     parts = (
         (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
         (pure & (case.table.size >= k), f"{stated.leaves} {k} or more people"),

@@ -70,6 +70,8 @@ class Case:
     guess
         Gives the label probabilities of ``test`` as guessed without the model,
         shape ``(n_test, n_classes)``; None where there is no ``test`` with labels.
+    seconds
+        How long an attack that could go on for ever may take.
     progress
         Called with what is being done, steps done and steps in all.
     """
@@ -86,6 +88,7 @@ class Case:
     tolerance: float | None = None
     fraction: float | None = None
     guess: Callable[[], Float] | None = None
+    seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
 
     def people(self, role: Literal["train", "test"]) -> Records:

@@ -6,13 +6,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.stated import Stated
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
-from treeaudit.table.table import Table
 
 __all__ = ["Diversity", "diversity_of", "measures", "worst_of"]
 
@@ -62,17 +61,15 @@ class Diversity(Details):
 _LEAST = ("distinct_l", "entropy_l")
 
 
-def diversity_of(
-    table: Table, stated: Stated, certain: npt.NDArray[np.int64], once: InAnyTree
-) -> Diversity:
+def diversity_of(told: Wide, stated: Stated, certain: Wide, once: InAnyTree) -> Diversity:
     """Put together what the leaves say of a column.
 
     Parameters
     ----------
-    table
-        The leaves.
+    told
+        Shape ``(n_trees,)``: people in leaves that say something of it.
     stated
-        What they say.
+        What the leaves say.
     certain
         Shape ``(n_trees,)``: people in leaves of one value.
     once
@@ -80,10 +77,9 @@ def diversity_of(
     """
     labels = stated.labels
     trees = [tree for tree in labels.trees if tree is not None]
-    total = table.per_tree(np.where(labels.distinct > 0, stated.size, 0))
-    share = Share(float((certain / np.maximum(total, 1)).max()))
-    if len(total) == 1:
-        share = Share.of(int(certain[0]), int(total[0]))
+    share = Share(float((certain / np.maximum(told, 1)).max()))
+    if len(told) == 1:
+        share = Share.of(int(certain[0]), int(told[0]))
     return Diversity(
         homogeneous_leaves=People(int((labels.distinct == 1).sum()), "leaf", "leaves"),
         homogeneous_people=once.worst,

@@ -12,17 +12,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.arrays import Wide
+from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.stated import Codes
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Finding
-from treeaudit.findings.numbers import People
+from treeaudit.findings.numbers import People, Share
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
 
-__all__ = ["InAnyTree", "at_most", "in_any_tree", "share_at_most", "share_told", "told"]
+__all__ = [
+    "InAnyTree",
+    "at_most",
+    "in_any_tree",
+    "of_each_tree",
+    "share_at_most",
+    "share_told",
+    "told",
+    "worst_share",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +62,7 @@ class InAnyTree(Details):
     @property
     def share(self) -> float:
         """The share of people that it is at most."""
-        return self.high / self.among if self.among else 0.0
+        return min(1.0, self.high / self.among) if self.among else 0.0
 
     @property
     def told(self) -> str:
@@ -79,59 +88,102 @@ def in_any_tree(
         What the leaves say and what each training person has, where only those
         are meant who have what their leaf says most often; None where all are.
     """
-    table, forest = case.table, case.forest
-    each = table.per_tree(held)
+    table, forest, train = case.table, case.forest, case.train
+    each = of_each_tree(case, held, labels, code)
     tree, total = int(each.argmax()), int(each.sum())
-    largest, apart = int(table.per_tree(table.size).max()), forest.records_are == "disjoint"
+    largest = int(of_each_tree(case, table.size).max())
     known = table.n_people
     if known is None:
         known = largest if forest.records_are == "all" else None
-    if case.train is not None:
-        known = len(case.train)
+    if train is not None and not table.in_persons:
+        known = len(train)
+    # Records are in one of these trees, persons may be in several.
+    apart = forest.records_are == "disjoint" and not table.in_persons
     low = total if apart else int(each[tree])
     high = total if known is None else max(min(total, known), low)
-    if low < high and case.train is not None and forest.counts_are != "noisy":
+    if (
+        train is not None
+        and forest.counts_are != "noisy"
+        and (low < high or train.persons is not None)
+    ):
         fewest, most = _followed(
             case, held, np.argsort(-each, kind="stable").tolist(), labels, code
         )
+        if table.in_persons and train.persons is not None:
+            # A leaf that saw a draw is counted in the fewest persons it can hold.
+            high = len(train) if known is None else known
         low, high = max(low, fewest), max(low, fewest, min(high, most))
+    among = max(largest, high) if known is None else known
     return InAnyTree(
         tree=tree,
         worst=People(int(each[tree])),
         low=People(low),
         high=People(high),
-        among=People(largest if known is None else known),
+        among=People(among),
     )
+
+
+def of_each_tree(
+    case: Case, held: Wide, labels: Labels | None = None, code: Codes | None = None
+) -> Wide:
+    """Return how many different people some leaves of each tree mean, shape ``(n_trees,)``.
+
+    A record is in one leaf of a tree; a person may be in several, and is followed there:
+    no fewer are meant, where a tree saw a draw. See `in_any_tree`.
+    """
+    if case.train is None or case.train.persons is None or case.forest.counts_are == "noisy":
+        return case.table.per_tree(held)
+    trees = range(case.forest.n_trees)
+    return np.array([_followed(case, held, [tree], labels, code)[0] for tree in trees])
+
+
+def worst_share(case: Case, chosen: Flag) -> Share:
+    """Return the share of the people of a tree who are in some leaves, of the worst tree."""
+    size = case.table.size
+    people, every = of_each_tree(case, np.where(chosen, size, 0)), of_each_tree(case, size)
+    if len(every) == 1:
+        return Share.of(int(people[0]), int(every[0]))
+    return Share(float((people / np.maximum(every, 1)).max()))
 
 
 def _followed(
     case: Case, held: Wide, trees: Sequence[int], labels: Labels | None, code: Codes | None
 ) -> tuple[int, int]:
-    """Follow the training people through all trees; no fewer and no more than these are meant."""
+    """Follow the training people through some trees; no fewer and no more than these are meant."""
     table, train = case.table, case.people("train")
-    certain, possible = np.zeros((2, len(train)), dtype=np.bool_)
+    person = np.arange(len(train)) if train.persons is None else train.persons.astype(np.int64)
+    certain, possible = np.zeros((2, int(person.max()) + 1), dtype=np.bool_)
     open_leaves = []
     for tree in trees:
         rows = table.rows_of(tree)
         if not held[rows].any():
             continue
         at = table.positions(tree, train.node[:, tree])
-        inside = (at >= 0) & (held[at] > 0)
+        inside = np.flatnonzero((at >= 0) & (held[at] > 0))
+        pair = (at[inside] - rows.start) * len(certain) + person[inside]
+        other = np.zeros(len(pair), np.bool_)
         if labels is not None and code is not None:
-            inside &= labels.top[at] == code
-        who = np.flatnonzero(inside)
-        leaf = at[who] - rows.start
+            other = labels.top[at[inside]] != code[inside]
+        kept, mixed = pair[~other], np.zeros(0, np.int64)
+        if train.persons is not None:
+            # Of a person with several labels in a leaf none follows, unless one record was drawn.
+            kept, mixed = np.unique(kept), pair[other]
+            if case.forest.records_are == "all":
+                kept, mixed = np.setdiff1d(kept, mixed), mixed[:0]
+        leaf, who = np.divmod(kept, len(certain))
         here = np.bincount(leaf, minlength=rows.stop - rows.start)
-        whole = here[leaf] <= held[rows][leaf]
+        whole = (here[leaf] <= held[rows][leaf]) & ~np.isin(kept, mixed)
         possible[who] = True
         certain[who[whole]] = True
         if not whole.all():
             open_leaves.append((held[rows], who[~whole], leaf[~whole]))
     # Of a leaf that holds some of those who end there: as many as it holds beyond those who
     # are counted already. What it may hold is then taken, so that nobody counts twice.
-    taken, more = certain.copy(), 0
+    taken, more, first = certain.copy(), 0, np.zeros(len(certain), dtype=np.int64)
     for size, who, leaf in open_leaves:
-        counted = np.bincount(leaf[taken[who]], minlength=len(size))
+        # A person may end in several of these leaves, and counts in the first.
+        first[who[::-1]] = leaf[::-1]
+        counted = np.bincount(leaf[taken[who] | (leaf > first[who])], minlength=len(size))
         ends = np.bincount(leaf, minlength=len(size)) > 0
         beyond = np.where(ends, np.maximum(size - counted, 0), 0)
         more += int(beyond.sum())

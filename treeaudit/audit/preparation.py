@@ -11,6 +11,7 @@ import numpy.typing as npt
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive.column import check_columns
 from treeaudit.audit.counting import Counted, check_request, counted
+from treeaudit.audit.routing import with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
@@ -73,6 +74,8 @@ def prepare(
         # Whose rows they are tells better, where it is known.
         unseen, said = (unseen, []) if request.person in unseen.frame.columns else (kept, said)
     unverified = "" if trained is None else verify(forest, trained)
+    if trained is not None:
+        forest = with_people(forest, trained)
     tables = {"train": trained, "test": unseen, "known": people(request.known, "known")}
     table = measure(forest, step)
     silent = table.n_silent
@@ -92,6 +95,7 @@ def prepare(
         table=one.table,
         k=policy.k,
         seed=request.seed,
+        seconds=request.seconds,
         train=trained,
         test=unseen,
         known=one.tables["known"],

@@ -38,6 +38,7 @@ def scan(
     policy: str | os.PathLike[str] | Policy = "default",
     baseline: str | os.PathLike[str] | None = None,
     attacks: Sequence[str] | None = None,
+    seconds: float = 10.0,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
@@ -87,6 +88,9 @@ def scan(
     attacks
         Ids of the attacks to run; all of them unless told. A check whose
         attack did not run is never passed.
+    seconds
+        How long an attack that could go on for ever may take (TA108): where that was not
+        enough, its check does not pass.
     seed
         Of every random choice.
     progress
@@ -135,6 +139,7 @@ def scan(
             policy=policy,
             baseline=baseline,
             attacks=None if attacks is None else tuple(attacks),
+            seconds=seconds,
             seed=seed,
         ),
         progress,
@@ -176,6 +181,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 
     case, counted, unverified = prepare(forest, request, policy, progress)
+    forest = case.forest
     results: list[Finding | Skipped] = []
     refused = list(offered.refused if request.attacks is None else ())
     for done, attack in enumerate(chosen, start=1):

@@ -31,6 +31,7 @@ __all__ = [
     "Repeats",
     "RowsPerPerson",
     "SamplingFraction",
+    "Seconds",
     "Seed",
     "Select",
     "Sensitive",
@@ -225,6 +226,15 @@ Attacks = Annotated[
         "--attack",
         help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
         metavar="ID",
+    ),
+]
+Seconds = Annotated[
+    float,
+    typer.Option(
+        help="How long an attack that could go on for ever may take (TA108).",
+        metavar="S",
+        min=0,
+        rich_help_panel="Attacks",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")]

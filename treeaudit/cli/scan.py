@@ -25,6 +25,7 @@ from treeaudit.cli.options import (
     Repeats,
     RowsPerPerson,
     SamplingFraction,
+    Seconds,
     Seed,
     Select,
     Sensitive,
@@ -63,6 +64,7 @@ def scan(
     acro: Acro = None,
     form: Form = "text",
     release_safe: ReleaseSafe = False,
+    seconds: Seconds = 10.0,
     seed: Seed = 0,
     exit_zero: ExitZero = False,
     force: Force = False,
@@ -111,6 +113,7 @@ def scan(
         policy=policy,
         baseline=baseline,
         attacks=tuple(attack) if attack else None,
+        seconds=seconds,
         seed=seed,
     )
     with progress_bar(model, quiet=quiet) as progress:

@@ -27,10 +27,13 @@ OPTIONS = {
     "policy": "--policy",
     "baseline": "--baseline",
     "attacks": "--attack",
+    "seconds": "--seconds",
     "seed": "--seed",
 }
 """The option of the command line for each field but the model, in the order of printing."""
 
+_UNSAID: dict[str, object] = {"sensitive": (), "seconds": 10.0, "seed": 0}
+"""Fields that are not printed where they hold this."""
 _LOADING = ("select", "max_bytes")
 _FILES = frozenset({"model", "train", "test", "known", "prior", "baseline"})
 
@@ -66,6 +69,8 @@ class Request:
         A name, the path of a TOML file, or a `Policy`.
     attacks
         Ids of the attacks to run; None for all of them.
+    seconds
+        How long an attack that could go on for ever may take.
 
     Examples
     --------
@@ -93,6 +98,7 @@ class Request:
     policy: str | os.PathLike[str] | Policy = "default"
     baseline: str | os.PathLike[str] | None = None
     attacks: tuple[str, ...] | None = None
+    seconds: float = 10.0
     seed: int = 0
 
     def kept(self) -> "Request":
@@ -173,7 +179,7 @@ class Request:
 
     def _asks(self, field: str) -> bool:
         value = getattr(self, field)
-        return bool(value) if field in ("sensitive", "seed") else value is not None
+        return bool(value != _UNSAID[field]) if field in _UNSAID else value is not None
 
     def _names_file(self, field: str) -> bool:
         return field in _FILES or (field == "policy" and str(self.policy).endswith(".toml"))

@@ -36,6 +36,11 @@ class Unit:
         return self.by not in ("record", "people")
 
     @property
+    def spread(self) -> bool:
+        """Whether a person may be in several leaves of a tree."""
+        return self.by in ("person", "rows-per-person")
+
+    @property
     def most(self) -> int:
         """The most records of one person, as far as it is known."""
         return self.most_records or self.rows_per_person or 1

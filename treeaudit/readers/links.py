@@ -213,7 +213,7 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
     once = np.zeros(n, dtype=np.bool_)
     in_order = True
     for child in (left, right):
-        in_order = in_order and not np.any(child <= inner)
+        in_order = in_order and not (child <= inner).any()
         exists = not len(inner) or (child.max() < n and child.min() > 0)
         if ordered and not (exists and in_order):
             raise ReadError(

@@ -53,6 +53,7 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     sizes = _group_sizes(report, console.width)
     if sizes is not None:
         title = "people per leaf, all trees" if _many(report) else "people per leaf"
+        title += "; a person counts in every leaf with a record of theirs" * report.unit.spread
         console.print(Text(title, style="dim"))
         console.print(sizes)
         console.print()

@@ -65,7 +65,7 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
     -----
     A leaf is certain where all its records have one label. A person with several
     labels in a leaf has none of them for certain: ``majority`` counts the persons
-    with no other label, which is who falls when the rest are known, and ``fewest``
+    with no other label, which is who falls when the ``others`` are known, and ``fewest``
     whoever has the label at all. In shares everybody counts once, spread over
     their records.
     """
@@ -121,7 +121,7 @@ def counted_tree(table: Table, index: int) -> Tree:
     return replace(tree, n_records=people)
 
 
-_CHANGED = ("majority", "fewest", "share")
+_CHANGED = ("majority", "fewest", "others", "share", "top")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -142,7 +142,9 @@ class _Said:
 
     majority: Float
     fewest: Float
+    others: Float
     share: Float
+    top: Wide
     spread: Float
 
 
@@ -181,9 +183,12 @@ def _said(held: _Held, label: Codes, n: int) -> _Said:
     part = records / held.records[pair]
     spread = np.bincount(cell, part, n * classes).reshape(shape).astype(np.float64)
     people = np.maximum(np.bincount(held.leaf, minlength=n), 1)
+    majority = only.max(axis=1).astype(np.float64)
     return _Said(
-        majority=only.max(axis=1).astype(np.float64),
+        majority=majority,
         fewest=np.where(have > 0, have, np.inf).min(axis=1),
+        others=people - majority,
+        top=only.argmax(axis=1),
         share=spread.max(axis=1) / people,
         spread=spread[have.any(axis=1)][:, have.any(axis=0)],
     )
@@ -203,6 +208,7 @@ def _bounded(table: Table, size: Wide, most: Wide) -> Labels | None:
         every,
         majority=np.where(np.isnan(every.majority), np.nan, size - needed),
         fewest=np.ceil(every.fewest / most),
+        others=np.ceil(every.others / most),
     )
 
 

@@ -199,3 +199,21 @@ def test_a_forest_that_was_repaired_leaf_by_leaf_does_not_pass(policy, tmp_path)
     assert report.verdict == "fail"
     assert report["TA106"].details.joint > 0.95
     assert report["TA106"].details.rarest_joint > 0.9 > report["TA106"].details.rarest_own
+
+
+@pytest.mark.parametrize("weight", ["balanced", "balanced_subsample", {0: 1, 1: 6}])
+def test_class_weights_hide_no_labels(weight) -> None:
+    """How frequent each label is undoes them: the file says no less than one without weights."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(300, 6))
+    y = (x[:, 0] + rng.normal(size=300) > 1.2).astype(int)
+    for given in (weight, None):
+        model = RandomForestClassifier(40, min_samples_leaf=8, random_state=0, class_weight=given)
+        model.fit(x, y).set_params(random_state=None)
+        for tree in model.estimators_:
+            tree.random_state = None
+        report = ta.scan(model, train=(x, y), policy=ONE, attacks=["TA106"])
+        details = report["TA106"].details
+        assert details.joint > 0.95
+        assert details.excess > 0.05
+        assert report.verdict == "fail"

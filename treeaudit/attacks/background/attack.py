@@ -29,7 +29,7 @@ from treeaudit.attacks.background.view import view
 from treeaudit.attacks.case import Case, Need, evidence, looked_at, severity_of_share, unseen_trees
 from treeaudit.attacks.control import lowered
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.once import at_most, in_any_tree, told
+from treeaudit.attacks.once import at_most, in_any_tree, of_each_tree, told
 from treeaudit.attacks.sensitive.checks import no_labels
 from treeaudit.attacks.stated import Codes
 from treeaudit.findings.checks import Rule
@@ -109,24 +109,25 @@ class Background:
         needed = np.where(countable, size - others, self.most_known + 1)
         inside = needed <= self.most_known
         leaves = np.bincount(needed[inside], minlength=self.most_known + 1)
+        said = table.labels, _labels(case)
         by_one, by_most = (
-            in_any_tree(case, np.where(needed <= r, others, 0), table.labels, _labels(case))
-            for r in (1, self.most_known)
+            in_any_tree(case, np.where(needed <= r, others, 0), *said) for r in (1, self.most_known)
         )
         tree = by_one.tree if by_one.worst else by_most.tree
         if by_one.worst:
             # Of trees alike in the end, the one in which most people fall.
-            told = table.per_tree(np.where(needed <= 1, others, 0))
-            fall = table.per_tree(np.where(needed == 1, others, 0))
-            tree = int(np.lexsort((fall, told))[-1])
+            told, before = (
+                of_each_tree(case, np.where(needed <= r, others, 0), *said) for r in (1, 0)
+            )
+            tree = int(np.lexsort((told - before, told))[-1])
             by_one = replace(by_one, tree=tree)
-        mine = table.rows_of(tree)
-        falls = np.bincount(
-            needed[mine][inside[mine]],
-            weights=others[mine][inside[mine]],
-            minlength=self.most_known + 1,
-        )
-        curve, total = np.cumsum(falls).astype(np.int64), int(size[mine].sum())
+        mine = np.zeros(len(table), dtype=np.bool_)
+        mine[table.rows_of(tree)] = True
+        curve = np.array([
+            of_each_tree(case, np.where(mine & (needed <= r), others, 0), *said)[tree]
+            for r in range(self.most_known + 1)
+        ])  # fmt: skip
+        total = int(of_each_tree(case, np.where(mine, size, 0))[tree])
         fallen = None if case.known is None else taken_out(case, case.known)
         inferred = None
         if case.prior is not None:
@@ -157,22 +158,20 @@ class Background:
             prior=None if inferred is None else inferred.details,
         )
         worst = positions[np.argsort(-majority[positions], kind="stable")]
-        rows, controls, said = (
-            evidence(case, worst),
-            [control],
-            [_summary(case, tree, curve.tolist(), unknown)],
-        )
+        rows, controls = evidence(case, worst), [control]
+        sentences = [_summary(case, tree, curve.tolist(), unknown)]
         for more in (fallen, inferred):
             if more is not None:
-                rows, said = (*more.evidence, *rows), [*said, more.summary]
+                rows = (*more.evidence, *rows)
+                sentences.append(more.summary)
                 controls += more.controls
         return Finding(
             id=self.id,
             title=self.title,
             severity=severity,
             leaves=int(leaves[1]),
-            people=int(falls[1]),
-            summary=" ".join(said),
+            people=int(curve[1] - curve[0]),
+            summary=" ".join(sentences),
             looked=looked_at("class counts of the leaves", case, labels=True),
             unseen=(*unseen, _not_people(unknown, case)) if unknown else unseen,
             details=details,

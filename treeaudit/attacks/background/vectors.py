@@ -80,7 +80,8 @@ def vectors_of(table: Table, tree: int | None = None) -> Vectors:
     """Return the count vectors of all leaves whose counts are people; of one tree where it is told.
 
     The largest class tells the counts of a leaf of at most two labels; the
-    trees are only looked at again where a leaf holds three.
+    trees are only looked at again where a leaf holds three. Of one tree in
+    persons these are left out: its class counts are records.
 
     Examples
     --------
@@ -100,6 +101,8 @@ def vectors_of(table: Table, tree: int | None = None) -> Vectors:
     largest = labels.majority[few].astype(np.int64)
     parts = _of_two(largest, size[few])
     many = np.flatnonzero(known & (labels.distinct > 2))
+    if tree is not None and table.in_persons:
+        many = many[:0]
     for _, here in table.by_tree(many):
         people = table.people(many[here])
         parts.append(distinct_vectors(people[~np.isnan(people).any(axis=1)]))

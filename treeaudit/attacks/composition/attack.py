@@ -85,7 +85,8 @@ class Composition:
         "attacker, who knows which leaves everybody ends in, solves the equations of all trees "
         "together for the labels of single people.",
         assumes="the attacker has the file and knows the features of everybody in the training "
-        "data, but nobody's label and not who was drawn into which tree",
+        "data and how frequent each label is, but nobody's label and not who was drawn into which "
+        "tree",
         remedy="release fewer trees, or trees with larger leaves; rounding shares, or keeping only "
         "the label of each leaf, takes little away",
         limit="one way to solve the equations, by least squares: another may find more; seeds that "
@@ -106,7 +107,7 @@ class Composition:
         Skipped where nothing was given back and not everything could be used.
         """
         forest, train = case.forest, case.people("train")
-        said = said_by(forest)
+        said = said_by(forest, _frequent(forest, train))
         unseen = _unseen(forest, said)
         if not said.told.any():
             reason = "trees together were not judged: the file tells nothing of its leaves"
@@ -175,6 +176,14 @@ def _draws_known(forest: Forest) -> bool:
     """Tell whether what a leaf says is true of exactly the people who end in it."""
     counted = forest.counts_are in ("exact", "likely") or forest.schema.classes is None
     return forest.records_are == "all" and counted
+
+
+def _frequent(forest: Forest, train: Records) -> Float | None:
+    """Return how frequent each label is, which is public; None where leaves say it of people."""
+    classes = forest.schema.classes
+    if classes is None or forest.counts_are == "noisy" or _draws_known(forest):
+        return None
+    return np.bincount(train.known_labels, minlength=len(classes)) / len(train)
 
 
 def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:

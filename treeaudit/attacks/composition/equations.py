@@ -51,8 +51,16 @@ class Said:
         return node[:, : len(self.start) - 1] + self.start[:-1]
 
 
-def said_by(forest: Forest) -> Said:
+def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     """Return what the leaves say of labels, or of the number that the model predicts.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    frequent
+        Shape ``(n_classes,)``: how frequent each label is, if that is known. Class weights, and
+        draws by them, make rare labels more frequent in a tree: that is undone.
 
     Examples
     --------
@@ -66,7 +74,7 @@ def said_by(forest: Forest) -> Said:
     n_classes = len(forest.schema.classes or ())
     parts, told = [], []
     for tree in forest.trees:
-        parts.append(_mean(tree, n_classes))
+        parts.append(_mean(tree, n_classes, frequent))
         told.append(tree.is_leaf & _tells(tree))
     mean, tells = np.concatenate(parts), np.concatenate(told)
     start = np.cumsum([0, *map(len, parts)])
@@ -79,9 +87,13 @@ def said_by(forest: Forest) -> Said:
     return Said(kind="labels" if only else "shares", start=start, mean=mean, told=tells)
 
 
-def _mean(tree: Tree, n_classes: int) -> Float:
+def _mean(tree: Tree, n_classes: int, frequent: Float | None) -> Float:
     if n_classes:
-        shares = node_shares(tree, n_classes)
+        weights = None
+        if tree.counts is not None and frequent is not None:
+            here = np.maximum(tree.counts, 0)[tree.is_leaf].sum(axis=0)
+            weights = tuple((frequent / np.where(here > 0, here, 1)).tolist())
+        shares = node_shares(tree, n_classes, weights)
         return shares[:, 1:] if n_classes == 2 else shares
     value = np.zeros(tree.n_nodes) if tree.value is None else tree.value
     return value[:, None]

@@ -23,14 +23,23 @@ from treeaudit.attacks.diversity_details import measures
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.homogeneity.view import view
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.once import at_most, in_any_tree, share_at_most, share_told, told
+from treeaudit.attacks.once import (
+    at_most,
+    in_any_tree,
+    of_each_tree,
+    share_at_most,
+    share_told,
+    told,
+    worst_share,
+)
 from treeaudit.attacks.sensitive.checks import DIVERSITY, no_labels
 from treeaudit.attacks.stated import label_of
 from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
+from treeaudit.model.tree import Tree
 from treeaudit.table.labels import nearly_certain
 
 __all__ = ["Homogeneity"]
@@ -138,7 +147,7 @@ class Homogeneity:
                 small_cell_people=_people(case, small),
                 nearly_certain_leaves=_leaves(nearly),
                 nearly_certain_people=once.worst,
-                nearly_certain_share=_share(case, nearly),
+                nearly_certain_share=worst_share(case, nearly),
                 nearly_certain_in_any_tree=once,
                 measured_on=_measured_on(case),
             ),
@@ -159,18 +168,9 @@ def _leaves(chosen: npt.NDArray[np.bool_]) -> People:
     return People(int(chosen.sum()), "leaf", "leaves")
 
 
-def _share(case: Case, chosen: npt.NDArray[np.bool_]) -> Share:
-    """Return the share of the people of a tree in some leaves, of the worst tree."""
-    table = case.table
-    people, every = table.per_tree(np.where(chosen, table.size, 0)), table.per_tree(table.size)
-    if len(every) == 1:
-        return Share.of(int(people[0]), int(every[0]))
-    return Share(float((people / np.maximum(every, 1)).max()))
-
-
 def _people(case: Case, chosen: npt.NDArray[np.bool_]) -> People:
     """Return the people of some leaves, of the tree that has the most."""
-    return People(int(case.table.per_tree(np.where(chosen, case.table.size, 0)).max()))
+    return People(int(of_each_tree(case, np.where(chosen, case.table.size, 0)).max()))
 
 
 def _without_counts(case: Case) -> tuple[str, ...]:
@@ -182,9 +182,21 @@ def _without_counts(case: Case) -> tuple[str, ...]:
 
 def _measured_on(case: Case) -> Literal["people", "draws", "weight"]:
     """Say what the class shares are shares of."""
-    if case.forest.counts_are not in ("exact", "likely"):
+    forest = case.forest
+    if forest.counts_are not in ("exact", "likely"):
         return "weight"
-    return "draws" if case.forest.records_are == "bootstrap" else "people"
+    drawn = forest.records_are == "bootstrap"
+    # Of trees of several kinds some may have seen draws: these are more than the people.
+    if forest.records_are == "unknown":
+        drawn = any(_draws(tree) for tree in forest.trees)
+    return "draws" if drawn else "people"
+
+
+def _draws(tree: Tree) -> bool:
+    if tree.counts is None or tree.n_records is None:
+        return False
+    leaves = tree.is_leaf
+    return bool(tree.counts[leaves].sum() != tree.n_records[leaves].sum())
 
 
 def _per_tree(case: Case, found: Alike) -> tuple[Mapping[str, Any], ...]:

@@ -16,7 +16,8 @@ _DRAWS = "its class counts are draws, in which a person counts as often as they 
 
 def no_labels(forest: Forest) -> str | None:
     """Say that a model holds no labels of its people: it predicts a number; None for others."""
-    if forest.schema.classes is None:
+    number = forest.answers in ("path", "leaf") or forest.trees[0].value is not None
+    if forest.schema.classes is None and number:
         return "not applicable: the model predicts a number and holds no labels"
     asked = forest.leftovers.looked_for
     # A random forest of a boosting library holds labels in every tree.

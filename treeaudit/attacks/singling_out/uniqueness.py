@@ -12,6 +12,7 @@ Sweeney (2002), k-anonymity.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,15 @@ from treeaudit.arrays import Flag
 from treeaudit.attacks.case import Case, Need, evidence, looked_at, smallest, unseen_trees
 from treeaudit.attacks.control import MEMORY, leaf_control, lowered
 from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.once import at_most, in_any_tree, share_at_most, share_told, told
+from treeaudit.attacks.once import (
+    at_most,
+    in_any_tree,
+    of_each_tree,
+    share_at_most,
+    share_told,
+    told,
+    worst_share,
+)
 from treeaudit.attacks.singling_out.contribution import contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails, group_sizes
 from treeaudit.attacks.singling_out.population import (
@@ -164,11 +173,11 @@ class Uniqueness:
             below_k_in_any_tree=small_once,
             k=k,
             min_leaf=People(least),
-            group_sizes=group_sizes(size, case.table.per_tree),
+            group_sizes=group_sizes(size, partial(of_each_tree, case)),
             prosecutor_risk=Share(1 / least),
             marketer_risk=Share(len(size) / total),
             trees_that_do_not_tell=case.table.n_silent,
-            below_k_share=Share(_share(case, small)),
+            below_k_share=worst_share(case, small),
             residual_degrees_of_freedom=degrees_of_freedom(case.forest, case.table),
             risks=risks(case),
             population=population(case),
@@ -209,22 +218,19 @@ def _summary(details: UniquenessDetails, many: bool) -> str:
     return f"{alone} alone in a leaf; {people:,} are in leaves of fewer than {k}."
 
 
-def _share(case: Case, small: Flag) -> float:
-    """Return the share of people in small leaves, in the worst tree."""
-    table = case.table
-    people = table.per_tree(np.where(small, table.size, 0))
-    return float((people / np.maximum(table.per_tree(table.size), 1)).max())
-
-
 def _per_tree(case: Case, alone: Flag, small: Flag) -> tuple[Mapping[str, Any], ...]:
     table = case.table
     unique, leaves = table.per_tree(alone), table.per_tree(small)
-    people = table.per_tree(np.where(small, table.size, 0))
+    people = of_each_tree(case, np.where(small, table.size, 0))
+    single = of_each_tree(case, np.where(alone, table.size, 0))
     # A tree that does not tell has no leaves here; reduceat would look into the next tree.
     told = np.flatnonzero(np.diff(table.start))
     least = np.minimum.reduceat(table.size, table.start[told])
-    columns = (told, unique[told], leaves[told], people[told], least)
-    names = ("tree", "unique_leaves", "below_k_leaves", "below_k_people", "min_leaf")
+    columns = (told, unique[told], single[told], leaves[told], people[told], least)
+    names = (
+        *("tree", "unique_leaves", "unique_people", "below_k_leaves", "below_k_people"),
+        "min_leaf",
+    )
     return tuple(
         dict(zip(names, row, strict=True))
         for row in zip(*(column.tolist() for column in columns), strict=True)

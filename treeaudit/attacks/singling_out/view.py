@@ -7,7 +7,6 @@ from treeaudit.attacks.showing import headline_tree, in_any, of_tree, where
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails
 from treeaudit.attacks.singling_out.population import Population, Risks
-from treeaudit.findings.checks import epsilon
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Agreeing, People, Phrase, Prose, Share, Strong, say
 from treeaudit.findings.report import Report
@@ -29,7 +28,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     many = report.forest.n_trees > 1
     alone_once, below_once = details.unique_in_any_tree, details.below_k_in_any_tree
     once, tree = alone_once if alone_once.worst else below_once, headline_tree(report)
-    alone = of_tree(result, tree, "unique_leaves", details.unique_people)
+    alone = of_tree(result, tree, "unique_people", details.unique_people)
     below = of_tree(result, tree, "below_k_people", details.below_k_people)
     small = details.below_k_leaves if many else details.below_k_people
     noun = ("leaves", "leaves") if many else ("", "")
@@ -58,7 +57,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
 
 
 def _untold(report: Report) -> Phrase:
-    bound = epsilon([], report.forest)
+    bound = report.epsilon
     if isfinite(bound):
         return say(
             "What this file can give away about any one person is bounded by {}, by its own "

@@ -19,8 +19,10 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.lightgbm_first import first_counts, first_round
+from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
+from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
 from treeaudit.readers.limits import Most, clean
@@ -85,6 +87,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
             library="LightGBM",
             library_version=booster.version,
             parameters=_parameters(booster),
+            stored=StoredBooster(document=booster),
         ),
         warnings=tuple(_warnings(booster, trees, names)),
         leftovers=Leftovers(
@@ -92,8 +95,9 @@ def to_forest(booster: Booster, source: Source) -> Forest:
                 *_leftovers(booster),
                 *first_counts(first),
                 *category_names("pandas_categorical", booster.pandas),
-                *row_seed("parameters.bagging_seed", sampled),
+                *row_seed("parameters.bagging_seed", sampled and _tells_seed(booster)),
                 *booster.unseen,
+                *unexplained_numbers(trees, booster),
             ),
             looked_for=KINDS - _not_asked(booster, asked, trees),
         ),
@@ -127,6 +131,10 @@ def _sampled(parameters: Mapping[str, str] | None) -> bool:
         stated.get(share, "1") not in ("1", "1.0") and stated.get(often, "0") != "0"
         for share, often in _SAMPLED
     )
+
+
+def _tells_seed(booster: Booster) -> bool:
+    return any(name.endswith("seed") for name in booster.parameters or ())
 
 
 def _records(

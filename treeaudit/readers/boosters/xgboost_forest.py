@@ -11,6 +11,7 @@ from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
+from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
@@ -80,6 +81,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
             library="XGBoost",
             library_version=booster.version,
             parameters=booster.parameters,
+            stored=StoredBooster(document=document),
         ),
         warnings=tuple(_warnings(booster, trees, found, n_categories)),
         leftovers=Leftovers(
