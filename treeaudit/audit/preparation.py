@@ -74,12 +74,16 @@ def prepare(
         # Whose rows they are tells better, where it is known.
         unseen, said = (unseen, []) if request.person in unseen.frame.columns else (kept, said)
     unverified = "" if trained is None else verify(forest, trained)
+    silent = 0
     if trained is not None:
-        forest = with_people(forest, trained)
+        routed_forest = with_people(forest, trained)
+        if routed_forest is not forest:
+            silent = sum(tree.n_records is None for tree in forest.trees)
+        forest = routed_forest
     tables = {"train": trained, "test": unseen, "known": people(request.known, "known")}
     table = measure(forest, step)
-    silent = table.n_silent
-    if trained is not None and silent:
+    if trained is not None and table.n_silent:
+        silent = table.n_silent
         table = routed(table, trained.node)
     if table.tells_people and silent:
         said.append(

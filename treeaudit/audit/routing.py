@@ -15,18 +15,20 @@ __all__ = ["with_people"]
 def with_people(forest: Forest, train: Records) -> Forest:
     """Return a model in which trees that tell no sizes hold the training people who end there.
 
-    Whoever knows everybody's features sees the same groups. Where a tree was grown on a draw,
-    fewer are behind what its leaves say, but nobody can tell which.
+    It stays as it is where some of them may have been left out: nothing shows that every tree
+    saw everybody.
 
     Parameters
     ----------
     train
         Routed through the model.
     """
-    silent = [tree.n_records is None for tree in forest.trees]
-    if not any(silent) or forest.privacy is not None:
-        return forest
     trees, node = forest.trees, train.node
+    told = [None if tree.n_records is None else int(tree.n_records[0]) for tree in trees]
+    silent = [one is None for one in told]
+    everybody = forest.records_are == "all" or set(told) == {None, len(node)}
+    if not any(silent) or not everybody or forest.privacy is not None:
+        return forest
 
     def counted(i: int) -> Tree:
         tree = trees[i]
