@@ -120,6 +120,7 @@ class Homogeneity:
         counted = ~np.isnan(labels.fewest)
         nearly = (labels.distinct > 0) & nearly_certain(labels.share, labels.others, case.k)
         once = in_any_tree(case, np.where(nearly, size, 0))
+        lacking = in_any_tree(case, np.where(ruled_out, size, 0))
         small = counted & (labels.fewest < case.k)
         leaves, people = found.diversity.homogeneous_leaves, found.diversity.homogeneous_people
         return Finding(
@@ -137,8 +138,8 @@ class Homogeneity:
                 dominant_leaves=_leaves(dominated),
                 dominant_people=_people(case, dominated),
                 absent_class_leaves=_leaves(ruled_out),
-                absent_class_people=_people(case, ruled_out),
-                absent_class_in_any_tree=in_any_tree(case, np.where(ruled_out, size, 0)),
+                absent_class_people=lacking.worst,
+                absent_class_in_any_tree=lacking,
                 smallest_cell=People(int(labels.fewest.min())) if counted.all() else None,
                 small_cell_leaves=_leaves(small),
                 small_cell_people=_people(case, small),
