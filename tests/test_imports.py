@@ -19,7 +19,7 @@ FLOORS: list[set[str]] = [
     {"arrays", "errors", "version", "stats", "input", "output", "rendered"},
     {"model"},
     {"dp", "readers", "people", "table"},
-    {"writers", "defenses", "findings"},
+    {"writers", "defenses", "findings", "reconstruction"},
     {"attacks", "trainers"},
     {"audit"},
     {"repair", "comparison"},

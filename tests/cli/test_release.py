@@ -77,9 +77,20 @@ def test_what_cannot_be_is_said_in_one_sentence(folder, words, sentence) -> None
 def test_a_model_without_a_form_of_its_own_names_the_way_that_works(folder) -> None:
     from sklearn.ensemble import StackingClassifier
 
-    stack = StackingClassifier([("a", DecisionTreeClassifier(max_depth=2))], cv=2)
-    stack.final_estimator = LogisticRegression()
+    tree = DecisionTreeClassifier(max_depth=2)
+    stack = StackingClassifier([("a", tree)], tree, cv=2)
     (folder / "s.pkl").write_bytes(pickle.dumps(stack.fit(X, Y)))
-    assert "(-o model.json)" in run("release", "s.pkl", "-o", "c.pkl").stderr
-    assert run("release", "s.pkl", "-o", "model.json").returncode in (0, 1, 3)
-    assert ta.load("model.json").n_trees == 1
+    assert "(-o model.treeaudit.json)" in run("release", "s.pkl", "-o", "c.pkl").stderr
+    assert run("release", "s.pkl", "-o", "model.treeaudit.json").returncode in (0, 1, 3)
+    assert ta.load("model.treeaudit.json").n_trees == 1
+
+
+def test_a_stack_is_released_in_its_place(folder) -> None:
+    from sklearn.ensemble import StackingClassifier
+
+    tree = DecisionTreeClassifier(max_depth=2)
+    stack = StackingClassifier([("a", tree)], LogisticRegression(), cv=2).fit(X, Y)
+    (folder / "s.pkl").write_bytes(pickle.dumps(stack))
+    assert run("release", "s.pkl", "-o", "c.pkl").returncode in (0, 1, 3)
+    again = pickle.loads((folder / "c.pkl").read_bytes())
+    assert np.array_equal(again.predict_proba(X), stack.predict_proba(X))

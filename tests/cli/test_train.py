@@ -102,6 +102,11 @@ def test_what_is_not_private_is_said(confirmed, monkeypatch) -> None:
         ("-o m.json", "treeaudit schema DATA drafts one"),
         ("--schema from-data -o m.json", "--target"),
         ("--schema schema.toml -o people.csv.json --epsilon -1", "epsilon is -1.0"),
+        ("--schema schema.toml -o m.json --person id", "say with rows_per_person"),
+        ("--schema schema.toml -o m.json --rows-per-person 2", "fit was not told"),
+        ("--schema schema.toml -o m.json --person who --rows-per-person 2", "no column 'who'"),
+        ("--schema schema.toml -o m.json --person age --rows-per-person 2", "describes 'age'"),
+        ("--schema schema.toml -o m.json --set rows_per_person=2", "an option of its own"),
     ],
 )
 def test_what_cannot_be_meant(confirmed, monkeypatch, arguments, says) -> None:
@@ -110,6 +115,19 @@ def test_what_cannot_be_meant(confirmed, monkeypatch, arguments, says) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("treeaudit: ")
     assert says in done.stderr
+
+
+@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+def test_a_person_is_protected(confirmed, monkeypatch, trainer) -> None:
+    monkeypatch.chdir(confirmed)
+    done = run(
+        *"train people.csv --epsilon 0.5 --schema schema.toml -o model.json".split(),
+        *("--algorithm", trainer.algorithm, "--person", "id", "--rows-per-person", 3),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "claim: epsilon 0.5 (add-remove) for a person, at most 3 rows, of which 0" in done.stdout
+    privacy = ta.load(confirmed / "model.json").privacy
+    assert (privacy["unit"], privacy["rows_per_person"]) == ("person, at most 3 rows", 3)
 
 
 def test_nothing_is_overwritten(confirmed) -> None:

@@ -36,6 +36,7 @@ ASKED = {
     "known": ["--known", "-known.csv", "--target", "job"],
     "prior": ["--prior", "prior's.csv"],
     "sampling_fraction": ["--sampling-fraction", "0.123456789"],
+    "tolerance": ["--tolerance", "0.25"],
     "person": ["--train", "whose.csv", "--target", "job", "--person", "who is"],
     "rows_per_person": ["--rows-per-person", "3"],
     "repeats": [*PEOPLE, "--repeats", "copies"],
@@ -44,6 +45,7 @@ ASKED = {
     "attack": ["--attack", "TA102", "--attack", "ta101"],
     "select": ["two.pkl", "--select", "['b']"],
     "max_bytes": ["--max-bytes", "1234567"],
+    "seconds": ["--attack", "TA108", "--seconds", "3.5"],
     "seed": [*PEOPLE, "--test", "te st.csv", "--seed", "7"],
 }
 """What each option that is part of the question is tried with; without a model: ``m.pkl``."""

@@ -44,6 +44,8 @@ def test_parallel_is_the_largest_and_sequential_the_sum() -> None:
         {"budget": "1/0"},
         {"queries": 3},
         {"variant": None},
+        {"budget": "1e999999999"},
+        {"budget": "1" + "0" * 390},
     ],
 )
 def test_what_is_no_ledger_is_refused(damage) -> None:

@@ -7,6 +7,7 @@ import types
 import pytest
 
 import treeaudit as ta
+from tests.ledgers import ledger_of
 from treeaudit.attacks import ATTACKS, all_checks
 from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.judging import check_names, verdict_of
@@ -111,7 +112,7 @@ def test_verdicts(figure_3, values, results, verdict) -> None:
 def test_a_model_that_claims_epsilon(figure_3) -> None:
     import dataclasses
 
-    private = dataclasses.replace(figure_3, privacy={"epsilon": 0.5})
+    private = dataclasses.replace(figure_3, counts_are="noisy", privacy=ledger_of(0.5))
     assert verdict({"max-epsilon": 1.0}, [], private) == "pass"
     assert verdict({"max-epsilon": 0.1}, [], private) == "fail"
 
@@ -123,10 +124,13 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-unique-people", "fail"),
         ("max-certain-share", "skipped"),
         ("max-nearly-certain-share", "skipped"),
-        ("max-joint-label-excess", "pass"),  # one tree
+        ("max-known-number-share", "pass"),  # labels
+        ("max-certified-people", "pass"),  # one tree
+        ("max-joint-label-excess", "pass"),
         ("max-joint-one-label-excess", "pass"),
         ("max-identifying-features", "skipped"),
         ("max-training-rows-inside", "skipped"),
+        ("max-exact-values", "skipped"),
         ("max-calls", "skipped"),
         ("max-unexplained-bytes", "skipped"),
     ]
@@ -372,9 +376,12 @@ def test_no_check_passes_when_its_attack_was_skipped_or_not_run(figure_3, name) 
         trees=figure_3.trees * 2,
         schema=dataclasses.replace(figure_3.schema, classes=None),
     )
-    # What cannot apply to one of them applies to the other.
+    forest = dataclasses.replace(figure_3, trees=figure_3.trees * 2)
+    # What cannot apply to one of them applies to another.
     asked = rule.rule.needless
-    model = next(one for one in (regressor, figure_3) if asked is None or asked(one) is None)
+    model = next(
+        one for one in (regressor, figure_3, forest) if asked is None or asked(one) is None
+    )
     skipped = [ta.Skipped(id=i, title="x", reason="not possible") for i in rule.attacks]
     for results in (skipped, []):
         (check,), verdict = judge(policy, results, model)
@@ -392,8 +399,10 @@ def test_a_sensitive_column_counts_like_the_label(figure_3) -> None:
 
 def test_labels_are_only_asked_for_where_there_are_any(figure_3) -> None:
     policy = ta.Policy(name="mine", values={"max-certain-share": 0.01})
+    (tree,) = figure_3.trees
+    values = dataclasses.replace(tree, counts=None, value=np.zeros(tree.n_nodes))
     regressor = dataclasses.replace(
-        figure_3, schema=dataclasses.replace(figure_3.schema, classes=None)
+        figure_3, trees=(values,), schema=dataclasses.replace(figure_3.schema, classes=None)
     )
     (check,), verdict = judge(policy, [MISSING], regressor)
     assert verdict == "pass"

@@ -5,6 +5,7 @@ are doubled, numbers spelled in other ways. The answers of the trees that were a
 those of the library, but for one constant where boosting begins.
 """
 
+import contextlib
 import io
 import random
 import re
@@ -16,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz import oracle_exchange as exchange
 from tests.fuzz.model_text import BAD, mutate
 from tests.fuzz.oracle import (
     Sifted,
@@ -217,6 +219,10 @@ FORMATS: dict[str, tuple[Any, Any]] = {
     "xgboost": (_json, _xgboost),
     "lightgbm": (_lines, _lightgbm),
     "skops": (_zipped, _skops),
+    "ubjson": (exchange.ubjson, _xgboost),
+    "lightgbm-json": (_json, exchange.lightgbm_json),
+    "onnx": (exchange.onnx_changed, exchange.onnx),
+    "pmml": (exchange.pmml_changed, exchange.pmml),
 }
 """What changes a file of each library, and what loads it there and compares."""
 
@@ -262,6 +268,9 @@ def _trained() -> dict[str, list[bytes]]:
         made["skops"] = [skops.io.dumps(model.fit(x, y)) for model in models]
     except ImportError:
         pass
+    for form, write in exchange.GENUINE.items():
+        with contextlib.suppress(ImportError):
+            made[form] = write(x, y)
     return made
 
 
@@ -292,10 +301,20 @@ def fuzz(inputs: Iterable[object], seed: int, keep: Path | None = None) -> Sifte
     return outcomes + told[0], findings | told[1]
 
 
+_OF_FORMATS = {
+    "xgboost-json": "xgboost",
+    "xgboost-ubjson": "ubjson",
+    "lightgbm-text": "lightgbm",
+    "lightgbm-json": "lightgbm-json",
+    "onnx": "onnx",
+    "pmml": "pmml",
+    "sklearn-skops": "skops",
+}
+
+
 def _compare(form: str) -> Callable[[bytes, Forest], str]:
     def compare(data: bytes, forest: Forest) -> str:
-        name = form or forest.source.format.partition("-")[0]
-        name = "skops" if name == "sklearn" else name
+        name = form or _OF_FORMATS[forest.source.format]
 
         def act(say: Callable[[str], None]) -> None:
             say("loading")

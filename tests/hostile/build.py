@@ -24,7 +24,7 @@ NODE = np.dtype(
 # The payload of every hostile file. Nothing may ever create the file it names.
 TOUCH = 'touch "$TREEAUDIT_MARKER"'
 MARK, STOP, POP, DUP = b"(", b".", b"0", b"2"
-PROTO = b"\x80\x04"
+PROTO = b"\x80\x02"
 
 
 class Code(bytes):
@@ -42,6 +42,11 @@ def _dumped(value: object) -> bytes:
     return sink.getvalue()
 
 
+def _sized(short: bytes, long: bytes, n: int) -> bytes:
+    """Return the shorter of two instructions that can tell a size or a number, with it."""
+    return short + bytes([n]) if n < 256 else long + struct.pack("<I", n)
+
+
 def push(value: Any) -> Code:
     """Return the instructions that put a value on the stack."""
     match value:
@@ -49,18 +54,20 @@ def push(value: Any) -> Code:
             return value
         case None | bool():
             return Code({None: b"N", True: b"\x88", False: b"\x89"}[value])
+        case int() if 0 <= value < 1 << 16:
+            return Code(b"K" + bytes([value]) if value < 256 else b"M" + struct.pack("<H", value))
         case int() if -(2**31) <= value < 2**31:
             return Code(b"J" + struct.pack("<i", value))
         case int():
             raw = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-            return Code(b"\x8b" + struct.pack("<i", len(raw)) + raw)
+            return Code(_sized(b"\x8a", b"\x8b", len(raw)) + raw)
         case float():
             return Code(b"G" + struct.pack(">d", value))
         case str():
             raw = value.encode("utf-8", "surrogatepass")
             return Code(b"X" + struct.pack("<I", len(raw)) + raw)
         case bytes():
-            return Code(b"B" + struct.pack("<I", len(value)) + value)
+            return Code(_sized(b"C", b"B", len(value)) + value)
         case tuple():
             return Code(MARK + b"".join(map(push, value)) + b"t")
         case list():
@@ -94,11 +101,11 @@ def built(target: Code, state: Any) -> Code:
 
 
 def put(value: Any, index: int) -> Code:
-    return Code(push(value) + b"r" + struct.pack("<I", index))
+    return Code(push(value) + _sized(b"q", b"r", index))
 
 
 def get(index: int) -> Code:
-    return Code(b"j" + struct.pack("<I", index))
+    return Code(_sized(b"h", b"j", index))
 
 
 def stored(value: Any) -> bytes:
@@ -119,6 +126,7 @@ def stump(**columns: Any) -> npt.NDArray[np.void]:
         "right_child": [2, -1, -1],
         "feature": [0, -2, -2],
         "threshold": [0.5, -2, -2],
+        "impurity": [0.48, 0, 0],
         "n_node_samples": [5, 2, 3],
         "weighted_n_node_samples": [5, 2, 3],
     }

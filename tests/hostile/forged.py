@@ -54,7 +54,7 @@ def _line(text: str) -> bytes:
 
 def _later(first: bytes, more: bytes) -> bytes:
     """Put an object into a tuple, fetch it again and do something to it."""
-    return PROTO + MARK + first + b"r\x01\0\0\0" + get(1) + more + b"t" + STOP
+    return PROTO + MARK + first + b"q\x01" + get(1) + more + b"t" + STOP
 
 
 def _frame(content: bytes, size: int) -> bytes:
@@ -65,6 +65,12 @@ def _attribute(spelled: bytes) -> bytes:
     """Spell the name of one more attribute of a model."""
     state = push({"tree_": tree(), "classes_": np.array([0, 1]), "n_outputs_": 1})
     return PROTO + CLASSIFIER + b")\x81" + state[:-1] + spelled + b"Nub" + STOP
+
+
+def _record_with(more: dict[str, object]) -> Code:
+    fields = {"x": (dtype("f8"), 0), **more}
+    kind = dtype("V8", (3, "|", None, ("x",), fields, 8, 1, 16))
+    return from_buffer(bytes(8), kind, (1,))
 
 
 def _number(spelled: str) -> bytes:
@@ -136,7 +142,7 @@ FORGED: dict[str, tuple[bytes, str]] = {
     ),
     "state-as-a-list-of-pairs": (
         stored(built(new(named("xgboost.sklearn", "XGBClassifier")), [("a", 1), ("b", 2)])),
-        "in parts",
+        "a computed state",
     ),
     # elements late, or where they call a method
     "dictionary-filled-through-memo": (_later(b"}", push("a") + b"K\x01s"), "complete"),
@@ -308,6 +314,55 @@ FORGED: dict[str, tuple[bytes, str]] = {
         ),
         "overlap",
     ),
+    "dtype-with-titles": (
+        stored(from_buffer(bytes(8), record({"x": (dtype("f8"), 0, "Ann;33")}, 8), (1,))),
+        "record type",
+    ),
+    "dtype-with-more-fields": (
+        stored(model(x=_record_with({"Ann;33": (dtype("f8"), 0)}))),
+        "record type",
+    ),
+    "dtype-with-a-number-of-flags": (
+        stored(model(x=dtype("f8", (3, "<", None, None, None, -1, -1, 1 << 24)))),
+        "array type",
+    ),
+    "dtype-with-a-size-it-has-not": (
+        stored(model(x=dtype("f8", (3, "<", None, None, None, 333333, -1, 0)))),
+        "array type",
+    ),
+    "dtype-with-hidden-fields": (
+        stored(model(x=dtype("f8", (3, "<", None, None, {"Ann": 33}, -1, -1, 0)))),
+        "array type",
+    ),
+    "array-order-is-a-number": (
+        stored(model(x=late_array((1,), dtype("f8"), bytes(8), 1 << 60))),
+        "order",
+    ),
+    "array-announced-with-a-type": (
+        stored(
+            model(
+                x=built(
+                    call(
+                        named("numpy._core.multiarray", "_reconstruct"),
+                        named("numpy", "ndarray"),
+                        (0,),
+                        b"S333333",
+                    ),
+                    (1, (1,), dtype("f8"), False, bytes(8)),
+                )
+            )
+        ),
+        "announced",
+    ),
+    "buffer-with-an-argument-more": (
+        stored(
+            call(
+                named("numpy._core.numeric", "_frombuffer"),
+                *(bytes(8), dtype("f8"), (1,), "C", "Ann;33"),
+            )
+        ),
+        "not described",
+    ),
     "array-never-filled": (
         stored(
             model(
@@ -478,7 +533,27 @@ def _padded() -> np.ndarray[tuple[int], np.dtype[np.void]]:
 UNEXPLAINED: dict[str, tuple[bytes, int]] = {
     "a-second-pickle-behind": (stored(model()) + stored(5), len(stored(5))),
     "LONG1-with-zeros": (stored(model(max_depth=Code(b"\x8a\x05\x07\0\0\0\0"))), 4),
-    "LONG4-with-sign-bytes": (stored(model(max_depth=Code(b"\x8b\x04\0\0\0\xf0\xff\xff\xff"))), 3),
+    "LONG4-with-sign-bytes": (stored(model(max_depth=Code(b"\x8b\x04\0\0\0\xf0\xff\xff\xff"))), 7),
+    "J-for-a-byte": (stored(model(max_depth=Code(b"J\x07\0\0\0"))), 4),
+    "J-for-two-bytes": (stored(model(max_depth=Code(b"J\x07\x07\0\0"))), 4),
+    "M-for-a-byte": (stored(model(max_depth=Code(b"M\x07\0"))), 2),
+    "LONG1-for-a-byte": (b"\x80\x03" + stored(model(max_depth=Code(b"\x8a\x01\x07")))[2:], 1),
+    "LONG4-for-LONG1": (
+        stored(model(max_depth=Code(b"\x8b\x06\0\0\0\x01\x02\x03\x04\x05\x06"))),
+        4,
+    ),
+    "bytes-in-a-longer-instruction": (
+        stored(model(missing_values=Code(b"B\x04\0\0\0gini"))),
+        4,
+    ),
+    "text-in-the-longest-instruction": (
+        stored(model(criterion=Code(b"\x8d\x04\0\0\0\0\0\0\0gini"))),
+        8,
+    ),
+    "stored-by-a-longer-instruction": (
+        stored(model(criterion=Code(push("gini") + b"r\x07\0\0\0"))),
+        4,
+    ),
     "memo-number-out-of-order": (stored(model(criterion=put("gini", 0x64636261))), 4),
     "FLOAT-with-more-digits": (stored(model(min_impurity_decrease=Code(b"F0.1000\n"))), 6),
     "bytes-between-columns": (

@@ -245,6 +245,16 @@ _STATES: dict[str, Code] = {
     "scipy-runs-a-filled-set": built(_FROZEN, Code(b"\x8f(" + push(_PAIR) + b"\x90")),
     "scipy-runs-an-array": built(_FROZEN, np.array([["_parse_arg_template", "import os"]])),
     "scipy-runs-a-tuple-of-sets": built(_FROZEN, Code(b"(" + push(_PAIR) + b"\x91\x85")),
+    "scipy-runs-an-array-in-a-tuple": built(
+        _FROZEN, (np.array(["_parse_arg_template", "import os"]), ("x", 1))
+    ),
+    "scipy-runs-an-object-array-in-a-tuple": built(
+        _FROZEN, (np.array(["_parse_arg_template", "import os"], dtype=object), ("x", 1))
+    ),
+    "array-in-a-tuple-for-a-learner": built(_TREE, (np.array([("predict", 1)], "O,O"), None)),
+    "list-of-pairs-for-a-table": built(
+        new(named("pandas.core.frame", "DataFrame")), [("predict", 1), ("append", 2)]
+    ),
     "state-is-a-text": built(_TREE, "ab"),
     "state-is-a-set": built(_TREE, Code(b"(" + push(("predict", 1)) + b"\x91")),
     "slots-in-a-bunch": built(NAMESPACE, (None, _items(BUNCH, append=REPLACED))),

@@ -33,7 +33,7 @@ def test_bytes_that_change_nothing_are_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(data)
     found = [one for one in read_whole(path).leftovers.found if one.kind == "unexplained"]
-    assert [one.n for one in found if one.where.startswith("byte ")] == [n]
+    assert sum(one.n for one in found if one.where.startswith("byte ")) == n
 
 
 def test_the_collection_is_large() -> None:

@@ -290,6 +290,18 @@ def test_masked_columns_of_a_search(first, tmp_path) -> None:
     assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes > 10_000
 
 
+def test_scores_of_a_search(tmp_path) -> None:
+    model, n = search(), 400
+    splits = {f"split{i}_test_score": HIDDEN[:n, i].copy() for i in range(4)}
+    more = {f"split{i}_train_score": HIDDEN[n : 2 * n, i].copy() for i in range(4)}
+    model.cv_results_ = {"params": [{"max_depth": 3}] * n, **splits, **more}
+    report = verdict(model, tmp_path / "m.pkl")
+    assert report.verdict != "pass"
+    assert report["TA206"].details.unread_parts == 1
+    model.cv_results_ = {"params": [{"max_depth": 3}] * n, "rank_test_score": HIDDEN[:n, 0].copy()}
+    assert verdict(search(), tmp_path / "m.pkl")["TA206"].status == "clear"
+
+
 def test_missing_numbers_are_not_sorted(tmp_path) -> None:
     model = piped(QuantileTransformer(n_quantiles=50))
     model.steps[0][1].quantiles_ = _MISSING
@@ -298,10 +310,15 @@ def test_missing_numbers_are_not_sorted(tmp_path) -> None:
 
 def test_keys_in_bundles_of_bundles(tmp_path) -> None:
     parts = {f"p{i}": dict.fromkeys(_KEYS[32 * i : 32 * i + 32]) for i in range(32)}
-    for hidden in (parts,):
-        model = DecisionTreeClassifier(max_leaf_nodes=4).fit(X, np.where(Y, "yes", "no"))
-        found = verdict({"model": model, "more": hidden}, tmp_path / "m.pkl")["TA206"]
-        assert found.details.unexplained_bytes > 1_000
+    labels = np.where(Y, "yes", "no")
+    for hidden in (parts, {"rows": labels.tolist()}):
+        model = DecisionTreeClassifier(max_leaf_nodes=4).fit(X, labels)
+        report = verdict({"model": model, "more": hidden}, tmp_path / "m.pkl")
+        assert report.verdict == "fail"
+        if hidden is parts:
+            assert report["TA206"].details.unexplained_bytes > 1_000
+        else:
+            assert report["TA202"].details.people > 1_000
 
 
 def _with(model, **more):

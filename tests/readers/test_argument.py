@@ -83,7 +83,7 @@ def test_the_modules_are_few_enough_to_review() -> None:
     assert {"pickle_vm", "names", "states", "construct", "opcodes"} <= set(REACHED)
     assert {"companions", "known_names", "listed_names"} <= set(REACHED)
     # Tables of numbers and of names, and the words for what is left over, are no code to follow.
-    told = ("limits", "known_names", "listed_names", "unexplained")
+    told = ("limits", "known_names", "listed_names", "unexplained", "skops_parts")
     code = [name for name in REACHED if name not in told]
     lines = sum(len(FILES[name].read_text().splitlines()) for name in code)
     assert lines < 4550

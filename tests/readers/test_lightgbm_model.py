@@ -96,7 +96,13 @@ def check(booster, forest: Forest, data=X, people: str = "exact") -> None:
     if tree.value is not None:
         truth = booster.predict(grid, raw_score=True).reshape(len(grid), -1)
         np.testing.assert_allclose(margin, truth, atol=1e-9)
-    assert forest.counts_are == "absent"
+    assert forest.counts_are in ("absent", "likely")
+    first = forest.trees[0]
+    if forest.counts_are == "likely":
+        assert first.counts is not None
+        there = np.bincount(ours[: len(data), 0], weights=BINARY, minlength=first.n_nodes)
+        assert first.counts[first.leaves, 1].tolist() == there[first.leaves].tolist()
+    assert all(tree.counts is None for tree in forest.trees[1:])
     assert not forest.single_precision
 
 
@@ -123,6 +129,9 @@ def test_agrees_with_lightgbm(objective, data, more) -> None:
         check(booster, forest, data)
         assert forest.source.format == form
         assert forest.source.library_version == "v4"
+        # The JSON form does not tell how the model was trained.
+        plain = objective == "binary" and form != "lightgbm-json" and not more
+        assert (forest.counts_are == "likely") >= plain
         known = ("unknown", None) if form == "lightgbm-json" else ("all", N)
         assert (forest.records_are, forest.n_records) == known
 
@@ -143,6 +152,7 @@ def test_drawn_rows_are_never_called_all(more) -> None:
         check(booster, forest, people="drawn")
         assert (forest.records_are, forest.n_records) == ("unknown", None)
         assert "drawn" in forest.counts_reason
+        assert forest.counts_are == "absent"
 
 
 @pytest.mark.parametrize(

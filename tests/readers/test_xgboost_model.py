@@ -87,8 +87,14 @@ def check(booster, forest: Forest, people: bool | None = True, sampled: bool = F
         first = outputs * parallel
         assert all(told) if "squared" in forest.source.estimator else sum(told) == first
     if people is False:
+        assert forest.counts_are == "absent"
         assert "no counts" in forest.counts_reason
-    assert forest.counts_are == "absent"
+    assert forest.counts_are in ("absent", "likely")
+    for i, tree in enumerate(forest.trees):
+        if tree.counts is not None and not sampled:
+            there = np.bincount(ours[:, i], weights=BINARY, minlength=tree.n_nodes)[tree.leaves]
+            assert tree.counts[tree.leaves, 1].tolist() == there.tolist()
+            assert i < parallel
     assert forest.single_precision
 
 

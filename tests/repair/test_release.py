@@ -34,6 +34,10 @@ TABLE = pd.DataFrame(X, columns=list("abcd"))
 CSV = TABLE.to_csv()
 
 
+class Own(DecisionTreeClassifier):
+    """A class that only this file knows."""
+
+
 def attribute(value, name="note_"):
     made = copy.deepcopy(TREE)
     setattr(made, name, value)
@@ -201,9 +205,16 @@ def test_a_failure_of_leftovers_alone_points_to_release() -> None:
 
 
 @pytest.mark.libraries
-def test_what_cannot_be_written_promises_nothing() -> None:
+def test_a_booster_is_released_in_its_pickle() -> None:
     xgb = pytest.importorskip("xgboost")
     model = xgb.XGBClassifier(n_estimators=2, max_depth=2).fit(X, Y)
+    model.note_ = TREE
+    report = with_fix(ta.scan(model))
+    assert (report.fix.by, report.fix.suffix) == ("release", ".pkl")
+
+
+def test_what_cannot_be_written_promises_nothing() -> None:
+    model = Own(max_leaf_nodes=8, min_samples_leaf=100).fit(X, Y)
     model.note_ = TREE
     report = with_fix(ta.scan(model))
     assert report.fix is None

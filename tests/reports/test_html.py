@@ -126,7 +126,10 @@ def test_nothing_found():
 
 def test_a_model_that_predicts_a_number():
     model = flat([1, 30], classes=None, counts_are="absent", counts_reason="it predicts a number")
-    assert headline(model) == "Anyone who can read this file can single out 1 person."
+    assert headline(model) == (
+        "Anyone who can read this file can single out 1 person, and knows the number of 1 person "
+        "exactly."
+    )
     text = page_of(model).text
     assert "predicted value" in text
     assert "SKIPPED" in text

@@ -12,13 +12,17 @@ from treeaudit.reports.private import spent
 LEDGER = {
     "epsilon": 1.0,
     "neighbours": "add-remove",
+    "unit": "record",
+    "variant": "sound",
+    "budget": "1",
+    "public": [],
     "not_private": False,
     "reasons": [],
     "queries": [
         {"name": "splits", "mechanism": "permute-and-flip", "epsilon": "1/4", "asked": 2,
-         "composition": "sequential"},
+         "composition": "sequential", "sensitivity": "1"},
         {"name": "leaf counts", "mechanism": "discrete Laplace", "epsilon": "1/2", "asked": 8,
-         "composition": "parallel"},
+         "composition": "parallel", "sensitivity": "1"},
     ],
 }  # fmt: skip
 
@@ -45,20 +49,20 @@ def test_epsilon_neighbours_and_ledger_are_shown() -> None:
     page, text = render(report, "html"), render(report, "text")
     for part in (
         "claims epsilon 1",
-        "epsilon 1 for one person more or less (add-remove), a claim of the file, not tested",
+        "epsilon 1 for one record more or less (add-remove), a claim of the file, not tested",
         "0.5 on splits (permute-and-flip); 0.5 on leaf counts (discrete Laplace)",
         "bounded by <b>epsilon 1</b>",
     ):
         assert part in page
     assert "No differential privacy follows from it" not in page
-    assert "epsilon 1 for one person more or less (add-remove)" in text
+    assert "epsilon 1 for one record more or less (add-remove)" in text
     assert "     0.5  leaf counts (discrete Laplace)" in text
 
 
 def test_what_is_not_private_is_not_said_to_be_bounded() -> None:
     forest = private(not_private=True, reasons=["a seed was given"])
     page = render(ta.scan(forest, policy="private"), "html")
-    assert "not private: a seed was given (epsilon 1 for one person more or less" in page
+    assert "not private: a seed was given (epsilon 1 for one record more or less" in page
     assert "No differential privacy follows from it" in page
     assert "bounded by" not in page
 

@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
+from tests.ledgers import ledger_of
 from tests.reports.test_html import small_and_large
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.reports import to_text
@@ -104,7 +105,7 @@ def test_a_private_model_is_held_against_its_epsilon() -> None:
         trees=(leaf,),
         schema=schema,
         counts_are="label-only",
-        privacy={"epsilon": 0.5},
+        privacy=ledger_of(0.5),
         leftovers=Leftovers(looked_for=KINDS),
     )
     text = " ".join(str(ta.scan(model)).split())

@@ -109,7 +109,7 @@ def test_the_published_choice_is_not_private(case, with_one, with_two, loss) -> 
     assert np.log(one / two) == pytest.approx(loss, abs=0.12)
 
 
-def test_the_sound_choice_is_asked_at_twice_the_units() -> None:
+def test_the_sound_choice_has_a_sensitivity_of_two_people() -> None:
     X, y = people(3000)
     model = dpdf(epsilon=9.0, max_depth=3).fit(X, y)
     ledger = model.privacy_
@@ -120,7 +120,7 @@ def test_the_sound_choice_is_asked_at_twice_the_units() -> None:
     assert {q.epsilon for q in asked} == {each}
     splits = [q for q in asked if "splits" in q.name]
     assert {q.mechanism for q in splits} == {"permute-and-flip"}
-    assert {q.sensitivity for q in splits} == {Fraction(2 * UNIT)}
+    assert {q.sensitivity for q in splits} == {2}
     # Three levels of nodes, two of splits, at most.
     assert len([q for q in asked if q.name.startswith("tree 1")]) <= 5
     assert "tree 1: splits of level 3" not in {q.name for q in asked}

@@ -16,6 +16,8 @@ from benchmarks.private_trees_data import read_table, splits
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp.entropy import Seeded
+from treeaudit.dp.mechanisms import IMPOSSIBLE
+from treeaudit.dp.rational import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.dp.scores import UNIT
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
@@ -23,7 +25,7 @@ from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
 from treeaudit.trainers.private_tree_greedy import _depth
 from treeaudit.trainers.pruning import calibrated, gini_pruned, pessimistically_pruned, settled
-from treeaudit.trainers.splits import NORM, UNAVAILABLE, available, score_level
+from treeaudit.trainers.splits import NORM, available, score_level
 from treeaudit.trainers.training_rows import read_rows
 
 
@@ -60,17 +62,20 @@ def test_what_is_asked_is_what_the_ledger_says(asked, neighbours, half) -> None:
     levels = [f"splits of level {i}" for i in (1, 2, 3)]
     assert names == ["people", *levels, "leaf counts"]
     size, *splits, leaves = asked
-    assert size == ("count", 1, Fraction(1, 100) / half)
+    assert size == ("count", 1, dyadic(Fraction(1, 100) / half, FINEST_COUNT))
     on_splits = Fraction(1, 2) * (1 - Fraction(2, 100) - Fraction(3, 10))
     n_leaves = len(model.forest_.trees[0].leaves)
-    assert leaves == ("count", 2 * n_leaves, Fraction(15, 100) / half)
+    assert leaves == ("count", 2 * n_leaves, dyadic(Fraction(15, 100) / half, FINEST_COUNT))
     for level, ((kind, n, rate), query) in enumerate(zip(splits, ledger.queries[1:4], strict=True)):
         each = on_splits * 2**level / 7
-        assert (kind, n, rate) == ("choose", query.asked, each / (NORM.sensitivity(1) * half))
+        exact = each / (NORM.sensitivity(1) * half)
+        assert (kind, n, rate) == ("choose", query.asked, dyadic(exact, FINEST_CHOICE))
         assert (query.epsilon, query.composition) == (each, "parallel")
+        assert query.used == rate * NORM.sensitivity(1) * half < each
+        assert query.sensitivity == half
     (published,) = tree(variant="published").fit(X, y).privacy_.queries[1:2]
     assert published.mechanism == "exponential mechanism"
-    assert published.sensitivity == 2 * NORM.sensitivity(1)
+    assert published.sensitivity == 2
 
 
 def test_what_no_level_needs_goes_to_the_leaves() -> None:
@@ -197,7 +202,7 @@ def test_scores_by_hand() -> None:
     assert found[3:6].tolist() == with_rest
     # A part more costs one.
     assert found[6] == pytest.approx((apart - 1) * UNIT, abs=2)
-    assert found[7:].tolist() == [UNAVAILABLE] * 2
+    assert found[7:].tolist() == [IMPOSSIBLE] * 2
 
 
 def test_categories_that_are_settled_are_not_asked_again() -> None:

@@ -13,6 +13,7 @@ from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.homogeneity.attack import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
+from treeaudit.attacks.known_numbers.attack import KnownNumbers
 from treeaudit.attacks.leftovers import (
     CodeInside,
     ExactValues,
@@ -23,6 +24,7 @@ from treeaudit.attacks.leftovers import (
 from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.needs import run_attack
 from treeaudit.attacks.offered import Offered, search
+from treeaudit.attacks.reconstruction.attack import Reconstruction
 from treeaudit.attacks.sensitive.attack import Sensitive
 from treeaudit.attacks.singling_out.uniqueness import Uniqueness
 from treeaudit.findings.checks import Registered, register
@@ -46,6 +48,8 @@ ATTACKS: tuple[type[Attack], ...] = (
     Attributes,
     Membership,
     Composition,
+    Reconstruction,
+    KnownNumbers,
     Sensitive,
     Identifiers,
     TrainingData,

@@ -98,7 +98,7 @@ def _evidence(case: Case, stated: Stated, largest: npt.NDArray[np.intp]) -> tupl
     return tuple(found)
 
 
-def summary_of(found: Diversity, name: str, different: str, many: bool) -> str:
+def summary_of(found: Diversity, name: str, different: str, trees: str = "") -> str:
     """Say in one sentence whose value follows.
 
     Parameters
@@ -109,13 +109,14 @@ def summary_of(found: Diversity, name: str, different: str, many: bool) -> str:
         What the column is called.
     different
         What people of a leaf have where none follows.
-    many
-        Whether there are several trees.
+    trees
+        ``many``, or which of several trees is told of; empty where there is one.
     """
     people, leaves, share = found.homogeneous_people, found.homogeneous_leaves, found.certain_share
     if not leaves:
-        return f"Every leaf holds people with different {different}."
-    if many:
+        whose = f" of {trees}" if trees not in ("", "many") else ""
+        return f"Every leaf{whose} holds people with different {different}."
+    if trees == "many":
         return (
             f"In {leaves:,} leaves everybody has the same {name}; "
             f"in the worst tree that is {share:.1%} of the people drawn for it. Different people "
@@ -123,5 +124,6 @@ def summary_of(found: Diversity, name: str, different: str, many: bool) -> str:
         )
     one = leaves.one if leaves == 1 else leaves.many
     who = people.one if people == 1 else people.many
-    told = f"The {name} of {people:,} {who} ({share:.1%}) is certain"
+    whose = f"In {trees} the" if trees else "The"
+    told = f"{whose} {name} of {people:,} {who} ({share:.1%}) is certain"
     return f"{told}: {leaves:,} {one} of one {name}."

@@ -25,6 +25,7 @@ __all__ = [
     "Case",
     "Need",
     "evidence",
+    "first_round",
     "leaf_evidence",
     "looked_at",
     "severity_of_share",
@@ -61,11 +62,16 @@ class Case:
         What the attacker knows of the population, or None.
     sensitive
         Columns of the training data to audit inside the groups.
+    tolerance
+        How far a number may be off to be known, in units of what the model predicts;
+        None for 1 % of its standard deviation.
     fraction
         Share of the population that is in the training data, or None.
     guess
         Gives the label probabilities of ``test`` as guessed without the model,
         shape ``(n_test, n_classes)``; None where there is no ``test`` with labels.
+    seconds
+        How long an attack that could go on for ever may take.
     progress
         Called with what is being done, steps done and steps in all.
     """
@@ -79,8 +85,10 @@ class Case:
     known: Records | None = None
     prior: "Prior | None" = None
     sensitive: tuple[str, ...] = ()
+    tolerance: float | None = None
     fraction: float | None = None
     guess: Callable[[], Float] | None = None
+    seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
 
     def people(self, role: Literal["train", "test"]) -> Records:
@@ -215,10 +223,18 @@ def _says(
     return ", ".join(shown) + more
 
 
-def looked_at(what: str, case: Case) -> tuple[str, ...]:
-    """Say what was examined in every tree that tells how many people are in its leaves."""
+def looked_at(what: str, case: Case, *, labels: bool = False) -> tuple[str, ...]:
+    """Say what was examined in every tree that tells people, or the labels, of its leaves."""
+    if labels and (first := first_round(case.table)):
+        return (f"{what} of {first}",)
     n = case.forest.n_trees - case.table.n_silent
     return (f"{what} of 1 tree" if n == 1 else f"{what} of {n:,} trees",)
+
+
+def first_round(table: Table) -> str:
+    """Name the trees of a boosting that alone tell labels; empty for other models."""
+    n = len(table.first_round)
+    return "" if not n else "the first tree" if n == 1 else f"the {n:,} trees of the first round"
 
 
 def unseen_trees(case: Case) -> tuple[str, ...]:

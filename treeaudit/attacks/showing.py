@@ -32,15 +32,22 @@ def of_tree(finding: Finding, tree: int | None, column: str, total: int) -> int:
     return next((int(row[column]) for row in finding.per_tree if row["tree"] == tree), 0)
 
 
-def where(report: Report, once: InAnyTree) -> str:
-    """Say in which tree a number of people was counted; nothing for one tree."""
+def where(report: Report, once: InAnyTree, *, labels: bool = False) -> str:
+    """Say in which tree a number of people was counted; nothing for one tree.
+
+    Of a boosting only the first round tells labels.
+    """
+    if labels and len(report.table.first_round) == 1:
+        return ", in the first tree"
     return f", in the worst tree (tree {once.tree})" if report.forest.n_trees > 1 else ""
 
 
-def in_any(report: Report, once: InAnyTree) -> Phrase:
+def in_any(report: Report, once: InAnyTree, *, labels: bool = False) -> Phrase:
     """Say how many different people it is over all trees; nothing for one tree."""
     if report.forest.n_trees == 1:
         return say("")
+    if labels and len(report.table.first_round) == 1:
+        return say(" in the first tree")
     if once.low == once.high:
         return say(" in one tree; {} in any tree", once.high)
     return say(

@@ -1,6 +1,7 @@
 """Everything an audit starts from, checked and measured: one `Case`."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive.column import check_columns
 from treeaudit.audit.counting import Counted, check_request, counted
+from treeaudit.audit.routing import with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
@@ -17,11 +19,12 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.verification import verify
-from treeaudit.table.reconstruction import measure
+from treeaudit.table.reconstruction import measure, routed
 
 __all__ = ["Progress", "prepare"]
 
 Progress = Callable[[str, int, int], None]
+_NAMED = 5
 
 
 def prepare(
@@ -49,6 +52,8 @@ def prepare(
     fraction = request.fraction
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
+    if request.tolerance is not None and not 0 <= request.tolerance < float("inf"):
+        raise DataError(f"a tolerance of {request.tolerance:g} is no number of at least 0")
     check_request(request, forest)
 
     def people(data: object, origin: str) -> Records | None:
@@ -63,22 +68,40 @@ def prepare(
             progress("reading leaves", done, total)
 
     trained, unseen = people(request.train, "train"), people(request.test, "test")
+    said: list[str] = []
     if trained is not None and unseen is not None:
-        _check_apart(trained, unseen)
+        kept, said = _apart(trained, unseen)
+        # Whose rows they are tells better, where it is known.
+        unseen, said = (unseen, []) if request.person in unseen.frame.columns else (kept, said)
     unverified = "" if trained is None else verify(forest, trained)
+    if trained is not None:
+        forest = with_people(forest, trained)
     tables = {"train": trained, "test": unseen, "known": people(request.known, "known")}
-    one = counted(request, forest, measure(forest, step).groups, tables)
+    table = measure(forest, step)
+    silent = table.n_silent
+    if trained is not None and silent:
+        table = routed(table, trained.node)
+    if table.tells_people and silent:
+        said.append(
+            f"{silent:,} of {forest.n_trees:,} trees do not tell how many people are in their "
+            "leaves: the training people who end there are counted"
+            + (", though some may have been left out" if table.n_silent else "")
+        )
+    one = counted(request, forest, table.groups, tables)
+    one = replace(one, warnings=(*said, *one.warnings))
     trained, unseen = one.tables["train"], one.tables["test"]
     case = Case(
         forest=forest,
         table=one.table,
         k=policy.k,
         seed=request.seed,
+        seconds=request.seconds,
         train=trained,
         test=unseen,
         known=one.tables["known"],
         prior=None if request.prior is None else read_prior(request.prior, forest, trained),
         sensitive=request.sensitive,
+        tolerance=request.tolerance,
         fraction=fraction,
         guess=_guess(forest, unseen, request.seed),
         progress=progress,
@@ -87,18 +110,37 @@ def prepare(
     return case, one, unverified
 
 
-def _check_apart(train: Records, test: Records) -> None:
-    """Refuse a control that is the training data: its people would make memory look like a fact."""
+def _apart(train: Records, test: Records) -> tuple[Records, list[str]]:
+    """Return the control without rows that stand in the training data, and say how many.
+
+    Where training rows are like each other, unseen rows are like them too by chance: only
+    where more of them stand there than that, and three standard deviations, are they left out.
+
+    Raises
+    ------
+    DataError
+        If it is the training data: its people would make memory look like a fact.
+    """
     seen, asked = _keys(train), _keys(test)
-    inside = int(np.isin(asked, seen).sum())
+    inside = np.isin(asked, seen)
+    n = int(inside.sum())
     _, times = np.unique(seen, return_counts=True)
     twins = int(times[times > 1].sum())
     # Where many training rows are alike, unseen rows may well be like them too.
-    if inside > len(asked) / 2 and twins < len(seen) / 4:
+    if n > len(asked) / 2 and twins < len(seen) / 4:
         raise DataError(
-            f"{inside:,} of the {len(asked):,} people of {test.origin} stand in {train.origin} "
+            f"{n:,} of the {len(asked):,} people of {test.origin} stand in {train.origin} "
             "too; --test takes people who were not in the training data"
         )
+    by_chance = len(asked) * twins / len(seen)
+    if n <= by_chance + 3 * np.sqrt(by_chance):
+        return test, []
+    rows = ", ".join(f"{row:,}" for row in (np.flatnonzero(inside)[:_NAMED] + 1).tolist())
+    said = (
+        f"{n:,} of the {len(asked):,} rows of {test.origin} stand in {train.origin} too "
+        f"(rows {rows}{', …' if n > _NAMED else ''}) and were left out of the control"
+    )
+    return test.only(~inside), [said]
 
 
 def _keys(people: Records) -> npt.NDArray[np.integer[Any]]:

@@ -30,6 +30,7 @@ def scan(
     sensitive: Sequence[str] = (),
     known: object = None,
     prior: object = None,
+    tolerance: float | None = None,
     fraction: float | None = None,
     person: str | None = None,
     rows_per_person: int | None = None,
@@ -37,6 +38,7 @@ def scan(
     policy: str | os.PathLike[str] | Policy = "default",
     baseline: str | os.PathLike[str] | None = None,
     attacks: Sequence[str] | None = None,
+    seconds: float = 10.0,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
@@ -61,6 +63,9 @@ def scan(
     prior
         What the attacker knows of the population: a path, a DataFrame or a `Prior`,
         as `treeaudit.people.prior.read_prior` takes it.
+    tolerance
+        How far a number may be off to count as known, in the units of what the model
+        predicts; 1 % of its standard deviation unless told.
     fraction
         Share of the population that is in the training data, above 0 and at
         most 1.
@@ -83,6 +88,9 @@ def scan(
     attacks
         Ids of the attacks to run; all of them unless told. A check whose
         attack did not run is never passed.
+    seconds
+        How long an attack that could go on for ever may take (TA108): where that was not
+        enough, its check does not pass.
     seed
         Of every random choice.
     progress
@@ -123,6 +131,7 @@ def scan(
             sensitive=tuple(sensitive),
             known=known,
             prior=prior,
+            tolerance=tolerance,
             fraction=fraction,
             person=person,
             rows_per_person=rows_per_person,
@@ -130,6 +139,7 @@ def scan(
             policy=policy,
             baseline=baseline,
             attacks=None if attacks is None else tuple(attacks),
+            seconds=seconds,
             seed=seed,
         ),
         progress,
@@ -171,6 +181,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 
     case, counted, unverified = prepare(forest, request, policy, progress)
+    forest = case.forest
     results: list[Finding | Skipped] = []
     refused = list(offered.refused if request.attacks is None else ())
     for done, attack in enumerate(chosen, start=1):

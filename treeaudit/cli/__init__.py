@@ -25,6 +25,7 @@ from treeaudit.cli.release import release
 from treeaudit.cli.scan import scan
 from treeaudit.cli.schema import schema
 from treeaudit.cli.train import train
+from treeaudit.cli.verify import verify
 from treeaudit.errors import TreeauditError
 from treeaudit.version import __version__
 
@@ -42,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(scan, reconstruct, inspect, compare, release, defend),
+    *(scan, reconstruct, verify, inspect, compare, release, defend),
     *(train, schema, explain, attacks, demo),
 ):
     app.command(cls=NamedWithMethods if command is defend else Named)(command)

@@ -28,7 +28,10 @@ from treeaudit.cli.options import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from treeaudit.findings.report import Report
+    from treeaudit.model.forest import Forest
     from treeaudit.repair.attempts import Attempt, Repair
+    from treeaudit.repair.defend import Wanted
 
 __all__ = ["defend"]
 
@@ -102,9 +105,12 @@ def defend(
     """Repair a model before release, and audit it before and after.
 
     Writes a working model: .pkl, .joblib or .skops for scikit-learn, .json for
-    the version-free form. The model given is left as it is.
+    the version-free form. With -o FILE.html its audit too. The model given is
+    left as it is.
 
     treeaudit defend model.pkl -o safe.pkl
+
+    treeaudit defend forest.pkl --train people.csv --test others.csv -o safe.pkl -o safe.html
 
     treeaudit defend model.pkl --min-leaf 10 --test others.csv -o safe.pkl
 
@@ -114,7 +120,9 @@ def defend(
 
     import treeaudit as ta
     from treeaudit.cli.progress import progress_bar
+    from treeaudit.findings.request import Request
     from treeaudit.repair.defend import Wanted, repair
+    from treeaudit.reports import check_output
     from treeaudit.writers import check_target
 
     parameters = settings(setting, {"min_leaf"}, "t=0.3")
@@ -128,6 +136,7 @@ def defend(
         strip=strip,
         round_counts=round_counts,
         train=train,
+        test=test,
         target=target,
         person=person,
         rows_per_person=rows_per_person,
@@ -140,8 +149,11 @@ def defend(
 
         sweep_sizes(console, forest, sweep, wanted, test=test, output=output or [], force=force)
         return
-    for path in output or []:
+    models, reports = _by_suffix(output or [])
+    for path in models:
         check_target(forest, path, force=force)
+    for path in reports:
+        check_output(path, force=force)
     with progress_bar(model, quiet=quiet) as progress:
         done = repair(forest, wanted, progress=progress)
     failed = done.searched and done.after.report.verdict == "fail"
@@ -149,12 +161,56 @@ def defend(
     use = None
     if not quiet and test is not None:
         use = _use(done, test, target, person)
-    written = [] if failed else [_written(done, path, policy, force) for path in output or []]
+    written = [] if failed else [_written(done, path, policy, force) for path in models]
+    if reports:
+        report = _audited(done, models[0] if written else None, wanted)
+        for path in reports:
+            report.save(path, force=force)
     _print(console, done, written, quiet=quiet)
     if use is not None:
         console.print(use)
-    _print_end(console, done, output or [], failed=failed, quiet=quiet)
+    _print_end(console, done, models, failed=failed, quiet=quiet)
+    for path in reports:
+        console.print(f"report  {path}", soft_wrap=True)
+    if done.needs_people and not quiet:
+        asked = Request(model=model, select=select, max_bytes=max_bytes, policy=policy)
+        options = ("select", "max_bytes", *(("policy",) if policy != "default" else ()))
+        safe = f"safe{_forms(done.forest)[0]}"
+        line = f"{asked.command('defend', options)} --train TRAINING_DATA -o {safe}"
+        console.print(f"{done.needs_people}; the command that judges it:\n{line}", soft_wrap=True)
     raise typer.Exit(max(one.report.exit_code for one in written or [done.after]))
+
+
+def _forms(forest: "Forest") -> list[str]:
+    """Return the suffixes a model can be written with, the usual one first."""
+    from treeaudit.writers import suffixes_of
+
+    return [*(one for one in suffixes_of(forest) if one not in (".json", ".pickle")), ".json"]
+
+
+def _by_suffix(output: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Return where to write the model and where its report: .json holds a model here."""
+    reports = [path for path in output if path.suffix.lower() == ".html"]
+    return [path for path in output if path not in reports], reports
+
+
+def _audited(done: "Repair", path: Path | None, wanted: "Wanted") -> "Report":
+    """Return the whole audit of what was written, or else of what came of the repair."""
+    from dataclasses import replace
+
+    import treeaudit as ta
+
+    report = ta.scan(
+        done.forest if path is None else path,
+        train=wanted.train,
+        test=wanted.test,
+        target=wanted.target,
+        person=wanted.person,
+        rows_per_person=wanted.rows_per_person,
+        repeats=wanted.repeats,  # type: ignore[arg-type]
+        policy=wanted.policy,
+    )
+    return replace(report, frontier=done.frontier)
 
 
 def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
@@ -181,6 +237,12 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
         what = "it passes as it is" if done.before.report.verdict == "pass" else "its trees stay"
         console.print(f"{what}; a file that is written is put together anew, without leftovers")
     console.print(grid(["", "before", "after"], before_and_after(done.before, after)))
+    if done.frontier:
+        from treeaudit.reports.frontier import HEAD, rest, shown
+
+        console.print()
+        console.print(grid(list(HEAD), [list(row.cells) for row in shown(done.frontier)]))
+        console.print(rest(done.frontier))
 
 
 def _use(done: "Repair", test: Path, target: str | None, person: str | None) -> object:
@@ -205,7 +267,6 @@ def _print_end(
 ) -> None:
     from treeaudit.defenses import IntersectK
     from treeaudit.repair.defend import nearest_miss
-    from treeaudit.writers import suffixes_of
 
     if failed:
         console.print(f"nothing written: {nearest_miss(done)}", soft_wrap=True)
@@ -215,9 +276,9 @@ def _print_end(
     if quiet:
         return
     if not output:
-        live = ".pkl" in suffixes_of(done.forest)
-        safe = "safe.pkl (or .joblib, .skops, .json)" if live else "safe.json"
-        console.print(f"nothing written: add -o {safe}")
+        first, *others = _forms(done.forest)
+        more = f" (or {', '.join(others)})" if others else ""
+        console.print(f"nothing written: add -o safe{first}{more}")
     if done.tree_by_tree:
         other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""
         console.print(

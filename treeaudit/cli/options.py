@@ -31,11 +31,13 @@ __all__ = [
     "Repeats",
     "RowsPerPerson",
     "SamplingFraction",
+    "Seconds",
     "Seed",
     "Select",
     "Sensitive",
     "Target",
     "Test",
+    "Tolerance",
     "Train",
     "Verbose",
     "distinct",
@@ -187,6 +189,14 @@ SamplingFraction = Annotated[
         metavar="SHARE",
     ),
 ]
+Tolerance = Annotated[
+    float | None,
+    _KNOWS(
+        help="How far a predicted number may be off to count as known (unless told: 1 % of its "
+        "standard deviation).",
+        metavar="NUMBER",
+    ),
+]
 PolicyName = Annotated[
     str,
     typer.Option(
@@ -216,6 +226,15 @@ Attacks = Annotated[
         "--attack",
         help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
         metavar="ID",
+    ),
+]
+Seconds = Annotated[
+    float,
+    typer.Option(
+        help="How long an attack that could go on for ever may take (TA108).",
+        metavar="S",
+        min=0,
+        rich_help_panel="Attacks",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel="Attacks")]

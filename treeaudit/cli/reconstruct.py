@@ -1,11 +1,12 @@
 """``treeaudit reconstruct MODEL``."""
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeaudit.cli.options import Force, MaxBytes, Model, Output, Select
+from treeaudit.cli.options import Force, MaxBytes, Model, Output, Seconds, Select
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,19 @@ def reconstruct(
             min=0,
         ),
     ] = None,
+    people: Annotated[
+        bool,
+        _SHOWN(
+            "--people",
+            help="The people who are certain from all trees together; -o takes people.csv, and "
+            "proof.json for treeaudit verify.",
+        ),
+    ] = False,
+    schema: Annotated[
+        Path | None,
+        _SHOWN(help="With --people: which values the columns can have (TOML).", metavar="TOML"),
+    ] = None,
+    seconds: Seconds = 10.0,
     rows: Annotated[int, typer.Option(help="Rows to print, smallest groups first.", min=1)] = 20,
     select: Select = None,
     max_bytes: MaxBytes = None,
@@ -48,6 +62,8 @@ def reconstruct(
     treeaudit reconstruct model.pkl
 
     treeaudit reconstruct model.pkl --expand -o people.csv
+
+    treeaudit reconstruct forest.pkl --people -o people.csv -o proof.json
     """
     from rich.console import Console
 
@@ -61,6 +77,9 @@ def reconstruct(
             raise DataError(f"{path} is the model itself; choose another name for the table")
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     console = Console(highlight=False, emoji=False, markup=False)
+    if people:
+        _people(console, forest, schema, seconds, output or [], rows, force=force)
+        return
     if leaf is not None:
         _print_leaf(console, forest, number or 0, leaf)
         return
@@ -78,6 +97,49 @@ def reconstruct(
             console.print(f"table  {written}", soft_wrap=True)
         return
     _print_table(console, table, rows, expand=expand)
+
+
+def _people(
+    console: "Console",
+    forest: "Forest",
+    schema: Path | None,
+    seconds: float,
+    output: list[Path],
+    rows: int,
+    *,
+    force: bool,
+) -> None:
+    import json
+
+    from treeaudit.errors import DataError
+    from treeaudit.model.schema_file import read_schema
+    from treeaudit.output import write_file
+    from treeaudit.reconstruction.answer import reconstruct as solve
+    from treeaudit.reconstruction.budget import Budget
+    from treeaudit.reconstruction.proof import proof_of
+    from treeaudit.reconstruction.scope import not_usable
+    from treeaudit.reconstruction.words import people
+    from treeaudit.reports.table_files import save_people
+
+    if (reason := not_usable(forest)) is not None:
+        raise DataError(f"the people cannot be reconstructed: {reason}")
+    public = None if schema is None else read_schema(schema)
+    answer = solve(forest, public, Budget(seconds=seconds))
+    found = people(answer, forest.schema)
+    for path in output:
+        if path.suffix.lower() == ".json":
+            proof = proof_of(forest, answer, public=public is not None)
+            content = json.dumps(proof, separators=(",", ":"))
+            console.print(f"proof  {write_file(path, content, force=force, private=True)}")
+        else:
+            console.print(f"people  {save_people(found, path, force=force)}", soft_wrap=True)
+    if not output:
+        console.print(_grid(found.head(rows)))
+    ended = "" if answer.stopped is None else f"; ended after {answer.stopped}"
+    console.print(
+        f"{answer.certified:,} of {answer.n_people:,} people are certain, {answer.exact:,} with "
+        f"every value that the model asks about{ended}"
+    )
 
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["train"]
 
 _PRIVACY = "Privacy"
-_RESERVED = {"epsilon", "schema", "algorithm", "target", "budget", "random_state"}
+_RESERVED = {
+    *("epsilon", "schema", "algorithm", "target", "budget", "random_state"),
+    *("person", "rows_per_person"),
+}
 
 
 def train(
@@ -59,9 +62,28 @@ def train(
             show_default=False,
         ),
     ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that names whose row it is: epsilon protects a person, not a row.",
+            metavar="COLUMN",
+            rich_help_panel=_PRIVACY,
+            show_default=False,
+        ),
+    ] = None,
+    rows_per_person: Annotated[
+        int | None,
+        typer.Option(
+            help="How many rows of one person are used, the first of their own.",
+            metavar="K",
+            min=1,
+            rich_help_panel=_PRIVACY,
+            show_default=False,
+        ),
+    ] = None,
     neighbours: Annotated[
         Literal["add-remove", "replace-one"],
-        typer.Option(help="What one person more or less means.", rich_help_panel=_PRIVACY),
+        typer.Option(help="What one more or less means.", rich_help_panel=_PRIVACY),
     ] = "add-remove",
     variant: Annotated[
         Literal["sound", "published"],
@@ -97,6 +119,7 @@ def train(
     import warnings
 
     from treeaudit import trainers
+    from treeaudit.dp.bounded import unbounded_because
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
@@ -106,7 +129,9 @@ def train(
         check_place(path, force=force)
     parameters = {"neighbours": neighbours, "variant": variant, "outside": outside}
     own = settings(setting, _RESERVED, "max_depth=6")
-    given: dict[str, Any] = {**own, **parameters, "random_state": seed}
+    given: dict[str, Any] = {**own, **parameters, "person": person, "random_state": seed}
+    if rows_per_person is not None:
+        given["rows_per_person"] = rows_per_person
     if algorithm is not None:
         given["algorithm"] = algorithm
     table = read_table(data).frame
@@ -120,6 +145,9 @@ def train(
             raise error if isinstance(error, TreeauditError) else DataError(str(error)) from None
     typer.echo(f"{model.algorithm}, {variant} variant")
     _print_ledger(model.privacy_)
+    because = None if model.privacy_.not_private else unbounded_because(model.forest_)
+    if because is not None:
+        typer.echo(f"  NOT BOUNDED: {because}")
     for path in output:
         written = trainers.save_trained(model, path, force=force)
         typer.echo(plain(f"model  {written}", 1000))
@@ -133,7 +161,8 @@ def _print_ledger(ledger: "Ledger") -> None:
             f"asked {query.asked:,} times {how}, costs {float(query.cost):g}"
         )
     typer.echo(
-        f"  claim: epsilon {float(ledger.epsilon):g} ({ledger.neighbours}); "
+        f"  claim: epsilon {float(ledger.epsilon):g} ({ledger.neighbours}) for a {ledger.unit}, "
+        f"of which {float(ledger.used):g} is used; "
         f"taken as public: {', '.join(ledger.public)}"
     )
     for reason in ledger.reasons:

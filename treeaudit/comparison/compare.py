@@ -1,5 +1,6 @@
 """Models side by side: what each gives away, and what it is good for."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -51,10 +52,9 @@ class Compared:
 
     @property
     def epsilon(self) -> float | None:
-        """What the model claims to be differentially private with, or None."""
-        privacy = self.report.forest.privacy or {}
-        epsilon = privacy.get("epsilon")
-        return float(epsilon) if isinstance(epsilon, int | float) else None
+        """What bounds all that the model gives away of one person, or None."""
+        epsilon = self.report.epsilon
+        return epsilon if math.isfinite(epsilon) else None
 
     @property
     def membership_auc(self) -> float | None:

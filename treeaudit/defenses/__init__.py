@@ -4,6 +4,7 @@ Adding one: its module, its name in `DEFENSES`, its test file.
 """
 
 from treeaudit.defenses.coarsen import Coarsen
+from treeaudit.defenses.count_anew import CountAnew
 from treeaudit.defenses.defense import Defense, DefenseWords
 from treeaudit.defenses.intersect import IntersectK
 from treeaudit.defenses.keep_trees import KeepTrees
@@ -20,6 +21,7 @@ from treeaudit.defenses.strip import Strip, without_leftovers
 __all__ = [
     "DEFENSES",
     "Coarsen",
+    "CountAnew",
     "Defense",
     "DefenseWords",
     "IntersectK",
@@ -49,5 +51,6 @@ DEFENSES: tuple[type[Defense], ...] = (
     Coarsen,
     KeepTrees,
     IntersectK,
+    CountAnew,
 )
 """Every repair, by the ``id`` that ``defend --method`` and ``ta.defend(method=…)`` call it."""

@@ -19,7 +19,8 @@ def training_accuracy(forest: Forest) -> float | None:
     """Return how many of the people in its leaves a tree answers rightly.
 
     Read off the class counts; the mean over the trees of a forest, each taken
-    alone. None where there are no class counts.
+    alone. None where there are no class counts, and of a boosting, whose first tree
+    alone may tell some and answers nothing by itself.
 
     Examples
     --------
@@ -31,6 +32,8 @@ def training_accuracy(forest: Forest) -> float | None:
     >>> round(training_accuracy(forest), 3)
     0.833
     """
+    if forest.answers == "sum":
+        return None
     each = [_right(tree, forest, i) for i, tree in enumerate(forest.trees)]
     told = [share for share in each if share is not None]
     return float(np.mean(told)) if told else None

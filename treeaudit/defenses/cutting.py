@@ -85,7 +85,7 @@ def recount(tree: Tree, counted: Flag) -> Tree:
         label = np.where(tree.is_leaf, tree.label, summed(tree, votes, by_level).argmax(axis=1))
     if tree.value is not None:
         value = _means(tree, counted, weight, by_level)
-    return replace(tree, n_records=n_records, counts=counts, label=label, value=value)
+    return replace(tree, n_records=n_records, counts=counts, label=label, value=value, spread=None)
 
 
 def _means(tree: Tree, counted: Flag, weight: Float, by_level: Sequence[Index]) -> Float:

@@ -140,7 +140,7 @@ def sizes(tree: Tree, forest: Forest) -> Float:
 
 def telling_less(tree: Tree, forest: Forest) -> str:
     """Return, as advice, the repairs that need to know of no people."""
-    answers = tree.counts is not None or tree.label is not None
+    answers = forest.answers != "sum" and (tree.counts is not None or tree.label is not None)
     labels = answers and forest.schema.classes is not None
     return f"use {'--method labels-only or ' if labels else ''}--method strip"
 

@@ -33,9 +33,9 @@ class LabelsOnly(Defense):
         Raises
         ------
         DataError
-            If it predicts no classes.
+            If it predicts no classes, or adds up numbers.
         """
-        if forest.schema.classes is None:
+        if forest.schema.classes is None or forest.answers == "sum":
             raise DataError("labels-only needs a model that predicts a class; use --method strip")
         return replace(
             tree_by_tree(forest, lambda tree, i: _labelled(tree, forest, i)),

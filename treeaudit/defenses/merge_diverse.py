@@ -1,23 +1,32 @@
 """Merge leaves until their people have different labels: l-diversity."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float
-from treeaudit.defenses.cutting import levels, summed
-from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of, people_in
-from treeaudit.defenses.merging import Merging
+from treeaudit.arrays import Flag
+from treeaudit.defenses.cutting import recount
+from treeaudit.defenses.defense import (
+    Bounds,
+    DefenseWords,
+    counts_of,
+    people_in,
+    tree_by_tree,
+)
+from treeaudit.defenses.merging import Merging, merged
+from treeaudit.defenses.spared import spared_in_all, spared_in_one
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.people.records import routed
 from treeaudit.table.labels import exceptions, nearly_certain
 
 __all__ = ["MergeDiverse"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MergeDiverse(Merging):
     """Merge leaves into their parents until each holds ``distinct`` labels.
 
@@ -32,6 +41,9 @@ class MergeDiverse(Merging):
     exceptions
         As many people of a leaf whose commonest label has 95 % or more, and two in
         any, must have another label; 0 asks for none.
+    values
+        The training data as `treeaudit.Forest.apply` takes it: the share is then of all people,
+        who may be in such leaves of any tree.
     """
 
     id = "merge-diverse"
@@ -47,6 +59,7 @@ class MergeDiverse(Merging):
     distinct: Annotated[int, Bounds(2)] = 2
     allowed: Annotated[float, Bounds(0, 1)] = 0.0
     exceptions: Annotated[int, Bounds(0)] = 0
+    values: npt.NDArray[np.floating[Any]] | None = field(default=None, repr=False)
 
     @property
     def step(self) -> str:
@@ -57,6 +70,17 @@ class MergeDiverse(Merging):
         what = "one label" if self.distinct == 2 else f"fewer than {self.distinct} labels"
         rest = f", but for at most {self.allowed:.2%} of the people" if self.allowed else ""
         return f"leaves of {what} merged{rest}"
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the repaired model; with people, what may stay is chosen in all trees at once."""
+        if self.values is None or forest.n_trees == 1 or not self.allowed:
+            return Merging.apply(self, forest)
+        trees = [recount(tree, tree.is_leaf) for tree in forest.trees]
+        none = replace(self, allowed=0.0)
+        bad = [none.bad(tree, forest) for tree in trees]
+        counts = [counts_of(tree, forest) for tree in trees]
+        spared = spared_in_all(trees, bad, counts, routed(forest, self.values), self.allowed)
+        return tree_by_tree(forest, lambda _, i: merged(trees[i], bad[i] & ~spared[i]))
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes hold too few labels, without those that may stay."""
@@ -78,25 +102,6 @@ class MergeDiverse(Merging):
                 raise DataError(
                     "no leaf can hold enough people of another label: too few in the tree have one"
                 )
-        return bad & ~_spared(tree, bad, counts, people, self.allowed) if self.allowed else bad
-
-
-def _spared(tree: Tree, bad: Flag, counts: Float, people: Float, allowed: float) -> Flag:
-    """Choose leaves that may stay: the dearest to merge, for the people in them."""
-    by_level = levels(tree)
-    home = np.where(bad, -1, np.arange(tree.n_nodes))
-    for level in by_level[1:]:
-        home[level] = np.where(bad[level], home[tree.parent[level]], level)
-    leaf = np.flatnonzero(tree.is_leaf & bad)
-    right = counts.max(axis=1)
-    lost = summed(tree, right, by_level) - right
-    freed = np.bincount(home[leaf], weights=people[leaf], minlength=tree.n_nodes)
-    merging = np.flatnonzero(freed)
-    dearest = merging[np.argsort(-lost[merging] / freed[merging], kind="stable")]
-    within = np.cumsum(freed[dearest]) <= allowed * people[0]
-    stays = np.zeros(tree.n_nodes, dtype=np.bool_)
-    stays[dearest[within]] = True
-    # On the way to a home that is spared every node would be uniform; it is not made a leaf.
-    spared = np.zeros(tree.n_nodes, dtype=np.bool_)
-    spared[leaf] = stays[home[leaf]]
-    return spared
+        if not self.allowed:
+            return bad
+        return bad & ~spared_in_one(tree, bad, counts, people, self.allowed)

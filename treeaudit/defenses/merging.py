@@ -15,7 +15,7 @@ from treeaudit.defenses.defense import Defense, counts_of, people_in
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["Merging", "bad_where_held", "becoming_leaves"]
+__all__ = ["Merging", "bad_where_held", "becoming_leaves", "merged"]
 
 
 class Merging(Defense):
@@ -30,9 +30,14 @@ class Merging(Defense):
     def changed(self, tree: Tree, forest: Forest) -> Tree:
         """Return the tree with its bad leaves merged."""
         counted = recount(tree, tree.is_leaf)
-        bad, by_level = self.bad(counted, forest), levels(counted)
-        cut = becoming_leaves(counted, bad, by_level)
-        return compact(counted, ~below(counted, cut, by_level)) if cut.any() else counted
+        return merged(counted, self.bad(counted, forest))
+
+
+def merged(counted: Tree, bad: Flag) -> Tree:
+    """Return a tree, whose numbers add up, with its bad leaves merged."""
+    by_level = levels(counted)
+    cut = becoming_leaves(counted, bad, by_level)
+    return compact(counted, ~below(counted, cut, by_level)) if cut.any() else counted
 
 
 def bad_where_held(tree: Tree, forest: Forest, judge: Callable[[Float], Flag]) -> Flag:

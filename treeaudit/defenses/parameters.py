@@ -7,13 +7,14 @@ from inspect import getdoc
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-import numpy as np
-import numpy.typing as npt
-
 from treeaudit.defenses.defense import Bounds, Defense
 from treeaudit.errors import DataError
+from treeaudit.people.records import Records
 
 __all__ = ["Parameter", "made", "parameters", "takes_people"]
+
+_PEOPLE = ("values", "labels")
+"""Fields that are filled from `Records`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,19 +68,18 @@ def parameters(defense: type[Defense]) -> dict[str, Parameter]:
         found[field.name] = Parameter(
             kind=kind, bounds=bounds, default=default, help=told.get(field.name, "")
         )
-    found.pop("values", None)
-    return found
+    return {name: one for name, one in found.items() if name not in _PEOPLE}
 
 
 def takes_people(defense: type[Defense]) -> bool:
-    """Whether a defense needs the training data, which is its field ``values``."""
-    return any(field.name == "values" for field in fields(defense))
+    """Whether a defense needs the training data, which are its fields ``values`` and ``labels``."""
+    return any(field.name in _PEOPLE for field in fields(defense))
 
 
 def made(
     defense: type[Defense],
     given: Mapping[str, object],
-    people: npt.NDArray[np.floating[Any]] | None = None,
+    people: Records | None = None,
 ) -> Defense:
     """Return a defense with its parameters set.
 
@@ -95,7 +95,8 @@ def made(
             raise DataError(f"{defense.id} takes no {name!r}; it takes {takes}")
         if not known[name].takes(value):
             raise DataError(f"{defense.id}: {name} is {value!r}: it must be {known[name].asks}")
-    return defense(**given, **({"values": people} if takes_people(defense) else {}))
+    taken = {field.name for field in fields(defense)} & {*_PEOPLE}
+    return defense(**given, **({} if people is None else {n: getattr(people, n) for n in taken}))
 
 
 def _is(value: object, kind: type) -> bool:

@@ -88,7 +88,8 @@ def _answered_above(tree: Tree, stand_in: Flag) -> Tree:
     """Give nodes that hold nobody the answer of their parents."""
     source = np.where(stand_in, tree.parent, np.arange(tree.n_nodes))
     n_records = None if tree.n_records is None else np.where(stand_in, 0, tree.n_records)
-    return replace(tree, n_records=n_records, **taken(tree, source, ("counts", "label", "value")))
+    held = taken(tree, source, ("counts", "label", "value"))
+    return replace(tree, n_records=n_records, spread=None, **held)
 
 
 def rejecting(forest: Forest) -> Forest:

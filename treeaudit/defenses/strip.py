@@ -53,7 +53,7 @@ class Strip(Defense):
             without_leftovers(bare),
             counts_are="weighted" if counted else forest.counts_are,
             counts_reason=_SHARES if counted else forest.counts_reason,
-            records_are="unknown",
+            records_are="all" if forest.records_are == "all" else "unknown",
             n_records=None,
             class_weights=None,
         )
@@ -70,6 +70,9 @@ def without_leftovers(forest: Forest) -> Forest:
         for name, value in forest.source.parameters.items()
         if not is_seed(name) and (isinstance(value, list) or is_plain(value, _LONGEST))
     }
+    if forest.schema.classes is None:
+        # Nor are the spreads of numbers, which no prediction needs.
+        forest = tree_by_tree(forest, lambda tree, _: replace(tree, spread=None))
     return replace(
         forest,
         leftovers=forest.leftovers.only(_NEEDED).beside(
@@ -95,4 +98,5 @@ def _bare(tree: Tree, weights: Float) -> Tree:
         counts=counts,
         label=None if tree.label is None else np.where(leaf, tree.label, 0),
         value=None if tree.value is None else np.where(leaf, tree.value, 0.0),
+        spread=None,
     )

@@ -17,6 +17,9 @@ from treeaudit.dp.entropy import Entropy, below
 __all__ = ["bernoulli_exp"]
 
 _MOST = 1 << 62
+_HALF = 31
+_NEVER = 1 << 31
+"""exp(-2^31) is never seen: no coin is tossed that often."""
 
 
 def bernoulli_exp(distance: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> Flag:
@@ -55,6 +58,13 @@ def _divide(distance: Wide, rate: Fraction) -> tuple[Wide, Wide]:
     if most * p < _MOST and q < _MOST:
         whole, rest = np.divmod(distance * p, q)
         return whole, rest
+    shift = q.bit_length() - 1 - _HALF
+    if q.bit_count() == 1 and 0 <= shift <= _HALF and p < 1 << _HALF and most < _MOST:
+        # distance * p = high * 2^31 + low; both halves of the distance times p stay below 2^62.
+        low = (distance & (1 << _HALF) - 1) * p
+        high = (distance >> _HALF) * p + (low >> _HALF)
+        whole = np.minimum(high >> shift, _NEVER)
+        return whole, (high & (1 << shift) - 1) << _HALF | low & (1 << _HALF) - 1
     pairs = [divmod(int(d) * p, q) for d in distance]
     # exp(-2^62) is never seen; the cut keeps the number in 64 bits.
     whole = np.array([min(w, _MOST) for w, _ in pairs], dtype=np.int64)
@@ -67,7 +77,9 @@ def _of_fraction(numerator: Wide, denominator: int, entropy: Entropy) -> Flag:
     going = np.arange(len(numerator))
     k = 1
     while len(going):
-        on = below(entropy, denominator * k, len(going)) < numerator[going]
+        # A coin of numerator / denominator and one of 1 / k, so that no product leaves 64 bits.
+        on = below(entropy, denominator, len(going)) < numerator[going]
+        on[on] = below(entropy, k, int(on.sum())) == 0
         if k % 2:
             heads[going[~on]] = True
         going = going[on]

@@ -16,7 +16,6 @@ not safe for this.
 import atexit
 import json
 import os
-import re
 import secrets
 import tempfile
 import time
@@ -25,8 +24,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.dp.ledger import Neighbours
-from treeaudit.dp.rational import Epsilon, rational
+from treeaudit.dp.ledger import Neighbours, Unit
+from treeaudit.dp.rational import Epsilon, exact, rational
 from treeaudit.errors import PrivacyError
 from treeaudit.input import BASELINE, open_regular, read_bytes
 from treeaudit.output import alone
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget"]
 
-_FRACTION = re.compile(r"\d{1,400}(/\d{1,400})?", re.ASCII)
 _PATIENCE = 50
 """Milliseconds for a line that another process has begun."""
 
@@ -46,6 +44,7 @@ class _Spending:
     what: str
     epsilon: Fraction
     neighbours: str
+    unit: str
     token: str
 
 
@@ -121,7 +120,11 @@ class Budget:
         return float(self._epsilon - _sum(self._read()))
 
     def spend(
-        self, epsilon: Epsilon, what: str = "a fit", neighbours: Neighbours = "add-remove"
+        self,
+        epsilon: Epsilon,
+        what: str = "a fit",
+        neighbours: Neighbours = "add-remove",
+        unit: Unit = "record",
     ) -> None:
         """Take epsilon out of the budget, before the data is looked at.
 
@@ -131,8 +134,8 @@ class Budget:
         ----------
         what
             For whom, for the history.
-        neighbours
-            Under which relation; one account keeps to one.
+        neighbours, unit
+            Under which relation, of records or persons; one account keeps to one.
 
         Raises
         ------
@@ -142,16 +145,16 @@ class Budget:
         amount = rational(epsilon)
         before = self._read()
         for earlier in before[:1]:
-            if earlier.neighbours != neighbours:
+            if (earlier.neighbours, earlier.unit) != (neighbours, unit):
                 raise PrivacyError(
-                    f"the budget counts epsilon under {earlier.neighbours}; a fit under "
-                    f"{neighbours} needs a budget of its own"
+                    f"the budget counts epsilon under {earlier.neighbours} of a {earlier.unit}; "
+                    f"a fit under {neighbours} of a {unit} needs a budget of its own"
                 )
         left = self._epsilon - _sum(before)
         token = secrets.token_hex(16)
         if amount <= left:
-            entry = {"what": what[:80], "epsilon": str(amount), "neighbours": neighbours}
-            self._append({**entry, "token": token})
+            relation = {"neighbours": neighbours, "unit": unit}
+            self._append({"what": what[:80], "epsilon": str(amount), **relation, "token": token})
             if any(s.token == token for s in self._read()):
                 return
             left = self._epsilon - _sum(self._read())
@@ -164,8 +167,8 @@ class Budget:
         """Return the history, one row per fit."""
         import pandas as pd
 
-        rows = [(s.what, float(s.epsilon), s.neighbours) for s in self._read()]
-        return pd.DataFrame(rows, columns=["what", "epsilon", "neighbours"])
+        rows = [(s.what, float(s.epsilon), s.neighbours, s.unit) for s in self._read()]
+        return pd.DataFrame(rows, columns=["what", "epsilon", "neighbours", "unit"])
 
     def __repr__(self) -> str:
         return f"Budget({self.epsilon:g})"
@@ -211,9 +214,15 @@ class Budget:
             raise self._unreachable(error) from None
         try:
             head, *entries = [json.loads(line) for line in lines]
-            stated = _exact(head["epsilon"])
+            stated = exact(head["epsilon"])
             found = [
-                _Spending(e["what"], _exact(e["epsilon"]), e["neighbours"], e["token"])
+                _Spending(
+                    e["what"],
+                    exact(e["epsilon"]),
+                    e["neighbours"],
+                    e.get("unit", "record"),
+                    e["token"],
+                )
                 for e in entries
                 if "token" in e
             ]
@@ -244,12 +253,6 @@ class Budget:
 
 def _sum(spendings: list[_Spending]) -> Fraction:
     return sum((one.epsilon for one in spendings), Fraction(0))
-
-
-def _exact(text: str) -> Fraction:
-    if not _FRACTION.fullmatch(text):  # 1e999999999 would take all the memory there is
-        raise ValueError(text)
-    return Fraction(text)
 
 
 def _remove(name: str, process: int) -> None:

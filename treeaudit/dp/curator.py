@@ -10,9 +10,12 @@ from treeaudit.arrays import Wide
 from treeaudit.dp.entropy import Entropy, OperatingSystem
 from treeaudit.dp.ledger import Composition, Neighbours, Query, factor
 from treeaudit.dp.mechanisms import discrete_laplace, exponential_mechanism, permute_and_flip
+from treeaudit.dp.rational import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.errors import PrivacyError
 
 __all__ = ["Curator", "Selection"]
+
+_LARGEST = 1 << 52
 
 Selection = Literal["permute-and-flip", "exponential mechanism"]
 
@@ -29,6 +32,10 @@ class Curator:
     ----------
     neighbours
         The relation; under ``replace-one`` every answer has half the rate.
+    rows_per_person
+        How many records one person may have, where neighbours differ in a
+        person: every answer has that part of the rate. Whoever asks must see
+        no more of anybody.
     entropy
         The operating system unless told.
     ceiling
@@ -49,10 +56,12 @@ class Curator:
         self,
         *,
         neighbours: Neighbours = "add-remove",
+        rows_per_person: int | None = None,
         entropy: Entropy | None = None,
         ceiling: Fraction | None = None,
     ) -> None:
         self.neighbours: Neighbours = neighbours
+        self.factor = factor(neighbours, rows_per_person)
         self.entropy: Entropy = OperatingSystem() if entropy is None else entropy
         self._ceiling = ceiling
         self._queries: dict[str, Query] = {}
@@ -77,7 +86,7 @@ class Curator:
     ) -> Wide:
         """Return counts with discrete Laplace noise; they may come out below zero.
 
-        One added person changes one count of one row by one.
+        One added record changes one count of one row by one.
 
         Parameters
         ----------
@@ -90,12 +99,31 @@ class Curator:
             ``sequential`` where rows are about the same people.
         """
         table = np.asarray(counts, dtype=np.int64)
+        rate = self.rate(epsilon)
         self.note(
-            name, "discrete Laplace", epsilon, Fraction(1), len(table), composition=composition
+            *(name, "discrete Laplace", epsilon, Fraction(1), len(table)),
+            composition=composition,
+            used=rate * self.factor,
         )
-        rate = epsilon / factor(self.neighbours)
         noise = discrete_laplace(rate, table.size, self.entropy)
-        return table + noise.reshape(table.shape)
+        # So that sums of many of them are exact, in floating point too.
+        answer: Wide = np.clip(table + noise.reshape(table.shape), -_LARGEST, _LARGEST)
+        return answer
+
+    def rate(self, epsilon: Fraction) -> Fraction:
+        """Return the rate of the noise of counts for an epsilon.
+
+        Raises
+        ------
+        PrivacyError
+            If it is too small for the noise to be drawn.
+        """
+        rate = dyadic(epsilon / self.factor, FINEST_COUNT)
+        if rate <= 0:
+            raise PrivacyError(
+                f"an epsilon of {float(epsilon):g} for a count is too small: nothing can be learned"
+            )
+        return rate
 
     def choose(
         self,
@@ -104,6 +132,7 @@ class Curator:
         epsilon: Fraction,
         *,
         sensitivity: Fraction | int = 1,
+        unit: int = 1,
         mechanism: Selection = "permute-and-flip",
         weights: npt.ArrayLike | None = None,
         composition: Composition = "parallel",
@@ -112,7 +141,7 @@ class Curator:
 
         The law of a row changes by at most epsilon, because it changes by the
         rate times how far apart two candidates' scores move: all that is
-        common to them cancels. For scores that only grow when a person is
+        common to them cancels. For scores that only grow when a record is
         added (`treeaudit.dp.scores`) that is the sensitivity itself, not twice it.
 
         Parameters
@@ -122,8 +151,10 @@ class Curator:
         epsilon
             What one row costs.
         sensitivity
-            How far apart the scores of two candidates move when one person is
+            How far apart the scores of two candidates move when one record is
             added or removed, in units of the scores.
+        unit
+            How many units of the scores are one person.
         mechanism
             ``permute-and-flip`` or ``exponential mechanism``.
         weights
@@ -132,13 +163,16 @@ class Curator:
             ``sequential`` where rows are about the same people.
         """
         table = np.asarray(scores, dtype=np.int64)
+        if mechanism == "permute-and-flip" and weights is not None:
+            raise ValueError("permute-and-flip takes no weights")
+        scale = Fraction(sensitivity) * self.factor
+        rate = dyadic(epsilon / scale, FINEST_CHOICE)
         self.note(
-            name, mechanism, epsilon, Fraction(sensitivity), len(table), composition=composition
+            *(name, mechanism, epsilon, Fraction(sensitivity) / unit, len(table)),
+            composition=composition,
+            used=rate * scale,
         )
-        rate = epsilon / (Fraction(sensitivity) * factor(self.neighbours))
         if mechanism == "permute-and-flip":
-            if weights is not None:
-                raise ValueError("permute-and-flip takes no weights")
             return permute_and_flip(table, rate, self.entropy)
         return exponential_mechanism(table, rate, self.entropy, weights)
 
@@ -151,6 +185,7 @@ class Curator:
         asked: int,
         *,
         composition: Composition = "parallel",
+        used: Fraction | None = None,
     ) -> None:
         """Write down a question; called by itself only for mechanisms as printed.
 
@@ -159,7 +194,9 @@ class Curator:
         PrivacyError
             If it would cost more than is left. Nothing is answered then.
         """
-        scale = sensitivity * factor(self.neighbours)
+        if epsilon < 0:
+            raise ValueError(f"{name!r} costs {epsilon}: nothing costs less than 0")
+        scale = sensitivity * self.factor
         before = self._queries.get(name)
         if before is not None and (before.mechanism, before.composition, before.epsilon) != (
             mechanism,
@@ -175,6 +212,7 @@ class Curator:
             neighbours=self.neighbours,
             composition=composition,
             asked=asked + (before.asked if before else 0),
+            used=None if used == epsilon else used,
         )
         if self._ceiling is not None and self.spent > self._ceiling:
             spent = self.spent

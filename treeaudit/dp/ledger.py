@@ -5,33 +5,51 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from treeaudit.dp.rational import exact
 from treeaudit.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Composition", "Ledger", "Neighbours", "Query", "Variant", "factor"]
+__all__ = ["Composition", "Ledger", "Neighbours", "Query", "Unit", "Variant", "factor", "unit_of"]
 
 Neighbours = Literal["add-remove", "replace-one"]
-"""Two data sets are neighbours when one person is added or removed, or replaced."""
+"""Two data sets are neighbours when one unit, a record or a person, is added or replaced."""
+
+Unit = Literal["record", "person"]
+"""What neighbours differ in."""
 
 Composition = Literal["parallel", "sequential"]
 Variant = Literal["sound", "published"]
 
 
-def factor(neighbours: Neighbours) -> int:
-    """Return how much more a replaced person moves than an added one.
+def factor(neighbours: Neighbours, rows_per_person: int | None = None) -> int:
+    """Return by how many records, added or removed one after the other, neighbours differ.
 
-    Replacing is removing one person and adding another. Whatever a question
-    costs when a person is added or removed, it costs at most twice that here,
-    also where the two fall into different parts.
+    Replacing is removing one and adding another; a person is at most so many
+    records. Whatever all answers together cost when one record is added or
+    removed, they cost at most so many times that here, also where the records
+    fall into different parts.
 
     Examples
     --------
-    >>> factor("add-remove"), factor("replace-one")
-    (1, 2)
+    >>> factor("add-remove"), factor("replace-one"), factor("replace-one", 3)
+    (1, 2, 6)
     """
-    return 2 if neighbours == "replace-one" else 1
+    return (2 if neighbours == "replace-one" else 1) * (rows_per_person or 1)
+
+
+def unit_of(rows_per_person: int | None) -> str:
+    """Return in words whom the claim is about.
+
+    Examples
+    --------
+    >>> unit_of(None), unit_of(3)
+    ('record', 'person, at most 3 rows')
+    """
+    if rows_per_person is None:
+        return "record"
+    return f"person, at most {rows_per_person:,} row{'s' * (rows_per_person > 1)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +63,13 @@ class Query:
     mechanism
         How it was answered, such as ``permute-and-flip``.
     epsilon
-        What asking once costs.
+        What asking once may cost.
     sensitivity
-        How far one person moves the answer: the sum of the changes of all
-        counts, or how far apart two scores can move.
+        How far neighbours move the answer: the sum of the changes of all
+        counts, or how far apart two scores can move, in people.
+    used
+        What asking once does cost: rates are rounded down to what is exact.
+        As epsilon, where None.
     neighbours
         Under which relation.
     composition
@@ -72,13 +93,17 @@ class Query:
     neighbours: Neighbours = "add-remove"
     composition: Composition = "parallel"
     asked: int = 1
+    used: Fraction | None = None
+
+    @property
+    def times(self) -> int:
+        """How often the row costs."""
+        return min(self.asked, 1) if self.composition == "parallel" else self.asked
 
     @property
     def cost(self) -> Fraction:
         """What the row adds to the claim."""
-        if self.asked == 0:
-            return Fraction(0)
-        return self.epsilon if self.composition == "parallel" else self.epsilon * self.asked
+        return self.epsilon * self.times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +125,9 @@ class Ledger:
         the claim holds.
     public
         What was taken to be known to everybody, one entry each.
+    rows_per_person
+        How many records of one person were used at most, where the claim is
+        about persons; None where it is about records.
 
     Examples
     --------
@@ -120,11 +148,23 @@ class Ledger:
     variant: Variant = "sound"
     reasons: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
+    rows_per_person: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """Whom the claim is about, in words."""
+        return unit_of(self.rows_per_person)
 
     @property
     def epsilon(self) -> Fraction:
         """What the model claims: the sum of its rows."""
         return sum((query.cost for query in self.queries), Fraction(0))
+
+    @property
+    def used(self) -> Fraction:
+        """What the answers do cost: at most the claim, as rates are rounded down."""
+        each = ((q.epsilon if q.used is None else q.used) * q.times for q in self.queries)
+        return sum(each, Fraction(0))
 
     @property
     def not_private(self) -> bool:
@@ -144,6 +184,7 @@ class Ledger:
                 "composition": q.composition,
                 "asked": q.asked,
                 "cost": float(q.cost),
+                "used": float(q.epsilon if q.used is None else q.used),
             }
             for q in self.queries
         ]
@@ -153,9 +194,12 @@ class Ledger:
         """Return plain data, for `Forest.privacy` and the file."""
         return {
             "epsilon": float(self.epsilon),
+            "used": float(self.used),
             "delta": 0.0,
             "budget": str(self.budget),
             "neighbours": self.neighbours,
+            "unit": self.unit,
+            "rows_per_person": self.rows_per_person,
             "variant": self.variant,
             "not_private": self.not_private,
             "reasons": list(self.reasons),
@@ -165,6 +209,7 @@ class Ledger:
                     "name": q.name,
                     "mechanism": q.mechanism,
                     "epsilon": str(q.epsilon),
+                    "used": str(q.epsilon if q.used is None else q.used),
                     "sensitivity": str(q.sensitivity),
                     "composition": q.composition,
                     "asked": q.asked,
@@ -186,26 +231,40 @@ class Ledger:
             neighbours, variant = data["neighbours"], data["variant"]
             if neighbours not in get_args(Neighbours) or variant not in get_args(Variant):
                 raise ValueError("neighbours or variant")
-            return cls(
+            rows = data.get("rows_per_person")
+            if not (rows is None or (type(rows) is int and rows > 0)):
+                raise ValueError("rows of a person")
+            if data.get("unit", unit_of(rows)) != unit_of(rows):
+                raise ValueError("unit")
+            ledger = cls(
                 queries=tuple(_query(row, neighbours) for row in data["queries"]),
-                budget=Fraction(data["budget"]),
+                budget=exact(data["budget"]),
                 neighbours=neighbours,
                 variant=variant,
                 reasons=tuple(str(reason) for reason in data["reasons"]),
                 public=tuple(str(entry) for entry in data["public"]),
+                rows_per_person=rows,
             )
-        except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+            # What is told as a floating-point number must be one.
+            float(ledger.epsilon), float(ledger.budget)
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
             raise DataError(f"the privacy ledger is damaged: {error}") from None
+        return ledger
 
 
 def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
     if row["composition"] not in get_args(Composition):
         raise ValueError("composition")
+    epsilon = exact(row["epsilon"])
+    used = exact(row.get("used", row["epsilon"]))
+    if not 0 <= used <= epsilon:
+        raise ValueError("used")
     return Query(
         name=str(row["name"]),
         mechanism=str(row["mechanism"]),
-        epsilon=Fraction(row["epsilon"]),
-        sensitivity=Fraction(row["sensitivity"]),
+        epsilon=epsilon,
+        used=None if used == epsilon else used,
+        sensitivity=exact(row["sensitivity"]),
         neighbours=neighbours,
         composition=row["composition"],
         asked=int(row["asked"]),

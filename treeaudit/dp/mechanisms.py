@@ -20,15 +20,21 @@ from treeaudit.arrays import Flag, Wide
 from treeaudit.dp.bernoulli import bernoulli_exp
 from treeaudit.dp.entropy import Entropy, below
 
-__all__ = ["discrete_laplace", "exponential_mechanism", "permute_and_flip"]
+__all__ = ["IMPOSSIBLE", "discrete_laplace", "exponential_mechanism", "permute_and_flip"]
+
+IMPOSSIBLE = -(1 << 61)
+"""The score of a candidate that is never chosen, whatever the rate; it must not depend on data."""
 
 _TRIES = 1 << 14
+_LONGEST = (1 << 12) - 1
+"""exp(-4095) is never seen; with denominators up to 2^50 the noise then stays below 2^62."""
 
 
 def discrete_laplace(rate: Fraction, n: int, entropy: Entropy) -> Wide:
     """Draw whole numbers z with probability proportional to ``exp(-rate * |z|)``.
 
-    The rate, epsilon divided by the sensitivity, is above 0.
+    The rate, epsilon divided by the sensitivity, is above 0; its denominator at most 2^50
+    (`treeaudit.dp.rational.dyadic`).
 
     Examples
     --------
@@ -43,7 +49,7 @@ def discrete_laplace(rate: Fraction, n: int, entropy: Entropy) -> Wide:
         low = below(entropy, t, len(todo))
         kept = bernoulli_exp(low, Fraction(1, t), entropy)
         tried, low = todo[kept], low[kept]
-        size = (low + t * _geometric(len(tried), entropy)) // s
+        size = (low + t * np.minimum(_geometric(len(tried), entropy), _LONGEST)) // s
         minus = below(entropy, 2, len(tried)) == 1
         fine = ~(minus & (size == 0))
         result[tried[fine]] = np.where(minus, -size, size)[fine]
@@ -71,7 +77,8 @@ def permute_and_flip(scores: npt.ArrayLike, rate: Fraction, entropy: Entropy) ->
     Parameters
     ----------
     scores
-        Shape ``(n_rows, n_candidates)``, whole numbers, the larger the better.
+        Shape ``(n_rows, n_candidates)``, whole numbers, the larger the better;
+        `IMPOSSIBLE` for what is never chosen, not all of a row.
     rate
         A fraction of at least 0.
     entropy
@@ -89,7 +96,9 @@ def permute_and_flip(scores: npt.ArrayLike, rate: Fraction, entropy: Entropy) ->
     [1, 0]
     """
     table = np.asarray(scores, dtype=np.int64)
-    up = bernoulli_exp(table.max(axis=1, keepdims=True) - table, rate, entropy)
+    possible = table > IMPOSSIBLE
+    distance = np.where(possible, table.max(axis=1, keepdims=True) - table, 0)
+    up = bernoulli_exp(distance, rate, entropy) & possible
     return _one_of(up, entropy)
 
 
@@ -144,8 +153,10 @@ def exponential_mechanism(
         tries = max(1, _TRIES // len(todo))
         drawn = below(entropy, int(upto[-1]), len(todo) * tries).reshape(len(todo), tries)
         candidate = np.searchsorted(upto, drawn, side="right")
-        distance = best[todo, None] - table[todo[:, None], candidate]
-        kept = bernoulli_exp(distance, rate, entropy)
+        found = table[todo[:, None], candidate]
+        possible = found > IMPOSSIBLE
+        distance = np.where(possible, best[todo, None] - found, 0)
+        kept = bernoulli_exp(distance, rate, entropy) & possible
         done = kept.any(axis=1)
         first = np.argmax(kept, axis=1)
         chosen[todo[done]] = candidate[np.arange(len(todo)), first][done]

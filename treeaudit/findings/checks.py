@@ -12,6 +12,7 @@ from math import gcd, inf, isfinite
 
 import numpy as np
 
+from treeaudit.dp.bounded import bounded, unbounded_because
 from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Finding
 from treeaudit.findings.numbers import Share
@@ -28,6 +29,7 @@ __all__ = [
     "holds_multiple_of",
     "least",
     "most",
+    "protects_records",
     "register",
 ]
 
@@ -78,6 +80,11 @@ class Rule:
         attack without.
     beside_repair
         Whether that is also said where a repair of the file has been found.
+    unbounded
+        Says why the number is infinite in a model.
+    of_records
+        Tells of which models the number is one for a record: for a person it is
+        as many times that as the person has records.
     """
 
     name: str
@@ -92,6 +99,8 @@ class Rule:
     needless: Callable[[Forest], str | None] | None = None
     step: str = ""
     beside_repair: bool = False
+    unbounded: Callable[[Forest], str | None] | None = None
+    of_records: Callable[[Forest], bool] | None = None
 
     def show(self, measured: float) -> str:
         """Return a measured number in words."""
@@ -157,12 +166,14 @@ def _number(finding: Finding, name: str) -> float | None:
     return value if value is None or isinstance(value, Share) else float(value)
 
 
+def protects_records(forest: Forest) -> bool:
+    """Tell whether a claimed epsilon is for a record, and not for a person with all records."""
+    return (forest.privacy or {}).get("rows_per_person") is None
+
+
 def epsilon(_: Sequence[Finding], forest: Forest) -> float:
-    """Measure the claimed epsilon; infinite where the model claims none."""
-    privacy = forest.privacy or {}
-    claimed = privacy.get("epsilon")
-    private = isinstance(claimed, int | float) and not privacy.get("not_private", False)
-    return float(claimed) if private and claimed is not None else inf
+    """Measure the epsilon of what a model protects; infinite where nothing bounds it."""
+    return float((forest.privacy or {})["epsilon"]) if bounded(forest) else inf
 
 
 def _common_divisor(_: Sequence[Finding], forest: Forest) -> float:
@@ -193,6 +204,8 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         bound="at most {:g}",
         measure=epsilon,
         step="train with differential privacy, or ask for a policy without max-epsilon",
+        unbounded=unbounded_because,
+        of_records=protects_records,
     ),
 )
 """Checks of what the model itself tells."""

@@ -45,12 +45,12 @@ def judge(
 ) -> tuple[Check, ...]:
     """Hold findings against a policy. A check whose attack was skipped is skipped too.
 
-    ``records_each`` is the most records of one person: a learner counts records, and
-    what is to be done is told for it.
+    ``records_each`` is the most records of one person: a learner counts records, what is
+    to be done is told for it, and what protects a record protects a person less.
     """
     found = {result.id: result for result in results}
     return tuple(
-        _check(known[name], policy, value, found, forest, policy.k * records_each)
+        _check(known[name], policy, value, found, forest, records_each)
         for name, value in policy.values.items()
     )
 
@@ -100,7 +100,7 @@ def _check(
     threshold: float,
     found: Mapping[str, Finding | Skipped],
     forest: Forest,
-    k: int,
+    records_each: int,
 ) -> Check:
     rule, attacks = registered.rule, registered.attacks
     check = Check(
@@ -113,7 +113,7 @@ def _check(
         attack=attacks[0] if attacks else None,
         share=rule.share,
         among=rule.among,
-        step=rule.step.format(k=k),
+        step=rule.step.format(k=policy.k * records_each),
         beside_repair=rule.beside_repair,
     )
     ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]
@@ -129,6 +129,8 @@ def _check(
     measured = rule.measure(findings, forest)
     if measured is None:
         return replace(check, reason=rule.missing or "the finding does not tell")
+    if rule.of_records is not None and rule.of_records(forest):
+        measured *= records_each
     known = math.isfinite(measured)
     unseen = [part for finding in findings for part in finding.unseen]
     if unseen and rule.holds(measured, threshold):
@@ -138,5 +140,5 @@ def _check(
         measured=measured if known else None,
         shown=(rule.told(findings) if rule.told else "") or rule.show(measured),
         status="pass" if rule.holds(measured, threshold) else "fail",
-        reason=None if known else "the model claims no differential privacy",
+        reason=None if known or rule.unbounded is None else rule.unbounded(forest),
     )

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
+from treeaudit.findings.checks import epsilon, protects_records
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
+from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.findings.unit import Unit
@@ -16,7 +18,7 @@ from treeaudit.rendered import Rendered, renderer_of
 from treeaudit.stats import Estimate
 from treeaudit.table.table import Table
 
-__all__ = ["Fix", "Page", "Report", "Reports", "Show", "view_of"]
+__all__ = ["Fix", "Page", "Report", "Reports", "Show", "Tried", "view_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,40 @@ class Fix:
     unseen: tuple[Estimate, Estimate] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A repair of a forest that was tried with people at hand, or the model as it is.
+
+    Attributes
+    ----------
+    trees, smallest
+        How many there are, and the people in the smallest leaf; None where it was not judged, or
+        the model does not tell.
+    accuracy, unseen
+        Share of people answered rightly, or R² of a number, and whether these people were unseen:
+        those of the training data without.
+    excess
+        Labels that all trees give back beyond the model's answers; None where that was not tried.
+    judged, passed, miss
+        Whether it was audited, passes the policy, and the first check that it misses, in words.
+    steps
+        What was done, in words.
+    chosen
+        Whether it is the repair that was chosen.
+    """
+
+    trees: int
+    smallest: People | None
+    accuracy: float | None
+    unseen: bool
+    excess: Share | None
+    judged: bool
+    passed: bool
+    miss: str
+    steps: tuple[str, ...]
+    chosen: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Report(Rendered):
     """The result of an audit.
@@ -81,6 +117,8 @@ class Report(Rendered):
         whether that ``holds``; None without.
     fix
         The repair that was tried, where the audit did not pass and one was.
+    frontier
+        The repairs of a forest that were tried with people at hand, the model as it is first.
     several
         Whether the file holds other models, each with a report of its own in the
         same run.
@@ -100,8 +138,15 @@ class Report(Rendered):
     people: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     baseline: Mapping[str, Any] | None = None
     fix: Fix | None = None
+    frontier: tuple[Tried, ...] = ()
     several: bool = False
     unit: Unit = field(default_factory=Unit)
+
+    @property
+    def epsilon(self) -> float:
+        """What bounds all that the model gives away of one person; infinite where nothing does."""
+        claimed = epsilon([], self.forest)
+        return claimed * self.unit.most if protects_records(self.forest) else claimed
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -19,6 +19,7 @@ OPTIONS = {
     "target": "--target",
     "sensitive": "--sensitive",
     "prior": "--prior",
+    "tolerance": "--tolerance",
     "fraction": "--sampling-fraction",
     "person": "--person",
     "rows_per_person": "--rows-per-person",
@@ -26,10 +27,13 @@ OPTIONS = {
     "policy": "--policy",
     "baseline": "--baseline",
     "attacks": "--attack",
+    "seconds": "--seconds",
     "seed": "--seed",
 }
 """The option of the command line for each field but the model, in the order of printing."""
 
+_UNSAID: dict[str, object] = {"sensitive": (), "seconds": 10.0, "seed": 0}
+"""Fields that are not printed where they hold this."""
 _LOADING = ("select", "max_bytes")
 _FILES = frozenset({"model", "train", "test", "known", "prior", "baseline"})
 
@@ -59,12 +63,14 @@ class Request:
         Which model of the file, and the largest file; see `treeaudit.load`.
     train, test, known, prior
         Tables of people and of public shares: paths, or objects from Python.
-    target, sensitive, fraction, person, rows_per_person, repeats, seed
+    target, sensitive, tolerance, fraction, person, rows_per_person, repeats, seed
         As in `treeaudit.scan`.
     policy
         A name, the path of a TOML file, or a `Policy`.
     attacks
         Ids of the attacks to run; None for all of them.
+    seconds
+        How long an attack that could go on for ever may take.
 
     Examples
     --------
@@ -84,6 +90,7 @@ class Request:
     sensitive: tuple[str, ...] = ()
     known: object = None
     prior: object = None
+    tolerance: float | None = None
     fraction: float | None = None
     person: str | None = None
     rows_per_person: int | None = None
@@ -91,6 +98,7 @@ class Request:
     policy: str | os.PathLike[str] | Policy = "default"
     baseline: str | os.PathLike[str] | None = None
     attacks: tuple[str, ...] | None = None
+    seconds: float = 10.0
     seed: int = 0
 
     def kept(self) -> "Request":
@@ -171,7 +179,7 @@ class Request:
 
     def _asks(self, field: str) -> bool:
         value = getattr(self, field)
-        return bool(value) if field in ("sensitive", "seed") else value is not None
+        return bool(value != _UNSAID[field]) if field in _UNSAID else value is not None
 
     def _names_file(self, field: str) -> bool:
         return field in _FILES or (field == "policy" and str(self.policy).endswith(".toml"))

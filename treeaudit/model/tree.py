@@ -76,6 +76,8 @@ class Tree:
         Predicted class, for models that release labels only.
     value
         Predicted number, for regression trees.
+    spread
+        Standard deviation of the numbers of the people in the node, where the file keeps it.
 
     Raises
     ------
@@ -103,6 +105,7 @@ class Tree:
     counts: Float | None = None
     label: Int | None = None
     value: Float | None = None
+    spread: Float | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _ARRAYS.items():
@@ -263,7 +266,7 @@ class Tree:
 
 _ARRAYS: dict[str, type[np.generic]] = {
     **dict.fromkeys(("parent", "feature", "label"), np.int32),
-    **dict.fromkeys(("low", "high", "counts", "value"), np.float64),
+    **dict.fromkeys(("low", "high", "counts", "value", "spread"), np.float64),
     "missing": np.bool_,
     "n_records": np.int64,
 }

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.people.records import Records
 from treeaudit.people.repeats import repeats_in
 
-__all__ = ["apart", "named", "of_copies"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["apart", "coded", "named", "of_copies"]
 
 Tables = dict[str, Records | None]
 
@@ -41,13 +46,29 @@ def named(tables: Mapping[str, Records | None], person: str) -> Tables:
             )
         series[role] = told.astype(object)
     if series:
-        code = pd.factorize(pd.concat(series.values(), ignore_index=True).map(_plain))[0]
+        code = coded(pd.concat(series.values(), ignore_index=True))
         ends = np.cumsum([len(one) for one in series.values()])[:-1]
         for role, part in zip(series, np.split(code, ends), strict=True):
             records = tables[role]
             if records is not None:
                 found[role] = replace(records, persons=part.astype(np.int32))
     return found
+
+
+def coded(told: "pd.Series[Any]") -> Wide:
+    """Return a number per row for whose it is; no entry is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> coded(pd.Series([7, "B", "7", 7.0], dtype=object)).tolist()
+    [0, 1, 0, 0]
+    """
+    import pandas as pd
+
+    code, found = pd.factorize(told)
+    same: Wide = pd.factorize(np.array([_plain(one) for one in found], dtype=object))[0]
+    return same[code]
 
 
 def _plain(value: object) -> str:

@@ -19,7 +19,15 @@ from treeaudit.model.walk import in_chunks, walk_of, walkable
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 
-__all__ = ["Utility", "averages", "class_shares", "node_shares", "predict_shares", "utility"]
+__all__ = [
+    "Utility",
+    "averages",
+    "class_shares",
+    "node_shares",
+    "predict_shares",
+    "said_by_nodes",
+    "utility",
+]
 
 
 _STEPS = 1 << 20
@@ -94,7 +102,7 @@ def class_shares(
     for i, tree in enumerate(forest.trees):
         at = node[:, i]
         answered = tree.is_leaf[at]
-        said = _said(forest, tree, i)[at]
+        said = said_by_nodes(forest, tree, i)[at]
         total += said if answered.all() else said * answered[:, None]
         answers += answered
     return _normal(total), answers > 0
@@ -113,7 +121,7 @@ def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> 
     trees = tuple(forest.trees)
     walk = walk_of(trees, forest.schema) if walkable(trees, forest.schema) else None
     shares = np.empty((len(values), len(forest.schema.classes or ())))
-    said = np.concatenate([_said(forest, tree, i) for i, tree in enumerate(trees)])
+    said = np.concatenate([said_by_nodes(forest, tree, i) for i, tree in enumerate(trees)])
     if walk is not None:
         # An inner node answers nothing.
         said[walk.feature >= 0] = 0.0
@@ -132,7 +140,7 @@ def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> 
     return shares
 
 
-def _said(forest: Forest, tree: Tree, i: int) -> Float:
+def said_by_nodes(forest: Forest, tree: Tree, i: int) -> Float:
     """Return what each node of a tree adds to the answer, shape ``(n_nodes, n_classes)``."""
     weights = None if forest.class_weights is None else forest.class_weights[i]
     shares = node_shares(tree, len(forest.schema.classes or ()), weights)

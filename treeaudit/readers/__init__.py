@@ -24,6 +24,7 @@ from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.detect import name_of
+from treeaudit.readers.leftovers.streams import beside_streams
 from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.unpack import Content, open_file, unpack
@@ -221,8 +222,10 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         if one.reader.matches(content):
             _check_unpacked(one, content, limits)
             forest = one.reader.read(content, source, select, limits)
-            if content.spare:
-                forest = replace(forest, leftovers=forest.leftovers.beside(_around(content)))
+            around = [not_explained(*one) for one in beside_streams(content) if one[1]]
+            if around:
+                beside = Leftovers(found=few(around), looked_for=KINDS)
+                forest = replace(forest, leftovers=forest.leftovers.beside(beside))
             if source.path is None:
                 in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)
                 return replace(forest, source=in_memory)
@@ -245,11 +248,6 @@ def _check_unpacked(form: Format, content: Content, limits: Limits) -> None:
             f"{content.n_bytes:,} bytes unpack to {n:,}, more than treeaudit takes in of a "
             f"compressed {form.names[0]} file: unpack it first, or allow more with --max-bytes"
         )
-
-
-def _around(content: Content) -> Leftovers:
-    """Return what the container of the model holds beside it."""
-    return Leftovers(found=few(not_explained(*one) for one in content.spare), looked_for=KINDS)
 
 
 def _where(source: Source, content: Content) -> str:

@@ -30,7 +30,9 @@ class Edges:
         categories: CategorySets | None = None,
         n_records: Wide | None = None,
         counts: Float | None = None,
+        label: Int | None = None,
         value: Float | None = None,
+        spread: Float | None = None,
     ) -> Tree:
         """Return the tree, with what its nodes hold."""
         return Tree(
@@ -42,7 +44,9 @@ class Edges:
             missing=self.missing,
             n_records=n_records,
             counts=counts,
+            label=label,
             value=value,
+            spread=spread,
         )
 
 
@@ -209,7 +213,7 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
     once = np.zeros(n, dtype=np.bool_)
     in_order = True
     for child in (left, right):
-        in_order = in_order and not np.any(child <= inner)
+        in_order = in_order and not (child <= inner).any()
         exists = not len(inner) or (child.max() < n and child.min() > 0)
         if ordered and not (exists and in_order):
             raise ReadError(

@@ -7,6 +7,7 @@ from treeaudit.errors import SeveralModelsError, UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
+from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.estimators.models import find_model, inner_models, members_of
@@ -19,7 +20,7 @@ from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import from_inert, held_by, is_trainer
 
-__all__ = ["stored_model"]
+__all__ = ["over_data", "stored_model"]
 
 _BOOSTERS = ("xgboost", "lightgbm", "catboost")
 
@@ -95,7 +96,13 @@ def _selected(models: list[Found], select: str) -> Found:
 
 def _of_another_library(found: Found, source: Source) -> Forest | None:
     forest = _read(found.estimator, replace(source, inside=found.inside))
-    return None if forest is None else _undone(held_by(forest, found.inside, found.before), found)
+    if forest is None:
+        return None
+    stored = forest.source.stored
+    if isinstance(stored, StoredBooster):
+        stored = replace(stored, found=found)
+        forest = replace(forest, source=replace(forest.source, stored=stored))
+    return over_data(held_by(forest, found.inside, found.before), found)
 
 
 def _read(value: Inert, source: Source) -> Forest | None:
@@ -117,7 +124,7 @@ def _read(value: Inert, source: Source) -> Forest | None:
             return from_inert(value, source)
 
 
-def _undone(forest: Forest, found: Found) -> Forest:
+def over_data(forest: Forest, found: Found) -> Forest:
     """Say the conditions in terms of the columns before the pipeline."""
     before, n_seen = found.before, len(forest.schema.features)
     if not before:

@@ -10,7 +10,6 @@ import hashlib
 import lzma
 import mmap
 import os
-import re
 import stat
 import tempfile
 import zlib
@@ -31,9 +30,6 @@ _SPOOL = 64 << 20
 _DICTIONARY = 72 << 20
 # joblib 0.9 and older: two letters, the size in hexadecimal, filled up with blanks.
 _ZF_HEADER = 21
-# gzip names the file that was packed, and may hold other notes.
-_NAMED, _LONGEST_HEAD = 8, 300
-_FILE_NAME = re.compile(rb"[\w. -]{0,100}\0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,8 +49,10 @@ class Content:
         Of the file as stored.
     folder
         Where it lies; None for bytes in memory.
-    spare
-        What the container holds beside its compressed bytes, and where.
+    packed
+        The bytes as stored.
+    streams
+        Where each compressed stream of them begins, and where the last one ends.
     """
 
     data: bytes | mmap.mmap
@@ -62,7 +60,8 @@ class Content:
     digest: Callable[[], str]
     n_bytes: int
     folder: Path | None = None
-    spare: tuple[tuple[str, bytes], ...] = ()
+    packed: bytes | mmap.mmap = b""
+    streams: tuple[int, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -207,28 +206,9 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
         compression=compression,
         digest=cache(lambda: hashlib.sha256(packed).hexdigest()),
         n_bytes=len(packed),
-        spare=tuple(_spare(packed, compression, streams)),
+        packed=packed,
+        streams=tuple(streams),
     )
-
-
-def _spare(
-    packed: bytes | mmap.mmap, compression: str, streams: list[int]
-) -> Iterator[tuple[str, bytes]]:
-    """Yield what no stream needs: notes in the headers of gzip, and what follows the last."""
-    for at in streams[:-1] if compression == "gzip" else ():
-        head = bytes(packed[at : at + _LONGEST_HEAD])
-        if head[3] & ~_NAMED or (head[3] & _NAMED and not _FILE_NAME.match(head, 10)):
-            yield "the header of a gzip stream", head[10:].partition(b"\0")[0] or head[3:4]
-    if compression == "gzip" and len(streams) > 2:
-        # Whoever packs a model writes one stream; a time and a name fit in the head of each.
-        heads = (bytes(packed[at : at + _LONGEST_HEAD]) for at in streams[1:-1])
-        more = b"".join(
-            head[4:10] + (head[10:].partition(b"\0")[0] if head[3] & _NAMED else b"")
-            for head in heads
-        )
-        yield "the headers of further gzip streams", more
-    if streams and (rest := bytes(packed[streams[-1] :])):
-        yield f"what follows the {compression} stream", rest
 
 
 def _inflate(
@@ -253,9 +233,12 @@ def _inflate(
 def _stated_size(packed: bytes | mmap.mmap) -> int:
     text = bytes(packed[2:_ZF_HEADER]).rstrip(b" L")
     try:
-        return int(text, 16)
+        size = int(text, 16)
     except ValueError:
-        raise ReadError("the size in the ZF header is damaged") from None
+        size = -1
+    if text.lower() != f"{size:#x}".encode():
+        raise ReadError("the size in the ZF header is damaged")
+    return size
 
 
 def _bomb(n_packed: int, most: int) -> ModelTooLargeError:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from treeaudit.defenses import Defense, without_leftovers
+from treeaudit.defenses import Defense, IntersectK, without_leftovers
 from treeaudit.defenses.cost import n_leaves, training_accuracy
-from treeaudit.defenses.parameters import parameters, takes_people
+from treeaudit.defenses.parameters import parameters
 from treeaudit.errors import DataError
+from treeaudit.findings.findings import Skipped
 from treeaudit.findings.policy import Policy
-from treeaudit.findings.report import Report
+from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
 from treeaudit.repair.counting import RECORDS, Counting
 
@@ -69,6 +70,8 @@ class Repair:
         Whether a policy was searched for, or the steps were asked for.
     counting
         What is one in all of these audits.
+    frontier
+        What was tried of a forest with people at hand, the model as it is first.
     """
 
     before: Attempt
@@ -76,6 +79,7 @@ class Repair:
     tried: tuple[Attempt, ...] = ()
     searched: bool = False
     counting: Counting = RECORDS
+    frontier: tuple[Tried, ...] = ()
 
     @property
     def forest(self) -> Forest:
@@ -92,7 +96,19 @@ class Repair:
         """Whether groups were made large enough, but in each of several trees alone."""
         done = [type(one) for one in self.after.defenses]
         sized = self.searched or any("min_leaf" in parameters(one) for one in done)
-        return sized and self.forest.n_trees > 1 and not any(takes_people(one) for one in done)
+        alone = sized and self.forest.n_trees > 1 and IntersectK not in done
+        return alone and not self.frontier
+
+    @property
+    def needs_people(self) -> str:
+        """Why checks could not be made for which training people would be enough, if so."""
+        open_ = {one.attack for one in self.after.report.checks if one.status == "skipped"}
+        asks = (
+            one.reason
+            for one in self.after.report.results
+            if isinstance(one, Skipped) and one.id in open_ and "--train" in one.asks
+        )
+        return next(asks, "")
 
     @property
     def passed(self) -> bool:
@@ -156,13 +172,17 @@ def applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
 
 
 def attempt(
-    forest: Forest, defenses: Sequence[Defense], policy: Policy, counting: Counting = RECORDS
+    forest: Forest,
+    defenses: Sequence[Defense],
+    policy: Policy,
+    counting: Counting = RECORDS,
+    attacks: Sequence[str] | None = None,
 ) -> Attempt:
-    """Return a model that is what it is, audited."""
+    """Return a model that is what it is, audited; see `Counting.audited`."""
     return Attempt(
         defenses=tuple(defenses),
         forest=forest,
-        report=counting.audited(forest, policy),
+        report=counting.audited(forest, policy, attacks),
         accuracy=training_accuracy(forest),
         leaves=n_leaves(forest),
     )

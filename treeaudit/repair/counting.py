@@ -1,9 +1,11 @@
 """What is one in the audits of a repair: the same before and after it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from treeaudit.attacks import ATTACKS, all_checks, offered_attacks
+from treeaudit.attacks.needs import TEST
 from treeaudit.audit.scan import scan
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report
@@ -11,7 +13,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.sheet import read_table
 from treeaudit.people.verification import MisfitError
 
-__all__ = ["RECORDS", "Counting", "counting_of"]
+__all__ = ["RECORDS", "Counting", "attacks_of", "counting_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -22,45 +24,70 @@ class Counting:
     ----------
     options
         Of `treeaudit.scan`.
+    test
+        Unseen people; None without. They are in the audits where a policy asks about them.
     bound
         The same where a repair leaves people out or rounds their number, so that the
         training data no longer fits: the most records of one person.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
+    test: object = None
     bound: Mapping[str, Any] = field(default_factory=dict)
 
-    def audited(self, forest: Forest, policy: Policy) -> Report:
-        """Return the audit of a model."""
+    @property
+    def train(self) -> object:
+        """The training people; None without."""
+        return self.options.get("train")
+
+    def audited(
+        self, forest: Forest, policy: Policy, attacks: Sequence[str] | None = None
+    ) -> Report:
+        """Return the audit of a model.
+
+        By some attacks, unless told by all, or with people at hand by those that the policy asks.
+        """
+        if attacks is None and self.train is not None:
+            attacks = attacks_of(policy)
+        test = self.test if _asks_unseen(attacks_of(policy)) else None
         try:
-            return scan(forest, policy=policy, **self.options)
+            return scan(forest, policy=policy, attacks=attacks, test=test, **self.options)
         except MisfitError:
-            if "train" not in self.options:
+            if self.train is None:
                 raise
-            return scan(forest, policy=policy, **self.bound)
+            return scan(forest, policy=policy, attacks=attacks, **self.bound)
 
 
 RECORDS = Counting()
+
+
+def attacks_of(policy: Policy) -> tuple[str, ...]:
+    """Return the ids of the attacks that a policy asks for, in their order."""
+    checks = all_checks(offered_attacks())
+    known = [checks[name] for name in policy.values if name in checks]
+    return tuple(sorted({one for check in known for one in check.attacks}))
+
+
+def _asks_unseen(attacks: Sequence[str]) -> bool:
+    return any(TEST in attack.needs for attack in ATTACKS if attack.id in attacks)
 
 
 def counting_of(
     forest: Forest,
     *,
     train: object,
+    test: object = None,
     target: str | None,
     person: str | None,
     rows_per_person: int | None,
     repeats: str | None,
 ) -> Counting:
-    """Return what a repair is to count, told by the model as it is.
-
-    Training data that was given for another end, and neither names persons nor
-    looks like copies, is not audited on.
+    """Return what a repair is to count, and on whom, told by the model as it is.
 
     Raises
     ------
     DataError
-        If what was said of persons does not fit the data or the model.
+        If the people do not fit the model, or what was said of persons does not fit either.
     """
     bound = {"rows_per_person": rows_per_person}
     if train is None and person is None and repeats is None:
@@ -72,12 +99,10 @@ def counting_of(
         "rows_per_person": rows_per_person,
         "repeats": repeats,
     }
-    try:
-        unit = scan(forest, policy="observe", attacks=[], **options).unit
-    except MisfitError:
-        if person is not None or repeats is not None:
-            raise
-        return Counting(options=bound)
-    if unit.persons is None:
-        return Counting(options=bound)
-    return Counting(options=options, bound={"rows_per_person": unit.most})
+    unit = scan(forest, policy="observe", attacks=[], **options).unit
+    most = rows_per_person if unit.persons is None else unit.most
+    return Counting(
+        options=options,
+        test=None if test is None else read_table(test, "test"),
+        bound={"rows_per_person": most},
+    )

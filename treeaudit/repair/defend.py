@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from treeaudit.defenses import DEFENSES, Defense, MergeDiverse, MergeSiblings, RoundCounts, Strip
+from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy, read_policy
@@ -14,6 +14,7 @@ from treeaudit.people.records import read_records
 from treeaudit.readers import load
 from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
 from treeaudit.repair.counting import Counting, counting_of
+from treeaudit.repair.frontier import Candidate, Judges, merging_for, right, search, searchable
 
 __all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
@@ -33,6 +34,7 @@ class Wanted:
     strip: bool = False
     round_counts: int | None = None
     train: object = None
+    test: object = None
     target: str | None = None
     person: str | None = None
     rows_per_person: int | None = None
@@ -43,6 +45,7 @@ class Wanted:
         return counting_of(
             forest,
             train=self.train,
+            test=self.test,
             target=self.target,
             person=self.person,
             rows_per_person=self.rows_per_person,
@@ -83,7 +86,7 @@ class Wanted:
             given["min_leaf"] = max(2, self.resolved().k)
         people = None
         if self.train is not None and takes_people(kind):
-            people = read_records(self.train, forest, target=self.target, person=self.person).values
+            people = read_records(self.train, forest, target=self.target, person=self.person)
         return made(kind, given, people)
 
 
@@ -96,6 +99,7 @@ def defend(
     strip: bool = False,
     round_counts: int | None = None,
     train: object = None,
+    test: object = None,
     target: str | None = None,
     person: str | None = None,
     rows_per_person: int | None = None,
@@ -111,7 +115,8 @@ def defend(
     method
         The ``id`` of one of `treeaudit.defenses.DEFENSES`; ``merge-siblings``
         where ``min_leaf`` alone is told. Where neither is, the mildest repair
-        that passes the policy is searched for.
+        that passes the policy is searched for: of a forest whose training people
+        are given, the most accurate of fewer trees and larger leaves.
     min_leaf
         The k that every leaf shall hold, for methods that see to it; that of
         the policy unless told.
@@ -120,7 +125,10 @@ def defend(
     strip, round_counts
         What else to do: `treeaudit.defenses.Strip`, `treeaudit.defenses.RoundCounts`.
     train, target
-        The training data, which ``intersect-k`` needs, and its column of labels.
+        The training data, on which the audits count, and its column of labels. A
+        forest passes a built-in policy only with them: its trees are judged together.
+    test
+        Unseen people, on whom the repairs of a forest are compared.
     person, rows_per_person, repeats
         What is one person, as in `treeaudit.scan`: the audits before and after
         count persons then.
@@ -162,6 +170,7 @@ def defend(
             strip=strip,
             round_counts=round_counts,
             train=train,
+            test=test,
             target=target,
             person=person,
             rows_per_person=rows_per_person,
@@ -187,16 +196,57 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
     defenses = wanted.defenses(forest)
     counting = wanted.counting(forest)
     before = attempt(forest, (), policy, counting)
+    # With the people of leaves that do not tell them, where they were counted.
+    forest = replace(forest, trees=before.report.forest.trees)
     if not wanted.searched or before.report.verdict == "pass":
         after = asked(forest, defenses, policy, counting)
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
-    tried = _tries(forest, policy, before, progress, counting)
+    frontier = _frontier(forest, wanted, before, progress, counting)
+    if frontier:
+        tried = [one.attempt for one in frontier[1:] if one.attempt is not None]
+    else:
+        tried = _tries(forest, policy, before, progress, counting)
     best = min(tried, key=lambda one: rank(one, before))
-    if defenses:
+    passed = [one for one in frontier if one.told.passed]
+    chosen = max(passed, key=lambda one: (one.told.accuracy or 0.0, one.told.trees), default=None)
+    if chosen is not None and chosen.attempt is not None:
+        best = chosen.attempt
+    if defenses or (frontier and chosen is None):
         best = attempt(
             applied(best.forest, defenses), (*best.defenses, *defenses), policy, counting
         )
-    return Repair(before=before, after=best, tried=tuple(tried), searched=True, counting=counting)
+    return Repair(
+        before=before,
+        after=best,
+        tried=tuple(tried),
+        searched=True,
+        counting=counting,
+        frontier=tuple(replace(one.told, chosen=one is chosen) for one in frontier),
+    )
+
+
+def _frontier(
+    forest: Forest,
+    wanted: Wanted,
+    before: Attempt,
+    progress: Progress | None,
+    counting: Counting,
+) -> list[Candidate]:
+    """Search the repairs of a forest; nothing where there are no people or no forest."""
+    if counting.train is None:
+        return []
+    train, test = (
+        None
+        if data is None
+        else read_records(data, forest, target=wanted.target, person=wanted.person)
+        for data in (counting.train, counting.test)
+    )
+    if train is None or not searchable(forest, train):
+        return []
+    if test is not None and right(forest, test) is None:
+        test = None
+    judges = Judges(policy=wanted.resolved(), counting=counting, train=train, test=test)
+    return search(forest, judges, before, progress)
 
 
 def _tries(
@@ -228,12 +278,7 @@ def _tries(
 def _plans(policy: Policy, n_trees: int) -> Iterator[tuple[Defense, ...]]:
     """Yield combinations, the mildest first: none, which takes out leftovers alone."""
     yield ()
-    merging: tuple[Defense, ...] = ()
-    # Over all trees no more people than the share may be certain: each tree has its part of them.
-    if (certain := policy.values.get("max-certain-share")) is not None:
-        merging += (MergeDiverse(allowed=certain / n_trees),)
-    if (nearly := policy.values.get("max-nearly-certain-share")) is not None:
-        merging += (MergeDiverse(allowed=nearly / n_trees, exceptions=policy.k),)
+    merging = merging_for(policy, n_trees)
     sized = {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values)
     if not sized and merging:
         yield merging

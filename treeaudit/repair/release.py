@@ -6,7 +6,7 @@ from treeaudit.defenses import without_leftovers
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load
-from treeaudit.writers import suffixes_of, to_estimator
+from treeaudit.writers import content_by, suffixes_of, writer_for
 
 __all__ = ["left_out", "own_suffix", "release"]
 
@@ -82,16 +82,17 @@ def _what(kind: str, n: int, *, another: bool) -> str:
 def own_suffix(forest: Forest) -> str | None:
     """Return a suffix under which the model is written in its own form; None where it cannot be.
 
-    The estimator is put together, so that what is promised works.
+    The file is put together, so that what is promised works.
     """
-    source = forest.source
+    source, known = forest.source, suffixes_of(forest)
     if source.format in ("treeaudit-json", "treeaudit-pickle"):
         return ".json"
-    if ".pkl" not in suffixes_of(forest):
-        return None
-    try:
-        to_estimator(forest)
-    except UnsupportedModelError:
+    if known == [".json"]:
         return None
     named = "." + (source.path or "").rpartition(".")[2].lower()
-    return named if named in suffixes_of(forest) and named != ".json" else ".pkl"
+    suffix = named if named in known else ".pkl" if ".pkl" in known else known[0]
+    try:
+        content_by(writer_for(forest, suffix), forest)
+    except UnsupportedModelError:
+        return None
+    return suffix

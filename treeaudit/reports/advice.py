@@ -2,7 +2,6 @@
 
 import math
 
-from treeaudit.findings.checks import epsilon
 from treeaudit.findings.report import Report, view_of
 from treeaudit.reports.plain_text import plain
 
@@ -67,17 +66,16 @@ def next_steps(report: Report) -> list[str]:
         if finding.status == "found":
             steps.append(view_of(report, finding).step)
     steps = list(dict.fromkeys(step for step in steps if step))
-    bounded = epsilon([], report.forest)
     if any(c.accepted for c in report.checks) and not (report.baseline or {}).get("holds"):
         steps.append(
             "whoever answers for what is no worse writes their name and a date into "
             f"{plain((report.baseline or {})['name'], 120)}, "
             '"accepted": {"by": "NAME", "until": "YYYY-MM-DD"}'
         )
-    if report.verdict == "review" and math.isfinite(bounded):
+    if report.verdict == "review" and math.isfinite(report.epsilon):
         steps.append(
             "hold it against --policy private: its counts are noise, and what it can give away "
-            f"about anybody is bounded by its epsilon of {bounded:g}"
+            f"about anybody is bounded by its epsilon of {report.epsilon:g}"
         )
     elif report.verdict == "review":
         reasons = {c.reason for c in report.checks if c.status == "skipped" and c.reason}

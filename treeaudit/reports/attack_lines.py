@@ -48,7 +48,7 @@ def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
     lines = [
         _line(report, result, short)
         for result in report.results
-        if not _is_quiet(report, result) and not _asks_for(result)
+        if not (_is_quiet(report, result) or _asks_for(result) or _of_another_kind(result))
     ]
     lines += _unasked(report.results)
     quiet = [result.title.lower() for result in report.results if _is_quiet(report, result)]
@@ -83,6 +83,11 @@ def _is_quiet(report: Report, result: Finding | Skipped) -> bool:
     page = report.pages.get(result.id)
     clear = isinstance(result, Finding) and result.status == "clear"
     return clear and page is not None and page.about == "file"
+
+
+def _of_another_kind(result: Finding | Skipped) -> bool:
+    """Whether it asks for numbers where the model predicts labels: not worth a line."""
+    return isinstance(result, Skipped) and "predicts a label, not a number" in result.reason
 
 
 def _asks_for(result: Finding | Skipped) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from importlib.resources import files
+from math import isfinite
 
 import jinja2
 import numpy as np
@@ -32,6 +33,7 @@ from treeaudit.reports.commands import (
 )
 from treeaudit.reports.controls import held_against
 from treeaudit.reports.fixed import fix_sentence
+from treeaudit.reports.frontier import HEAD, picture, rest, shown
 from treeaudit.reports.ladder import ladder
 from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
 from treeaudit.reports.masking import Numbers
@@ -72,6 +74,7 @@ def to_html(
     numbers = Numbers(k=report.policy.k, safe=release_safe)
     rows = published_rows(report, numbers)
     word, tone = pill(report)
+    tried = () if release_safe else report.frontier
     return (
         environment()
         .get_template("report.html.j2")
@@ -91,6 +94,10 @@ def to_html(
             checks=[_check(check, report, numbers) for check in report.checks],
             fix=_sentence(numbers.text(fix_sentence(report, numbers))) if report.fix else "",
             command_next=_line(next_command(report)),
+            frontier=shown(tried),
+            frontier_head=HEAD,
+            frontier_picture=picture(shown(tried)),
+            frontier_rest=rest(tried) if tried else "",
             accepted=is_accepted(report),
             steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
             warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],
@@ -105,7 +112,7 @@ def to_html(
             small_groups=_small_groups(report),
             one_label_groups=_one_label_groups(report),
             method=facts(report, numbers),
-            bounded=bounded_by(report.forest),
+            bounded=f"{report.epsilon:g}" if isfinite(report.epsilon) else "",
             not_checked=not_checked(report, numbers),
             command=_line(repeat_command(report)),
             place=place_to_repeat(report),

@@ -5,7 +5,8 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from treeaudit.findings.checks import epsilon
+from treeaudit.dp.bounded import unbounded_because
+from treeaudit.findings.checks import epsilon, protects_records
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.reports.plain_text import plain
@@ -13,32 +14,32 @@ from treeaudit.reports.plain_text import plain
 __all__ = ["bounded_by", "claim", "spent"]
 
 _MEANS = {
-    "add-remove": "one person more or less",
-    "replace-one": "one person in the place of another",
+    "add-remove": "one {} more or less",
+    "replace-one": "one {} in the place of another",
 }
 _MOST = 12
 """Questions that are listed one by one."""
 
 
 def bounded_by(forest: Forest) -> str:
-    """Return the epsilon that a private model claims, or nothing.
+    """Return the epsilon that bounds what a model gives away, or nothing."""
+    value = epsilon([], forest)
+    return f"{value:g}" if isfinite(value) else ""
+
+
+def claim(forest: Forest) -> str:
+    """Return what a model says of its privacy, which an audit does not test; or nothing.
 
     Examples
     --------
     >>> import treeaudit as ta
     >>> from treeaudit.model.tree import Tree
     >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
-    >>> private = {"epsilon": 0.5, "neighbours": "add-remove"}
+    >>> private = {"epsilon": 0.5, "neighbours": "add-remove", "variant": "sound"}
     >>> model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private)
-    >>> bounded_by(model), claim(model)
-    ('0.5', 'epsilon 0.5 for one person more or less (add-remove), a claim of the file, not tested')
+    >>> claim(model)[:79]
+    'not bounded: the ledger does not name its unit, a record or a person: train the'
     """
-    value = epsilon([], forest)
-    return f"{value:g}" if isfinite(value) else ""
-
-
-def claim(forest: Forest) -> str:
-    """Return what a model says of its privacy, which an audit does not test; or nothing."""
     privacy = forest.privacy
     if privacy is None:
         return ""
@@ -46,11 +47,14 @@ def claim(forest: Forest) -> str:
     text = f"epsilon {stated:g}" if isinstance(stated, int | float) else "no epsilon told"
     neighbours = plain(str(privacy.get("neighbours") or ""), 40)
     if neighbours:
-        text += f" for {_MEANS.get(neighbours, 'neighbours')} ({neighbours})"
-    if not privacy.get("not_private"):
+        one = "record" if protects_records(forest) else "person"
+        text += f" for {_MEANS.get(neighbours, 'neighbours').format(one)} ({neighbours})"
+    because = unbounded_because(forest)
+    if because is None:
         return f"{text}, a claim of the file, not tested"
     reasons = "; ".join(plain(str(reason), 200) for reason in privacy.get("reasons") or ())
-    return f"not private{': ' if reasons else ''}{reasons} ({text} is printed in the file)"
+    why = f"not private: {reasons}" if reasons else f"not bounded: {because}"
+    return f"{why} ({text} is printed in the file)"
 
 
 def counting(report: Report) -> str:
@@ -58,7 +62,14 @@ def counting(report: Report) -> str:
     text = report.unit.sentence
     if report.unit.counts_persons:
         text += "; counts per label are of records"
-    return text if report.forest.privacy is None else f"{text}; its epsilon is for one record"
+    if report.forest.privacy is None:
+        return text
+    if not protects_records(report.forest):
+        return f"{text}; its epsilon is for one {plain(str(report.forest.privacy.get('unit')), 60)}"
+    if report.unit.counts_persons:
+        most = report.unit.most
+        return f"{text}; its epsilon is for one record, and {most:,} times that for a person"
+    return f"{text}; its epsilon is for one record: a record is the unit"
 
 
 def spent(forest: Forest) -> list[tuple[str, str]]:

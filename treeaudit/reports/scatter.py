@@ -21,7 +21,8 @@ APART = 30
 class Point:
     """One model: its number, smallest leaf, accuracy with interval, and whether it passes.
 
-    ``smallest`` is None for a private model: its leaves hold noise, and stand apart.
+    ``smallest`` is None for a private model: its leaves hold noise, and stand apart. On another
+    axis it is what that counts, and ``says`` is said of the point.
     """
 
     number: int
@@ -31,9 +32,12 @@ class Point:
     low: float
     high: float
     passes: bool
+    says: str = ""
 
 
-def scatter(points: Sequence[Point], *, k: int, name: str) -> Markup:
+def scatter(
+    points: Sequence[Point], *, k: int, name: str, axis: str = "people in the smallest leaf"
+) -> Markup:
     """Draw models by smallest leaf and accuracy, and from k = 2 on the line of the policy.
 
     Examples
@@ -52,7 +56,7 @@ def scatter(points: Sequence[Point], *, k: int, name: str) -> Markup:
         private=sum(p.smallest is None for p in points),
     )
     apart = iter(range(scale.private))
-    parts = [*scale.axes(k)]
+    parts = [*scale.axes(k, axis)]
     parts += [
         _mark(point, scale, scale.x(point.smallest) if point.smallest else scale.aside(next(apart)))
         for point in points
@@ -87,7 +91,7 @@ class _Scale:
             1 - (share - self.bottom) / (self.top - self.bottom)
         )
 
-    def axes(self, k: int) -> list[Markup]:
+    def axes(self, k: int, axis: str) -> list[Markup]:
         floor = HEIGHT - BOTTOM
         parts = [Markup('<path class="gr" d="M{}  {}H{}"/>').format(LEFT, floor, WIDTH - RIGHT)]
         step = 10.0 ** math.floor(math.log10((self.top - self.bottom) / 2))
@@ -121,7 +125,7 @@ class _Scale:
             )
         parts.append(
             Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(
-                (LEFT + self.right) / 2, HEIGHT - 6, "people in the smallest leaf"
+                (LEFT + self.right) / 2, HEIGHT - 6, axis
             )
         )
         if self.private:
@@ -140,6 +144,7 @@ class _Scale:
 def _mark(point: Point, scale: _Scale, x: float) -> Markup:
     y = scale.y(point.value)
     leaf = "noisy leaves" if point.smallest is None else f"smallest leaf {point.smallest:,}"
+    leaf = point.says or leaf
     return Markup(
         '<g class="{kind}"><title>{n}. {name}: {value:.2%}, {leaf}</title>'
         '<path class="wh" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'

@@ -20,7 +20,7 @@ from treeaudit.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLE_FORMATS", "save_table", "table_format", "to_records"]
+__all__ = ["TABLE_FORMATS", "save_people", "save_table", "table_format", "to_records"]
 
 TABLE_FORMATS = ("csv", "parquet", "json")
 
@@ -68,6 +68,21 @@ def save_table(
     else:
         frame = table.expand() if expand else table.to_frame()
         content = _csv(frame) if form == "csv" else _parquet(frame)
+    return write_file(path, content, force=force, private=True)
+
+
+def save_people(frame: "pd.DataFrame", path: str | os.PathLike[str], *, force: bool) -> Path:
+    """Write a table with one row per person as CSV or Parquet, as `save_table` does.
+
+    Raises
+    ------
+    DataError
+        If the suffix is another, the file exists, or Parquet is not installed.
+    """
+    form = table_format(path)
+    if form == "json":
+        raise DataError(f"{path}: people are written as .csv or .parquet")
+    content = _csv(frame) if form == "csv" else _parquet(frame)
     return write_file(path, content, force=force, private=True)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from treeaudit.findings.details import plain_data
 from treeaudit.findings.findings import Check, Finding, Skipped
 from treeaudit.findings.policy import Policy
-from treeaudit.findings.report import Fix, Report
+from treeaudit.findings.report import Fix, Report, Tried
 from treeaudit.version import __version__
 
 __all__ = ["HEAD", "SCHEMA_VERSION", "as_json", "asked", "dumps", "json_schema", "to_dict"]
@@ -65,6 +65,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         **asked(report.policy, report.people),
         "unit": {**asdict(report.unit), "sentence": report.unit.sentence},
         "fix": _fix(report.fix),
+        **({"frontier": list(map(_tried, report.frontier))} if report.frontier else {}),
         "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
         "seed": report.request.seed,
@@ -146,6 +147,10 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
         "right": list(fix.right),
         "unseen": None if fix.unseen is None else [asdict(one) for one in fix.unseen],
     }
+
+
+def _tried(one: Tried) -> dict[str, Any]:
+    return {**asdict(one), "steps": list(one.steps)}
 
 
 def _check(check: Check) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from treeaudit.model.words import sentence
 from treeaudit.table.labels import Labels, Once, joined, labels_of
 from treeaudit.table.table import Table
 
-__all__ = ["claimed", "measure", "reconstruct", "rule_text"]
+__all__ = ["claimed", "measure", "reconstruct", "routed", "rule_text"]
 
 Int = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
@@ -85,6 +85,44 @@ def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) 
     # Asked for at once, so that the parts do not stay beside the whole.
     measured()
     return replace(table, _labels=measured)
+
+
+def routed(table: Table, node: Int) -> Table:
+    """Return a table in which trees that do not tell their people hold those who end in them.
+
+    Parameters
+    ----------
+    table
+        Of all trees, with the rows of those that do not tell.
+    node
+        Shape ``(n_people, n_trees)``: where each training person ends.
+
+    Notes
+    -----
+    Where a tree may have seen a draw, its leaves hold no more than that: they still count as
+    leaves that do not tell (`Table.n_silent`), so that nothing passes on them. Noisy counts
+    are left as they are: the noise is what the file tells of people.
+    """
+    if not table.n_silent or table.forest.counts_are == "noisy":
+        return table
+    forest, size = table.forest, table._size.copy()
+    every = forest.records_are == "all"
+    for i in range(forest.n_trees):
+        rows = table.rows_of(i)
+        people = np.bincount(node[:, i], minlength=1 + int(table.leaf[rows].max(initial=0)))
+        held = people[table.leaf[rows]]
+        if (size[rows] < 0).any():
+            size[rows] = held
+        else:
+            # One that tells of everybody tells that nobody was left out of the others.
+            every |= len(node) == int(size[rows].sum())
+    return replace(
+        table,
+        n_silent=0 if every else table.n_silent,
+        tells_people=True,
+        _size=size,
+        _labels=Once(partial(_measured, forest, _as_stated, table.start, table.leaf, size)),
+    )
 
 
 def claimed(forest: Forest) -> Table:

@@ -123,6 +123,18 @@ class Table:
         return labels
 
     @property
+    def first_round(self) -> tuple[int, ...]:
+        """The trees of a boosting that tell labels: those of its first round, others hold steps.
+
+        Empty where trees do not add up steps, so that each could tell labels.
+        """
+        labels = self._labels()
+        if labels is None or self.forest.answers != "sum":
+            return ()
+        told = tuple(i for i, worst in enumerate(labels.trees) if worst is not None)
+        return told if len(told) < len(labels.trees) else ()
+
+    @property
     def groups(self) -> "Table":
         """The rows that hold people, as far as the model tells: what is attacked."""
         held = self._size > 0
@@ -229,22 +241,26 @@ class Table:
     ) -> list[Column | None]:
         """Read arrays of the trees at some rows, None where one has none; fill in the rules."""
         chosen = self._chosen(rows)
-        found: dict[str, Column | None] = {}
+        found: dict[str, Column] = {}
+        lacking: set[str] = set()
         # A tree tells the form of its arrays even where no row is asked for.
         for index, here in list(self.by_tree(chosen)) or [(0, chosen)]:
             tree, leaves = self.forest.trees[index], self.leaf[chosen[here]]
             for name in names:
                 array: Column | None = getattr(tree, name)
                 if array is None:
-                    found[name] = None
-                elif name not in found:
-                    found[name] = np.empty((len(chosen), *array.shape[1:]), dtype=array.dtype)
-                if array is not None and (column := found[name]) is not None:
-                    column[here] = array[leaves]
+                    lacking.add(name)
+                    continue
+                if name not in found:
+                    blank = np.nan if array.dtype.kind == "f" else 0
+                    found[name] = np.full((len(chosen), *array.shape[1:]), blank, array.dtype)
+                found[name][here] = array[leaves]
             if rules is not None:
                 asked = rules_of(tree, leaves)
                 rules[here[asked.row], asked.feature] = cells(asked, self.forest.schema)
-        return [found[name] for name in names]
+        # The later trees of a boosting hold no counts: their rows stay blank.
+        lacking -= {"counts"} if self.first_round else set()
+        return [None if name in lacking else found.get(name) for name in names]
 
     def _rows(self, chosen: Wide) -> Rows:
         schema = self.forest.schema

@@ -12,7 +12,8 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
 
 * ``rows`` (`TrainingRows`): ``schema`` (public; ``classes`` ascending),
   ``values`` (numbers within bounds, categories as codes, missing as NaN) and
-  ``labels`` (positions in the classes). The only private data there is.
+  ``labels`` (positions in the classes). The only private data there is; where a person
+  is what epsilon protects, no more than ``rows_per_person`` rows of anybody.
 * ``curator`` (`treeaudit.dp.Curator`) is the only way to look at it:
   ``curator.count(name, counts, epsilon)`` adds discrete Laplace noise,
   ``curator.choose(name, scores, epsilon, sensitivity=..., mechanism=...)``
@@ -22,8 +23,11 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
   down what is asked by a mechanism as printed. ``curator.entropy`` is the
   source for everything else that is random: `treeaudit.dp.entropy.below`,
   ``unit``, ``permutation``. Never numpy's generators.
-* Scores are whole numbers: ``GINI.of(counts)`` and its ``sensitivity(n_most)``,
-  in `treeaudit.dp.scores`. ``epsilon`` is a `Fraction`; divide it, never round it.
+* Scores are whole numbers: ``GINI.of(counts)`` and its ``sensitivity(n_most)``, with ``UNIT``
+  of them to a person, in `treeaudit.dp.scores`. ``epsilon`` is a `Fraction`; divide it, never
+  round it: the curator rounds rates down to what its arithmetic is exact for, and the ledger says
+  what was used. ``_least`` tells the least epsilon of a count, so that what cannot be answered is
+  refused before anything is spent; after the first question nothing may fail.
 * `Grown`: trees in the project's form (``n_records`` None, ``counts`` noisy or
   ``label`` per node), what the counts are, how the trees answer together
   (`treeaudit.model.forest.Answers`), the noise that was drawn for the counts of the leaves

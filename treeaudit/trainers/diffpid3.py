@@ -19,7 +19,6 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.diffpid3_growth import Levels
@@ -120,14 +119,13 @@ class DiffPID3Classifier(PrivateTrees):
         return super()._checked()
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
-        check_bound(self.criterion, len(rows), self.max_records)
         drawn = self._drawn(rows.schema)
         codes = public_codes(rows.schema, self.n_bins)
         two = Codes(n=2, edges=np.zeros(1))
         codes = tuple(two if i in drawn else c for i, c in enumerate(codes))
         score, published = SCORES.get(self.criterion), self.variant == "published"
         sensitivity = Fraction(1) if score is None else score.sensitivity(self.max_records or 1)
-        each = epsilon / ((2 + len(drawn)) * int(self.max_depth) + 2)
+        each = self._each(rows.schema, epsilon)
         levels = Levels(
             rows=rows,
             growth=Growth(cells=code_rows(rows, codes), node=np.zeros(len(rows), dtype=np.int32)),
@@ -159,12 +157,21 @@ class DiffPID3Classifier(PrivateTrees):
             ),
             answers="mean",
             noise=Noise(
-                rate=float(each / factor(curator.neighbours)),
+                rate=float(curator.rate(each)),
                 counts="leaves",
                 afterwards=("clipped", "scaled"),
             ),
             public=("that there are at most max_records",) if bounded else (),
         )
+
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        check_bound(self.criterion, rows, self.max_records)
+        histograms = 2 * len(rows.schema.features) if self.criterion == "noisy-counts" else 1
+        return self._each(rows.schema, epsilon) / histograms
+
+    def _each(self, schema: Schema, epsilon: Fraction) -> Fraction:
+        """Return what a question costs."""
+        return epsilon / ((2 + len(self._drawn(schema))) * int(self.max_depth) + 2)
 
     def _drawn(self, schema: Schema) -> tuple[int, ...]:
         """Return the columns for which split points are drawn."""

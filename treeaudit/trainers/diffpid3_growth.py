@@ -14,7 +14,7 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.curator import Curator, Selection
-from treeaudit.dp.scores import Score
+from treeaudit.dp.scores import UNIT, Score
 from treeaudit.trainers.diffpid3_points import (
     MISSING,
     N_POINTS,
@@ -106,7 +106,8 @@ class Levels:
         if most < 2:
             return False
         n_classes = self.growth.cells.n_classes
-        return self.people[node] / (most * n_classes) >= math.sqrt(2) / float(self.epsilon)
+        deviation = math.sqrt(2) * self.curator.factor / float(self.epsilon)
+        return self.people[node] / (most * n_classes) >= deviation
 
     def _points(self, going: list[int], level: int) -> dict[tuple[int, int], int]:
         """Draw a split point per node and number, and code the records by it."""
@@ -142,6 +143,7 @@ class Levels:
             scores,
             self.epsilon,
             sensitivity=self.sensitivity,
+            unit=UNIT,
             mechanism=self.mechanism,
         )
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
-from treeaudit.dp.scores import Score
+from treeaudit.dp.scores import UNIT, Score
 from treeaudit.model.schema import Feature
 
 __all__ = ["N_POINTS", "choose_point", "place_on_grid", "point_value", "ranges"]
@@ -102,6 +102,7 @@ def choose_point(
         found[None, :],
         epsilon,
         sensitivity=sensitivity,
+        unit=UNIT,
         mechanism="exponential mechanism",
         weights=n,
     )[0]

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.dpdf_growth import Steps, grow_tree
 from treeaudit.trainers.dpdf_rules import rules_frame
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
-from treeaudit.trainers.private_tree_columns import code_rows, public_codes
+from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.training_rows import TrainingRows
 
@@ -141,12 +140,19 @@ class DPDFClassifier(PrivateTrees):
         check_choice("loop", self.loop, get_args(Loop))
         return super()._checked()
 
+    def _n_trees(self, columns: tuple[Codes, ...]) -> int:
+        useful = sum(codes.n > 1 for codes in columns)
+        return max(1, min(int(self.n_estimators), useful))
+
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        n_trees = self._n_trees(public_codes(rows.schema, int(self.n_bins)))
+        return epsilon_of_a_question(epsilon, n_trees, int(self.max_depth))
+
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         published = self.variant == "published"
         longer = published and self.loop == "d <= delta"
         cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins)))
-        useful = sum(codes.n > 1 for codes in cells.codes)
-        n_trees = max(1, min(int(self.n_estimators), useful))
+        n_trees = self._n_trees(cells.codes)
         each = epsilon_of_a_question(epsilon, n_trees, int(self.max_depth))
         steps = Steps(
             epsilon=each,
@@ -167,6 +173,6 @@ class DPDFClassifier(PrivateTrees):
             counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {each} on every node",
             answers="confidence",
-            noise=Noise(rate=float(each / factor(curator.neighbours)), counts="nodes"),
+            noise=Noise(rate=float(curator.rate(each)), counts="nodes"),
             flaws=(_SENSITIVITY, *((_LOOP,) if longer else ())) if published else (),
         )

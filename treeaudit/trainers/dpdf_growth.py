@@ -8,13 +8,13 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.mechanisms import exponential_mechanism
+from treeaudit.dp.mechanisms import IMPOSSIBLE, exponential_mechanism
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.private_tree_columns import Cells
 from treeaudit.trainers.private_tree_growth import Growth
 from treeaudit.trainers.pruning import gini_pruned
-from treeaudit.trainers.splits import UNAVAILABLE, Candidates, one_each, score_level
+from treeaudit.trainers.splits import Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["Steps", "gini_sensitivity", "grow_tree", "published_scores"]
@@ -74,11 +74,11 @@ def published_scores(scores: Wide, true_size: Wide, noisy_size: Wide, epsilon: F
         Of the nodes: the index is divided by one, its sensitivity read off the
         other. That is the flaw.
     """
-    index = np.where(scores > UNAVAILABLE, scores / UNIT, 0.0)
+    index = np.where(scores > IMPOSSIBLE, scores / UNIT, 0.0)
     index = index / np.maximum(true_size, 1)[:, None]
     scale = float(epsilon) / (2 * gini_sensitivity(noisy_size))
-    exponent = np.floor(index * scale[:, None] * UNIT).astype(np.int64)
-    return np.where(scores > UNAVAILABLE, exponent, UNAVAILABLE)
+    exponent = np.floor(np.maximum(index * scale[:, None] * UNIT, -(2.0**60))).astype(np.int64)
+    return np.where(scores > IMPOSSIBLE, exponent, IMPOSSIBLE)
 
 
 def grow_tree(
@@ -142,10 +142,12 @@ def _choose(
     histograms, there = growth.histograms(front)
     scores = score_level(candidates, histograms, there, GINI)
     if not steps.published:
-        return curator.choose(question, scores, steps.epsilon, sensitivity=GINI.sensitivity(1))
+        return curator.choose(
+            question, scores, steps.epsilon, sensitivity=GINI.sensitivity(1), unit=UNIT
+        )
     true_size = histograms[0].sum(axis=(1, 2))
     sizes = np.array([_size(row, steps) for row in noisy])
-    exponents = published_scores(scores, true_size, sizes, steps.epsilon)
+    exponents = published_scores(scores, true_size, sizes, steps.epsilon / curator.factor)
     # What the paper takes for the sensitivity of the index in a node of min_records.
     claimed = Fraction(float(gini_sensitivity(max(1, steps.min_records))))
     curator.note(question, "exponential mechanism", steps.epsilon, claimed, len(front))

@@ -13,6 +13,7 @@ from treeaudit.model.schema import Schema
 __all__ = [
     "FROM_DATA",
     "check_choice",
+    "check_unit",
     "check_whole",
     "entropy_of",
     "public_schema",
@@ -32,7 +33,27 @@ def refuse_extras(given: Mapping[str, Any]) -> None:
             "epsilon would no longer hold; fit without it"
         )
     if names:
-        raise TypeError(f"fit takes X and y, and no {names[0]!r}")
+        raise TypeError(f"fit takes X, y and person, and no {names[0]!r}")
+
+
+def check_unit(person: object, rows_per_person: int | None) -> None:
+    """Refuse persons without a bound on their rows, and a bound without persons.
+
+    Raises
+    ------
+    PrivacyError
+        With what to do.
+    """
+    if person is not None and rows_per_person is None:
+        raise PrivacyError(
+            "person tells whose each row is: say with rows_per_person how many rows of one person "
+            "may count; the most that anybody has is private itself"
+        )
+    if person is None and rows_per_person is not None:
+        raise PrivacyError(
+            "rows_per_person bounds the rows of a person, and fit was not told whose each row is: "
+            "fit(X, y, person=...), one name or number a row"
+        )
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

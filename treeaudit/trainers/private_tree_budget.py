@@ -1,9 +1,12 @@
 """What belongs to the claim of a trainer, and what it rests on."""
 
+import math
 from fractions import Fraction
 
+from treeaudit.dp.bounded import NOT_ASKED
 from treeaudit.dp.curator import Curator
 from treeaudit.errors import DataError, PrivacyError
+from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["check_bound", "check_is_bounded", "note_what_was_not_asked"]
 
@@ -17,9 +20,16 @@ def check_is_bounded(criterion: str, max_records: int | None) -> None:
         )
 
 
-def check_bound(criterion: str, n_records: int, max_records: int | None) -> None:
+def check_bound(criterion: str, rows: TrainingRows, max_records: int | None) -> None:
     """Refuse records beyond the public bound that the sensitivity of a score rests on."""
-    if criterion == "information-gain" and max_records is not None and n_records > max_records:
+    if criterion != "information-gain" or max_records is None:
+        return
+    if max_records * max(1.0, math.log2(max_records)) * rows.n_classes >= 1 << 31:
+        raise PrivacyError(
+            f"max_records is {max_records:,}: the logarithms of information-gain are not exact "
+            "enough for so many; take another criterion"
+        )
+    if len(rows) > max_records:
         raise DataError(
             f"there are more records than max_records={max_records}, on which the noise rests. "
             "This is about private data, for the eyes of its curator only: raise the bound if "
@@ -44,4 +54,7 @@ def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:
     """
     left = epsilon - curator.spent
     if left > 0:
-        curator.note("not asked: the trees stopped early", "none", left, Fraction(0), 1)
+        curator.note(
+            *(NOT_ASKED, "none", left, Fraction(0), 1),
+            used=Fraction(0),
+        )

@@ -9,7 +9,6 @@ import numpy as np
 from treeaudit.arrays import Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
-from treeaudit.dp.ledger import factor
 from treeaudit.dp.rational import rational
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.parameters import check_choice, check_whole
@@ -54,11 +53,14 @@ class GreedyTrees(PrivateTrees):
         check_is_bounded(self.criterion, self.max_records)
         return super()._checked()
 
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        check_bound(self.criterion, rows, self.max_records)
+        return epsilon * min(_FOR_THE_SIZE, rational(float(self.leaf_share)))
+
     def _grow_greedily(
         self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
     ) -> Grown:
         """Grow trees, each on the records that are sent to it at random."""
-        check_bound(self.criterion, len(rows), self.max_records)
         for_size = epsilon * _FOR_THE_SIZE
         size = max(1, int(curator.count("people", [len(rows)], for_size)[0]))
         node = np.zeros(len(rows), dtype=np.int32)
@@ -70,18 +72,19 @@ class GreedyTrees(PrivateTrees):
         nodes = growth.nodes
         for_leaves = epsilon * rational(float(self.leaf_share))
         per_tree = max(1, size // n_trees)
-        depth = self.max_depth or _depth(per_tree * float(epsilon) / factor(curator.neighbours))
-        plan = self._plan(_shared_out(epsilon - for_size - for_leaves, depth), per_tree)
+        depth = self.max_depth or _depth(per_tree * float(epsilon) / curator.factor)
+        for_levels = max(Fraction(0), epsilon - for_size - for_leaves)
+        plan = self._plan(_shared_out(for_levels, depth), per_tree)
         grow_levels(growth, curator, plan)
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
         counts = _leaf_counts(rows, node, nodes, curator, for_leaves)
-        rate = for_leaves / factor(curator.neighbours)
+        rate = curator.rate(for_leaves)
         return Grown(
             trees=nodes.trees(settled(nodes.parent, counts, math.sqrt(2) / float(rate), _TRUST)),
             counts_are="noisy",
             counts_reason=(
-                f"discrete Laplace noise of rate {rate} on the "
+                f"discrete Laplace noise of rate {float(rate):.6g} on the "
                 "leaves, drawn towards the node above where they hold few people"
             ),
             answers="mean",

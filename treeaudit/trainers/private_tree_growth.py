@@ -11,10 +11,11 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.dp.curator import Curator, Selection
-from treeaudit.dp.scores import Score
+from treeaudit.dp.mechanisms import IMPOSSIBLE
+from treeaudit.dp.scores import UNIT, Score
 from treeaudit.trainers.private_tree_columns import Cells
 from treeaudit.trainers.private_tree_nodes import Edges, Nodes
-from treeaudit.trainers.splits import UNAVAILABLE, Candidates, available, score_level
+from treeaudit.trainers.splits import Candidates, available, score_level
 
 __all__ = ["Growth", "Plan", "grow_levels"]
 
@@ -126,7 +127,7 @@ def grow_levels(growth: Growth, curator: Curator, plan: Plan) -> None:
             break
         cost = 0 if level == len(plan.per_level) - 1 else plan.cost_of_a_part
         scores = score_level(candidates, *growth.histograms(front), plan.score, cost)
-        can = np.flatnonzero((scores > UNAVAILABLE).any(axis=1))
+        can = np.flatnonzero((scores > IMPOSSIBLE).any(axis=1))
         if not len(can) or len(growth.nodes) > _MOST_NODES:
             break
         front = [front[i] for i in can.tolist()]
@@ -135,6 +136,7 @@ def grow_levels(growth: Growth, curator: Curator, plan: Plan) -> None:
             scores[can],
             epsilon,
             sensitivity=plan.sensitivity,
+            unit=UNIT,
             mechanism=plan.mechanism,
         )
         front = growth.split(front, growth.parts(front, candidates, chosen))

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from treeaudit.arrays import Float
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.ledger import Ledger, Neighbours, Variant
+from treeaudit.dp.ledger import Ledger, Neighbours, Unit, Variant
 from treeaudit.dp.rational import rational
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
@@ -35,6 +35,8 @@ from treeaudit.trainers.columns import (
 )
 from treeaudit.trainers.parameters import (
     check_choice,
+    check_unit,
+    check_whole,
     entropy_of,
     public_schema,
     reasons_not_private,
@@ -45,6 +47,8 @@ from treeaudit.trainers.training_rows import TrainingRows, column_order, read_ro
 from treeaudit.version import __version__
 
 __all__ = ["Grown", "PrivateTrees"]
+
+_MOST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,6 +97,10 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``add-remove`` or ``replace-one``, under which the noise is doubled.
     variant
         ``sound``, or ``published`` as printed.
+    rows_per_person
+        Makes a person what epsilon protects, and not a record: how many rows
+        of one person are used, the first of their own in the order of the table.
+        ``fit`` must then be told whose each row is. It must not be taken from the data.
     outside
         ``raise`` where private values are not in the schema, or ``clip``:
         numbers to their bounds, unknown categories to missing, unknown labels
@@ -121,6 +129,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     schema: Schema | str | None = None
     neighbours: Neighbours = "add-remove"
     variant: Variant = "sound"
+    rows_per_person: int | None = None
     outside: Outside = "raise"
     budget: Budget | None = None
     n_jobs: int | None = None
@@ -130,11 +139,15 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: npt.NDArray[Any] = field(init=False)
     n_features_in_: int = field(init=False)
 
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        """Return the least epsilon that a count is asked at; refuse records that do not fit."""
+        return epsilon
+
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         """Train on private records; every look at them goes through the curator."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None, **refused: Any) -> Any:  # noqa: ANN401  # scikit-learn's contract
+    def fit(self, X: Any, y: Any = None, *, person: Any = None, **refused: Any) -> Any:  # noqa: ANN401  # scikit-learn's contract
         """Train on private records.
 
         Parameters
@@ -144,6 +157,9 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             numbers, names of categories, missing values.
         y
             Shape ``(n_records,)``: labels of any kind.
+        person
+            Shape ``(n_records,)``: a name or number for whose record each is,
+            where a person is what epsilon protects; needs ``rows_per_person``.
         **refused
             Nothing. ``sample_weight`` is refused: a weight multiplies what
             one person can change.
@@ -163,20 +179,25 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         refuse_extras(refused)
         epsilon = self._checked()
+        check_unit(person, self.rows_per_person)
         schema = public_schema(self.schema)
         name = type(self).__name__
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None")
         names = names_of(X)
-        rows = read_rows(X, y, schema, self.outside, name)
+        most = None if self.rows_per_person is None else int(self.rows_per_person)
+        rows = read_rows(X, y, schema, self.outside, name, person, most)
         reasons = reasons_not_private(schema, self.random_state)
-        if self.budget is not None:
-            self._spend(epsilon, reasons)
         curator = Curator(
             neighbours=self.neighbours,
+            rows_per_person=most,
             entropy=entropy_of(self.random_state),
             ceiling=epsilon if self.variant == "sound" else None,
         )
+        # What cannot be answered is refused before anything is spent or asked.
+        curator.rate(self._least(rows, epsilon))
+        if self.budget is not None:
+            self._spend(epsilon, reasons)
         grown = self._grow(rows, curator, epsilon)
         for flaw in grown.flaws:
             warnings.warn(f"{name}, as published: {flaw}", PrivacyWarning, stacklevel=2)
@@ -187,6 +208,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             variant=self.variant,
             reasons=(*reasons, *(f"as published: {flaw}" for flaw in grown.flaws)),
             public=("the schema", "the parameters", *grown.public),
+            rows_per_person=most,
         )
         self._remember(rows.schema, names, grown, ledger)
         return self
@@ -239,6 +261,8 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("neighbours", self.neighbours, get_args(Neighbours))
         check_choice("variant", self.variant, get_args(Variant))
         check_choice("outside", self.outside, get_args(Outside))
+        if self.rows_per_person is not None:
+            check_whole("rows_per_person", self.rows_per_person, 1, _MOST_ROWS)
         if self.budget is not None and not isinstance(self.budget, Budget):
             raise TypeError("budget must be a treeaudit.dp.Budget or None")
         return rational(self.epsilon)
@@ -248,7 +272,8 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             why = reasons[0] if reasons else "the variant as published is not proved"
             raise PrivacyError(f"a budget counts fits that are private, and this is none: {why}")
         if self.budget is not None:
-            self.budget.spend(epsilon, type(self).__name__, self.neighbours)
+            unit: Unit = "record" if self.rows_per_person is None else "person"
+            self.budget.spend(epsilon, type(self).__name__, self.neighbours, unit)
 
     def _remember(
         self,

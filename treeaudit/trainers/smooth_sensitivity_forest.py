@@ -113,7 +113,7 @@ class SmoothSensitivityForestClassifier(PrivateTrees):
         if published:
             claimed = Fraction(1)
             curator.note("leaf labels", "smooth exponential", epsilon, claimed, len(leaves))
-            label = smooth_label(counts, float(epsilon), entropy)
+            label = smooth_label(counts, float(epsilon / curator.factor), entropy)
         else:
             label = curator.choose("leaf labels", counts, epsilon)
         labels = np.zeros(len(walk.feature), dtype=np.int64)

@@ -15,24 +15,31 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.dp.entropy import Entropy, below
+from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
 from treeaudit.trainers.private_tree_columns import Codes
 from treeaudit.trainers.private_tree_nodes import Edges
 
-__all__ = ["NORM", "SCORES", "UNAVAILABLE", "Candidates", "available", "one_each", "score_level"]
+__all__ = ["NORM", "SCORES", "Candidates", "available", "one_each", "score_level"]
 
-UNAVAILABLE = -(1 << 50)
-"""The score of what is not to be asked: further from all others than any number of people."""
+_DEAREST = 1 << 60
 
 
 def _norm(counts: npt.ArrayLike) -> Wide:
     table = np.asarray(counts, dtype=np.int64)
-    length = np.sqrt((table * table).sum(axis=-1).astype(np.float64))
-    score: Wide = np.floor(length * UNIT).astype(np.int64).sum(axis=-1)
+    squares = (table * table).sum(axis=-1)
+    # The error is below a unit. What is left of it shows in the difference of the squares, which
+    # is small: modulo 2^64 it is exact.
+    length = np.floor(np.sqrt(squares.astype(np.float64)) * UNIT).astype(np.int64)
+    square = squares.astype(np.uint64) * np.uint64(UNIT * UNIT)
+    over = (length.astype(np.uint64) ** 2 - square).astype(np.int64)
+    length -= over > 0
+    length += over + 2 * length + 1 <= 0
+    score: Wide = length.sum(axis=-1)
     return score
 
 
-NORM = Score(name="norm", of=_norm, sensitivity=lambda _: Fraction(UNIT + 1))
+NORM = Score(name="norm", of=_norm, sensitivity=lambda _: Fraction(UNIT))
 r"""The sum over the parts of the Euclidean length of their class counts.
 
 It lies between `MAX`, the largest count, and `GINI`, the squared length by the
@@ -41,10 +48,9 @@ latter. Adding a record of one class adds a vector of length 1 without negative
 entries: by the triangle inequality the length grows by at most 1, and it does
 not shrink. Monotone, sensitivity 1.
 
-The square root is rounded correctly and therefore monotonically; its error
-stays below half a unit up to 2^31 people, so rounding down can move two
-candidates apart by one unit more, which is added. A split never lowers the sum,
-by the triangle inequality again.
+The length is rounded down to whole units exactly, up to 2^31 people: what grows by
+at most one person then grows by at most the units of one. A split never lowers
+the sum, by the triangle inequality again.
 """
 
 SCORES = {score.name.replace(" ", "-"): score for score in (NORM, GINI, MAX, INFORMATION_GAIN)}
@@ -168,11 +174,11 @@ def score_level(
     Returns
     -------
     numpy.ndarray
-        Shape ``(n_nodes, n_candidates)``; `UNAVAILABLE` where a node cannot be
+        Shape ``(n_nodes, n_candidates)``; `IMPOSSIBLE` where a node cannot be
         split so. Neither that nor the cost depends on the records but through what was
         released before, so the scores keep their sensitivity.
     """
-    result = np.full((len(histograms[0]), len(candidates)), UNAVAILABLE, dtype=np.int64)
+    result = np.full((len(histograms[0]), len(candidates)), IMPOSSIBLE, dtype=np.int64)
     for column in np.unique(candidates.feature).tolist():
         counts, there = histograms[column], allowed[column]
         mine = candidates.feature == column
@@ -200,7 +206,7 @@ def _in_two(counts: Wide, there: Flag, score: Score, *, numeric: bool) -> tuple[
         possible = there & (there.sum(axis=1, keepdims=True) > 1)
     first = score.of(np.stack([one + lost, rest], axis=-2))
     second = score.of(np.stack([one, rest + lost], axis=-2))
-    return np.where(possible, first, UNAVAILABLE), np.where(possible, second, UNAVAILABLE)
+    return np.where(possible, first, IMPOSSIBLE), np.where(possible, second, IMPOSSIBLE)
 
 
 def _apart(counts: Wide, there: Flag, score: Score, into: int, cost_of_a_part: int) -> Wide:
@@ -209,5 +215,6 @@ def _apart(counts: Wide, there: Flag, score: Score, into: int, cost_of_a_part: i
     joined = counts[:, :-1].copy()
     joined[every, np.where(there[:, into], into, there.argmax(axis=1))] += counts[:, -1]
     n_parts = there.sum(axis=1)
-    found = score.of(joined) - cost_of_a_part * (n_parts - 2)
-    return np.where(n_parts > 1, found, UNAVAILABLE)
+    # A cost from noise alone may be beyond all people there are.
+    cost = min(cost_of_a_part, _DEAREST // there.shape[1])
+    return np.where(n_parts > 1, score.of(joined) - cost * (n_parts - 2), IMPOSSIBLE)

@@ -57,6 +57,7 @@ def train(
     schema: Schema | str | os.PathLike[str] | None,
     algorithm: str = ALGORITHMS[0].algorithm,
     target: str | None = None,
+    person: str | None = None,
     **parameters: Any,  # noqa: ANN401  # those of the trainer
 ) -> PrivateTrees:
     """Train a differentially private model on the columns that a schema describes.
@@ -74,6 +75,9 @@ def train(
         The name of a trainer.
     target
         The column with the labels; that of the schema unless told.
+    person
+        The column that names whose row each is: epsilon then protects persons.
+        Needs ``rows_per_person``.
     **parameters
         Of the trainer.
 
@@ -112,14 +116,23 @@ def train(
         target = public.target
     if target not in data.columns:
         raise DataError(f"the data has no column {target!r} with the labels; choose with --target")
-    used = [name for name in data.columns if name != target]
+    if person is not None and person not in data.columns:
+        raise DataError(f"the data has no column {person!r}; choose with --person")
+    if person is not None and person == target:
+        raise DataError(f"{person!r} cannot be both the person (--person) and the label (--target)")
+    used = [name for name in data.columns if name not in (target, person)]
     if isinstance(public, Schema):
         gone = [name for name in public.names if name not in used]
         if gone:
+            if person in gone:
+                raise DataError(
+                    f"the schema describes {person!r}, whose each row is: no question may be asked "
+                    "of that; take it out of the schema"
+                )
             raise DataError(f"the data has no column {gone[0]!r}, which the schema describes")
         used = public.names
     model = _made(trainer, {"epsilon": epsilon, "schema": public, **parameters})
-    model.fit(data[used], data[target])
+    model.fit(data[used], data[target], person=None if person is None else data[person])
     return model
 
 

@@ -20,6 +20,7 @@ from treeaudit.trainers.columns import (
     derive_features,
     names_of,
 )
+from treeaudit.trainers.persons import first_rows, persons_of
 
 __all__ = ["TrainingRows", "column_order", "read_rows"]
 
@@ -60,7 +61,13 @@ class TrainingRows:
 
 
 def read_rows(
-    X: object, y: object, schema: Schema | str, outside: Outside, estimator: str
+    X: object,
+    y: object,
+    schema: Schema | str,
+    outside: Outside,
+    estimator: str,
+    person: object = None,
+    rows_per_person: int | None = None,
 ) -> TrainingRows:
     """Return training data as numbers, held against a public schema.
 
@@ -71,6 +78,9 @@ def read_rows(
         classes from the data itself.
     outside
         What becomes of values that the schema does not know.
+    person, rows_per_person
+        Whose each row is, and how many of anybody's are used; all of them, where
+        there is no such bound.
 
     Raises
     ------
@@ -99,8 +109,11 @@ def read_rows(
     public = replace(public, classes=in_order(public.classes or ()))
     codes = _code_labels(labels, public.classes or (), outside)
     values = code_columns(table, public, column_order(names, table, public), outside)
-    if (codes < 0).any():
-        values, codes = values[codes >= 0], codes[codes >= 0]
+    used = codes >= 0
+    if rows_per_person is not None:
+        used = first_rows(persons_of(person, len(codes)), used, rows_per_person)
+    if not used.all():
+        values, codes = values[used], codes[used]
     return TrainingRows(schema=public, values=values, labels=codes)
 
 

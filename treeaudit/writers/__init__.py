@@ -14,7 +14,15 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.output import check_new, write_file
 
-__all__ = ["WRITERS", "check_target", "save", "suffixes_of", "to_estimator"]
+__all__ = [
+    "WRITERS",
+    "check_target",
+    "content_by",
+    "save",
+    "suffixes_of",
+    "to_estimator",
+    "writer_for",
+]
 
 WRITERS: Mapping[str, str] = {
     ".json": "own_json.to_json",
@@ -25,6 +33,15 @@ WRITERS: Mapping[str, str] = {
 }
 """Every format by suffix; a writer loads when it is asked for."""
 
+_OWN: Mapping[str, Mapping[str, str]] = {
+    "XGBoost": {
+        ".json": "xgboost_document.to_xgboost_json",
+        ".ubj": "xgboost_document.to_xgboost_ubjson",
+    },
+    "LightGBM": {".txt": "lightgbm_text.to_lightgbm_text"},
+}
+"""The formats of other libraries, for models that were read from them."""
+
 
 def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write a model; the suffix tells the format.
@@ -33,7 +50,10 @@ def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -
     ----------
     path
         ``.json`` is the version-free form, which keeps every model whole; ``.pkl``,
-        ``.joblib`` and ``.skops`` hold an estimator of the installed scikit-learn.
+        ``.joblib`` and ``.skops`` hold a scikit-learn estimator: of the version that the model
+        was read from, else of the installed one. A model of XGBoost is written as
+        XGBoost's own ``.json`` and ``.ubj``, and as ``.treeaudit.json`` in the version-free form;
+        one of LightGBM as its text (``.txt``).
     force
         Replace a file that exists. The file that the model was read from is
         never replaced.
@@ -56,9 +76,7 @@ def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -
     [3, 1, 2]
     """
     writer = check_target(forest, path, force=force)
-    module, _, name = writer.partition(".")
-    content = getattr(import_module(f"{__name__}.{module}"), name)(forest)
-    return write_file(path, content, force=force)
+    return write_file(path, content_by(writer, forest), force=force)
 
 
 def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> str:
@@ -70,9 +88,12 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
         If nothing can be written there.
     """
     target = Path(path)
-    writer = WRITERS.get(target.suffix.lower())
+    writers = _writers_of(forest)
+    writer = writers.get(target.suffix.lower())
+    if target.name.lower().endswith(".treeaudit.json"):
+        writer = WRITERS[".json"]
     if writer is None:
-        raise DataError(f"{target}: a model is written as {', '.join(WRITERS)}")
+        raise DataError(f"{target}: a model is written as {', '.join(writers)}")
     if forest.source.path is not None and target.resolve() == Path(forest.source.path).resolve():
         raise DataError(f"{target} is the model itself; choose another name")
     check_new(target, force=force)
@@ -81,13 +102,48 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
     return writer
 
 
+def content_by(writer: str, forest: Forest) -> str | bytes:
+    """Return the content of a file, by the name of its writer.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it has no such form; names what can be written.
+    """
+    module, _, name = writer.partition(".")
+    content: str | bytes = getattr(import_module(f"{__name__}.{module}"), name)(forest)
+    return content
+
+
+def _writers_of(forest: Forest) -> Mapping[str, str]:
+    """Return the writers by suffix: those of its own library stand before ours."""
+    from treeaudit.readers.boosters.stored_booster import StoredBooster
+
+    stored = forest.source.stored
+    if not isinstance(stored, StoredBooster):
+        return WRITERS
+    pickled = dict.fromkeys((".pkl", ".pickle", ".joblib"), "boosters.to_pickle")
+    return {**WRITERS, **_OWN[forest.source.library], **(pickled if stored.found else {})}
+
+
 def suffixes_of(forest: Forest) -> list[str]:
     """Return the suffixes of the files that can hold a model of this kind."""
     from treeaudit.writers.estimators import BUILDERS
+    from treeaudit.writers.in_place import SKOPS, is_in_place
     from treeaudit.writers.votes import VOTES
 
-    live = forest.source.estimator in (*BUILDERS, *VOTES)
+    own = {name: one for name, one in _writers_of(forest).items() if WRITERS.get(name) != one}
+    if own:
+        return [*own, *([] if ".json" in own else [".json"])]
+    live = forest.source.estimator in (*BUILDERS, *VOTES) or forest.source.format == SKOPS
+    if is_in_place(forest):
+        return [name for name in WRITERS if live or name != ".skops"]
     return list(WRITERS) if live else [".json"]
+
+
+def writer_for(forest: Forest, suffix: str) -> str:
+    """Return the name of the writer for one of `suffixes_of`."""
+    return _writers_of(forest)[suffix]
 
 
 def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no types

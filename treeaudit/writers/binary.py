@@ -10,7 +10,7 @@ from treeaudit.model.tree import Tree
 
 __all__ = ["Splits", "splits_of"]
 
-JSON = "write the version-free form instead (-o model.json)"
+JSON = "write the version-free form instead (-o model.treeaudit.json)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -16,7 +16,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
 from treeaudit.writers.binary import JSON, splits_of
 
-__all__ = ["Answers", "answers_of", "grown", "predictor"]
+__all__ = ["Answers", "answers_of", "grown", "people_of", "predictor"]
 
 _NEXT_TO_NOTHING = 1e-7
 
@@ -45,23 +45,30 @@ class Answers:
     impurity: Float
 
 
-def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
+def people_of(tree: Tree) -> Wide:
+    """Return how many people are in each node, 0 where the tree does not tell."""
+    return np.zeros(tree.n_nodes, np.int64) if tree.n_records is None else tree.n_records
+
+
+def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None) -> Answers:
     """Return what the nodes of one tree of a forest answer.
+
+    The ``criterion`` is that of the model unless told.
 
     Raises
     ------
     UnsupportedModelError
         If the tree holds no answers.
     """
-    n = tree.n_nodes
-    people = np.zeros(n, np.int64) if tree.n_records is None else tree.n_records
-    if tree.counts is None and tree.label is None:
+    n, people = tree.n_nodes, people_of(tree)
+    # A boosted tree answers with its value, whatever is known of the labels of its people.
+    if tree.value is not None or (tree.counts is None and tree.label is None):
         if tree.value is None:
             raise UnsupportedModelError("the model holds no answers that could be written back")
         return Answers(
             people=people,
             weight=people.astype(np.float64),
-            value=tree.value[:, None],
+            value=_means(tree, tree.value, people)[:, None],
             impurity=np.full(n, np.nan),
         )
     per_person = None if forest.class_weights is None else forest.class_weights[index]
@@ -75,12 +82,24 @@ def answers_of(tree: Tree, forest: Forest, index: int) -> Answers:
     # Whoever is answered by the node above is not counted once more.
     weight = np.where((people == 0) & (tree.n_records is not None), 0.0, weight)
     terms = np.zeros_like(shares)
-    if forest.source.parameters.get("criterion", "gini") == "gini":
+    if (criterion or forest.source.parameters.get("criterion")) not in ("entropy", "log_loss"):
         impurity = 1 - (shares**2).sum(axis=1)
     else:
         np.log2(shares, out=terms, where=shares > 0)
         impurity = -(shares * terms).sum(axis=1)
     return Answers(people=people, weight=weight, value=shares, impurity=np.maximum(impurity, 0))
+
+
+def _means(tree: Tree, value: Float, people: Wide) -> Float:
+    """Return the values of the leaves, and above them their mean over the people below."""
+    for depth in range(int(tree.depths.max()), 0, -1):
+        below = np.flatnonzero(tree.depths == depth)
+        above = tree.parent[below]
+        n, total = np.zeros(len(people)), np.zeros(len(people))
+        np.add.at(n, above, people[below])
+        np.add.at(total, above, people[below] * value[below])
+        value = np.where(n > 0, total / np.maximum(n, 1), value)
+    return value
 
 
 def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  # noqa: ANN401

@@ -6,9 +6,12 @@ from typing import Any
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.readers.estimators.found import Found
+from treeaudit.writers import skops_bytes
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.encoded import encoded
-from treeaudit.writers.estimators import estimator_of
+from treeaudit.writers.estimators import BUILDERS, estimator_of
+from treeaudit.writers.in_place import SKOPS, in_place, is_in_place
+from treeaudit.writers.pickle_bytes import dumps
 from treeaudit.writers.steps import live_step
 from treeaudit.writers.votes import VOTES, vote
 
@@ -69,7 +72,7 @@ def _refuse(forest: Forest) -> None:
     if forest.members or forest.tree_classes is not None:
         raise UnsupportedModelError(
             f"a {kind} cannot be written as a {_LIKE}: its answers are more than its trees; "
-            f"choose one of its models with --select, or {JSON}"
+            f"save it as a pickle, choose one of its models with --select, or {JSON}"
         )
     if not isinstance(found, Found):
         return
@@ -95,35 +98,47 @@ def _behind_steps(found: Found, made: Any, forest: Forest) -> Any:  # noqa: ANN4
 
 
 def to_pickle(forest: Forest) -> bytes:
-    """Return the pickle of the estimator."""
+    """Return the pickle of the model: of the version that wrote it, where it was in one."""
     import pickle
 
+    if is_in_place(forest):
+        return dumps(in_place(forest))
     return pickle.dumps(to_estimator(forest), protocol=4)
 
 
 def to_joblib(forest: Forest) -> bytes:
-    """Return the joblib file of the estimator."""
+    """Return the joblib file of the model; joblib reads a plain pickle, too."""
     import joblib
 
+    if is_in_place(forest):
+        return dumps(in_place(forest))
     file = BytesIO()
     joblib.dump(to_estimator(forest), file)
     return file.getvalue()
 
 
 def to_skops(forest: Forest) -> bytes:
-    """Return the skops file of the estimator.
+    """Return the skops file of the model: of the version that wrote it, where it was in one.
 
     Raises
     ------
     UnsupportedModelError
         If skops is not installed, or the model cannot be written.
     """
+    if is_in_place(forest):
+        if forest.source.format == SKOPS:
+            return skops_bytes.dumps(in_place(forest))
+        if forest.source.estimator not in (*BUILDERS, *VOTES):
+            raise UnsupportedModelError(
+                f"a {forest.source.estimator} is written back as a skops file only where it was "
+                "read from one: write a pickle (-o model.pkl)"
+            )
     try:
-        from skops.io import dumps
+        from skops.io import dumps as by_skops
     except ImportError:
         raise UnsupportedModelError(
             "a skops file is written by the library skops: pip install skops, or write a pickle "
             "(-o model.pkl)"
         ) from None
-    data: bytes = dumps(to_estimator(forest))
+    data: bytes = by_skops(to_estimator(forest))
     return data

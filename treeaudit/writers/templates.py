@@ -77,14 +77,14 @@ def fitted(forest: Forest, **options: Any) -> Live:  # noqa: ANN401
     except (TypeError, ValueError) as error:
         raise UnsupportedModelError(
             f"the installed scikit-learn takes no such labels ({error}): write the version-free "
-            "form instead (-o model.json)"
+            "form instead (-o model.treeaudit.json)"
         ) from None
     if labels is None:
         return made
     if not np.array_equal(made.classes_, labels):
         raise UnsupportedModelError(
             "the labels of the model are not sorted, as scikit-learn has them: write the "
-            "version-free form instead (-o model.json)"
+            "version-free form instead (-o model.treeaudit.json)"
         )
     return made
 

@@ -14,7 +14,12 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.templates import Live, fitted, members_like, with_parameters
 
-__all__ = ["isolation_forest", "path_length", "tree_embedding"]
+__all__ = ["NOT_SIZED", "is_sized", "isolation_forest", "path_length", "tree_embedding"]
+
+NOT_SIZED = (
+    "an isolation forest answers by the people in its leaves, and a leaf has none: repair "
+    f"it with --method merge-siblings, without --strip, or {JSON}"
+)
 
 
 def path_length(people: npt.ArrayLike) -> Float:
@@ -49,11 +54,8 @@ def isolation_forest(forest: Forest, stored: Inert | None) -> Live:
         raise UnsupportedModelError(
             f"the {forest.source.estimator} does not tell how many people each tree drew: {JSON}"
         )
-    if not all(_sized(tree) for tree in forest.trees):
-        raise UnsupportedModelError(
-            "an isolation forest answers by the people in its leaves, and a leaf has none: repair "
-            f"it with --method merge-siblings, without --strip, or {JSON}"
-        )
+    if not all(is_sized(tree) for tree in forest.trees):
+        raise UnsupportedModelError(NOT_SIZED)
     bare = _without_values(forest)
     n_features = len(forest.schema.features)
     made = fitted(bare, n_estimators=1)
@@ -97,7 +99,8 @@ def _beside(stored: Inert) -> tuple[int | None, float | None]:
     return None, None
 
 
-def _sized(tree: Tree) -> bool:
+def is_sized(tree: Tree) -> bool:
+    """Tell whether every leaf has people, and the tree says how many."""
     return tree.n_records is not None and bool(np.all(tree.n_records[tree.is_leaf] > 0))
 
 

@@ -196,8 +196,9 @@ def test_relabelling_classes_changes_nothing(seed, classes) -> None:
 def test_more_trees_never_lower_the_number_of_groups(seed, trees, leaves) -> None:
     node = np.random.default_rng(seed).integers(0, leaves, (50, trees)).astype(np.int32)
     found = groups_together(node, range(1, trees + 1))
-    for t, sizes in found.items():
-        wanted = np.unique(node[:, :t], axis=0, return_counts=True)[1]
-        assert sizes.tolist() == sorted(wanted.tolist())
-    counts = [len(found[t]) for t in range(1, trees + 1)]
+    for t, (n, sizes) in found.items():
+        _, group, wanted = np.unique(node[:, :t], axis=0, return_inverse=True, return_counts=True)
+        assert n == len(wanted)
+        assert sizes.tolist() == wanted[group.reshape(-1)].tolist()
+    counts = [found[t][0] for t in range(1, trees + 1)]
     assert counts == sorted(counts)

@@ -100,6 +100,10 @@ class Background:
         table = case.table
         size, majority = table.size, table.labels.majority
         countable = ~np.isnan(majority)
+        # The later trees of a boosting hold steps: nothing there to take anybody out of.
+        steps = (
+            (table.labels.distinct == 0) if table.first_round else np.zeros(len(table), np.bool_)
+        )
         others = np.where(countable, majority, 0).astype(np.int64)
         # In other leaves nobody can be taken out: more would have to be known than ever are.
         needed = np.where(countable, size - others, self.most_known + 1)
@@ -132,7 +136,8 @@ class Background:
         positions = np.flatnonzero(needed == 1)
         control = one_known(case, positions)
         severity = _severity(curve, total, int(leaves[1:].sum()), control, fallen, inferred)
-        unknown, unseen = int((~countable).sum()), unseen_trees(case)
+        unknown = int((~countable & ~steps).sum())
+        unseen = () if table.first_round else unseen_trees(case)
         if unseen and severity == "none":
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         if unknown and severity == "none":
@@ -167,7 +172,7 @@ class Background:
             leaves=int(leaves[1]),
             people=int(curve[1] - curve[0]),
             summary=" ".join(sentences),
-            looked=looked_at("class counts of the leaves", case),
+            looked=looked_at("class counts of the leaves", case, labels=True),
             unseen=(*unseen, _not_people(unknown, case)) if unknown else unseen,
             details=details,
             evidence=rows,
@@ -221,7 +226,8 @@ def _labels(case: Case) -> Codes | None:
 def _summary(case: Case, tree: int, curve: list[int], unknown: int) -> str:
     more, last = curve[1] - curve[0], len(curve) - 1
     whom = number_of(more, "more person", "more people") if more else "nobody more"
-    text = f"In tree {tree}: knowing" if case.forest.n_trees > 1 else "Knowing"
+    where = "the first tree" if len(case.table.first_round) == 1 else f"tree {tree}"
+    text = f"In {where}: knowing" if case.forest.n_trees > 1 else "Knowing"
     text += f" one other person in the leaf discloses {whom}"
     text += f"; knowing {last} discloses {curve[last] - curve[0]:,}."
     if unknown:

@@ -38,9 +38,13 @@ def view(result: Finding | Skipped, report: Report) -> View:
         brief=say("{} by knowing one", People(curve[1] - curve[0])),
         figure=Figure(
             number=People(result.people, "more person", "more people"),
-            counts="disclosed once one other in the leaf is known" + where(report, one),
+            counts="disclosed once one other in the leaf is known"
+            + where(report, one, labels=True),
         ),
-        rungs=(*_rungs(curve, (in_any(report, one), in_any(report, most))), *_given(details)),
+        rungs=(
+            *_rungs(curve, [in_any(report, once, labels=True) for once in (one, most)]),
+            *_given(details),
+        ),
         facts=(
             *_known(details.known),
             *_prior(details.prior),

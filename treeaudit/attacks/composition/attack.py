@@ -147,6 +147,9 @@ class _Truth:
 
     @classmethod
     def of(cls, train: Records, forest: Forest, said: Said) -> "_Truth":
+        if forest.answers == "sum":
+            own = _added(train, forest) > 0
+            return cls(real=train.known_labels, own=own.astype(np.intp), tolerance=0.0)
         if said.kind != "numbers":
             own = class_shares(forest, train)[0].argmax(axis=1)
             return cls(real=train.known_labels, own=own, tolerance=0.0)
@@ -157,6 +160,16 @@ class _Truth:
     def right(self, answer: npt.NDArray[Any]) -> Flag:
         right: Flag = np.abs(answer - self.real) <= self.tolerance
         return right
+
+
+def _added(train: Records, forest: Forest) -> Float:
+    """Return the log-odds that trees grown at once add up to, for two classes."""
+    base = forest.source.parameters.get("base_score")
+    p = base if isinstance(base, float) and 0 < base < 1 else 0.5
+    total = np.full(len(train), np.log(p / (1 - p)))
+    for i, tree in enumerate(forest.trees):
+        total += 0.0 if tree.value is None else tree.value[train.node[:, i]]
+    return total
 
 
 def _draws_known(forest: Forest) -> bool:
@@ -188,26 +201,32 @@ def _details(
     case: Case, said: Said, truth: _Truth, right: dict[int, Flag], found: Solution
 ) -> CompositionDetails:
     n_trees, train = case.forest.n_trees, case.people("train")
-    n, joint, own = len(train), right[n_trees], truth.right(truth.own)
+    joint, own = right[n_trees], truth.right(truth.own)
+    weight = _weight(train)
+    n = round(float(weight.sum()))
     labels = said.kind != "numbers"
-    of_label = np.bincount(train.known_labels) if labels else np.zeros(1, dtype=np.int64)
+    of_label = np.zeros(1)
+    if labels:
+        of_label = np.bincount(train.known_labels, weight).astype(np.float64)
     held = np.flatnonzero(of_label)
-    rare = train.known_labels == held[of_label[held].argmin()] if labels else np.zeros(n, np.bool_)
-    rarest = int(rare.sum())
-    sizes = groups_together(train.node, {*_GROUPED, n_trees})
+    rare = np.zeros(len(train), np.bool_)
+    if labels:
+        rare = train.known_labels == held[of_label[held].argmin()]
+    rarest = _people(weight, rare)
+    sizes = groups_together(train.node, {*_GROUPED, n_trees}, train.persons)
     member = np.bincount(said.nodes(train.node).ravel(), minlength=len(said.told))
     return CompositionDetails(
         train=People(n),
         by=said.kind,
         draws_known=_draws_known(case.forest),
-        joint=Share.of(int(joint.sum()), n),
-        own=Share.of(int(own.sum()), n),
-        excess=Share((int(joint.sum()) - int(own.sum())) / n),
-        excess_of_one_label=_of_one_label(truth, found) if labels else None,
-        majority=Share.of(int(of_label.max()), n) if labels else None,
+        joint=Share.of(_people(weight, joint), n),
+        own=Share.of(_people(weight, own), n),
+        excess=Share(float(weight @ (joint.astype(np.int64) - own)) / n),
+        excess_of_one_label=_of_one_label(truth, found, weight) if labels else None,
+        majority=Share.of(round(float(of_label.max())), n) if labels else None,
         rarest_people=People(rarest) if labels else None,
-        rarest_joint=Share.of(int(joint[rare].sum()), rarest) if labels else None,
-        rarest_own=Share.of(int(own[rare].sum()), rarest) if labels else None,
+        rarest_joint=Share.of(_people(weight, joint & rare), rarest) if labels else None,
+        rarest_own=Share.of(_people(weight, own & rare), rarest) if labels else None,
         tolerance=None if labels else truth.tolerance,
         equations=int((said.told & (member > 0)).sum()),
         steps=found.steps,
@@ -216,25 +235,38 @@ def _details(
         curve=tuple(
             FirstTrees(
                 trees=trees,
-                groups=People(len(size), "group", "groups"),
+                groups=People(groups, "group", "groups"),
                 alone=People(int((size == 1).sum())),
-                below_k=People(int(size[size < case.k].sum())),
-                smallest=People(int(size[0])),
-                joint=Share.of(int(right[trees].sum()), n) if trees in right else None,
+                below_k=People(int((size < case.k).sum())),
+                smallest=People(int(size.min())),
+                joint=Share.of(_people(weight, right[trees]), n) if trees in right else None,
             )
-            for trees, size in sizes.items()
+            for trees, (groups, size) in sizes.items()
         ),
     )
 
 
-def _of_one_label(truth: _Truth, found: Solution) -> Share:
-    """Return what the attack finds more of the people of a label, less false alarms, at most."""
-    n = np.bincount(truth.real)
+def _weight(train: Records) -> Float:
+    """Return what each record counts: everybody counts once, spread over their records."""
+    if train.persons is None:
+        return np.ones(len(train))
+    return 1.0 / np.bincount(train.persons)[train.persons]
 
-    def net(answer: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+
+def _people(weight: Float, chosen: Flag) -> int:
+    return round(float(weight[chosen].sum()))
+
+
+def _of_one_label(truth: _Truth, found: Solution, weight: Float) -> Share:
+    """Return what the attack finds more of the people of a label, less false alarms, at most."""
+    n = np.bincount(truth.real, weight)
+
+    def net(answer: npt.NDArray[Any]) -> Float:
         """Return how many are called a label rightly, less how many wrongly, per label."""
-        right = np.bincount(answer[answer == truth.real], minlength=len(n))[: len(n)]
-        return 2 * right - np.bincount(answer, minlength=len(n))[: len(n)]
+        hit = answer == truth.real
+        right = np.bincount(answer[hit], weight[hit], len(n))[: len(n)]
+        called = np.bincount(answer, weight, len(n))[: len(n)]
+        return (2 * right - called).astype(np.float64)
 
     more = net(found.answer) - net(truth.own)
     return Share(float((more[n > 0] / n[n > 0]).max()))

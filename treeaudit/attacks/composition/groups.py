@@ -13,21 +13,31 @@ __all__ = ["groups_together"]
 _Key = npt.NDArray[np.uint64]
 
 
-def groups_together(node: Int, after: Collection[int]) -> dict[int, Wide]:
-    """Return how many people share all leaves, one entry per group, after some trees.
+def groups_together(
+    node: Int, after: Collection[int], persons: Int | None = None
+) -> dict[int, tuple[int, Wide]]:
+    """Return the groups that share all leaves after some trees, and how small those of people are.
 
     Parameters
     ----------
     node
-        Shape ``(n_people, n_trees)``: where each person ends in each tree.
+        Shape ``(n_records, n_trees)``: where each record ends in each tree.
     after
         Numbers of trees, from 1: the first so many.
+    persons
+        Shape ``(n_records,)``: whose record each is; unless told each is of another person.
+
+    Returns
+    -------
+    dict
+        By number of trees: how many groups there are, and one entry per person, the people of
+        the smallest group that a record of theirs is in, in no order.
 
     Examples
     --------
     >>> node = np.array([[1, 1], [1, 2], [2, 2], [2, 2]], dtype=np.int32)
-    >>> {trees: size.tolist() for trees, size in groups_together(node, (1, 2)).items()}
-    {1: [2, 2], 2: [1, 1, 2]}
+    >>> {trees: (n, size.tolist()) for trees, (n, size) in groups_together(node, (1, 2)).items()}
+    {1: (2, [2, 2, 2, 2]), 2: (3, [1, 1, 2, 2])}
     """
     key = np.zeros(len(node), dtype=np.uint64)
     found = {}
@@ -35,8 +45,20 @@ def groups_together(node: Int, after: Collection[int]) -> dict[int, Wide]:
         # A hash of 64 bits per person: two groups fall together once in 2 ** 64 pairs.
         key = _mixed(key ^ _mixed(ends.astype(np.uint64) + np.uint64(i << 32)))
         if i in after:
-            found[i] = np.sort(np.unique(key, return_counts=True)[1])
+            group = np.unique(key, return_inverse=True)[1].reshape(-1)
+            found[i] = (int(group.max()) + 1, _smallest(group, persons))
     return found
+
+
+def _smallest(group: Wide, persons: Int | None) -> Wide:
+    if persons is None:
+        size: Wide = np.bincount(group)[group]
+        return size
+    held, who = np.unique(np.column_stack([group, persons]), axis=0).T
+    smallest = np.full(int(who.max()) + 1, len(group) + 1)
+    np.minimum.at(smallest, who, np.bincount(held)[held])
+    each: Wide = smallest[np.unique(who)]
+    return each
 
 
 def _mixed(key: _Key) -> _Key:

@@ -3,11 +3,19 @@
 from treeaudit.attacks.case import Case, Need
 from treeaudit.model.forest import Forest
 
-__all__ = ["NEEDS", "not_applicable"]
+__all__ = ["NEEDS", "grown_at_once", "not_applicable"]
 
 _MOST_PAIRS = 100_000_000
 """People times trees: 1.2 GB while they are put together."""
 _STEPS = ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
+
+
+def grown_at_once(forest: Forest) -> bool:
+    """Tell whether the trees of a boosting library are a random forest: one round, or a mean."""
+    stated = forest.source.parameters
+    parallel, outputs = stated.get("num_parallel_tree", 1), stated.get("n_outputs", 1)
+    whole = isinstance(parallel, int) and isinstance(outputs, int) and parallel > 1
+    return stated.get("average_output") is True or (whole and forest.n_trees == parallel * outputs)
 
 
 def not_applicable(forest: Forest) -> str | None:
@@ -22,7 +30,7 @@ def not_applicable(forest: Forest) -> str | None:
         not source.estimator.startswith("TreeEnsemble")
         or source.parameters.get("post_transform") in _STEPS
     )
-    if forest.answers == "sum" and boosted:
+    if forest.answers == "sum" and boosted and not grown_at_once(forest):
         return "not applicable: boosted trees add up steps, they hold no shares of labels"
     return None
 
@@ -32,9 +40,12 @@ def _not_judged(forest: Forest) -> str | None:
     said = "trees together were not judged: "
     if forest.tree_classes is not None:
         return said + "they tell different labels apart"
-    if forest.answers == "sum":
+    at_once = forest.answers == "sum" and grown_at_once(forest)
+    if at_once and any(tree.counts is None for tree in forest.trees):
+        return said + "the class counts of some of them do not follow from their leaf values"
+    if forest.answers == "sum" and not at_once:
         return said + "an ONNX file does not tell whether its leaves hold shares or steps"
-    if forest.answers not in ("mean", "vote", "confidence"):
+    if not at_once and forest.answers not in ("mean", "vote", "confidence"):
         return said + "how they answer together is not told by them alone"
     if forest.source.parameters.get("criterion") == "absolute_error":
         return said + "their leaves hold medians"

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.alike import Alike, alike_in, summary_of
-from treeaudit.attacks.case import Case, Need, looked_at
+from treeaudit.attacks.case import Case, Need, first_round, looked_at
 from treeaudit.attacks.diversity_details import measures
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.homogeneity.view import view
@@ -117,8 +117,9 @@ class Homogeneity:
         if found.severity == "none" and unseen:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         dominated, ruled_out = labels.share >= self.dominant, labels.absent > 0
+        told = labels.distinct > 0
         counted = ~np.isnan(labels.fewest)
-        nearly = (labels.distinct > 0) & nearly_certain(labels.share, labels.others, case.k)
+        nearly = told & nearly_certain(labels.share, labels.others, case.k)
         once = in_any_tree(case, np.where(nearly, size, 0))
         lacking = in_any_tree(case, np.where(ruled_out, size, 0))
         small = counted & (labels.fewest < case.k)
@@ -129,8 +130,8 @@ class Homogeneity:
             severity=found.severity,
             leaves=leaves,
             people=people,
-            summary=summary_of(found.diversity, "label", "labels", many=forest.n_trees > 1),
-            looked=looked_at("class counts of the leaves", case),
+            summary=summary_of(found.diversity, "label", "labels", trees=_trees(case)),
+            looked=looked_at("class counts of the leaves", case, labels=True),
             unseen=unseen,
             details=HomogeneityDetails(
                 **measures(found.diversity),
@@ -140,7 +141,9 @@ class Homogeneity:
                 absent_class_leaves=_leaves(ruled_out),
                 absent_class_people=lacking.worst,
                 absent_class_in_any_tree=lacking,
-                smallest_cell=People(int(labels.fewest.min())) if counted.all() else None,
+                smallest_cell=(
+                    People(int(labels.fewest[told].min())) if counted[told].all() else None
+                ),
                 small_cell_leaves=_leaves(small),
                 small_cell_people=_people(case, small),
                 nearly_certain_leaves=_leaves(nearly),
@@ -155,6 +158,13 @@ class Homogeneity:
         )
 
 
+def _trees(case: Case) -> str:
+    """Say which trees a number of people is about: nothing for one tree, ``many``, or the first."""
+    if case.forest.n_trees == 1:
+        return ""
+    return first_round(case.table) if len(case.table.first_round) == 1 else "many"
+
+
 def _leaves(chosen: npt.NDArray[np.bool_]) -> People:
     return People(int(chosen.sum()), "leaf", "leaves")
 
@@ -166,7 +176,8 @@ def _people(case: Case, chosen: npt.NDArray[np.bool_]) -> People:
 
 def _without_counts(case: Case) -> tuple[str, ...]:
     """Say that some trees could not be examined."""
-    silent = case.table.n_silent or None in case.table.labels.trees
+    table = case.table
+    silent = not table.first_round and (table.n_silent or None in table.labels.trees)
     return (f"not every tree holds class counts ({case.forest.counts_reason})",) if silent else ()
 
 

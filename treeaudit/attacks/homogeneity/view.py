@@ -26,12 +26,16 @@ def view(result: Finding | Skipped, report: Report) -> View:
     once = details.homogeneous_in_any_tree
     # The headline speaks of one tree, which may not be the worst one here.
     people = of_tree(result, headline_tree(report), "homogeneous_people", once.worst)
-    drawn = " drawn for the worst tree" if many else ""
-    brief = say("{} certain of the people drawn for one tree", share) if many else say(
+    first = len(report.table.first_round) == 1
+    drawn = " drawn for the worst tree" if many and not first else ""
+    of = "the first" if first else "one"
+    brief = say(f"{{}} certain of the people drawn for {of} tree", share) if many else say(
         "{} ({}) certain", People(result.people), share)  # fmt: skip
     return View(
         brief=brief,
-        figure=Figure(number=once.worst, counts=f"whose label is certain{where(report, once)}"),
+        figure=Figure(
+            number=once.worst, counts=f"whose label is certain{where(report, once, labels=True)}"
+        ),
         headline=_headline(result, report, people) if people else None,
         too=say(", and in none of them has everybody the same {}", target),
         reason=_reason(result, report, share, drawn),
@@ -39,7 +43,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             Rung(
                 knows=say(_KNOWS),
                 number=People(result.people),
-                follows=say("whose label is certain{}", in_any(report, once)),
+                follows=say("whose label is certain{}", in_any(report, once, labels=True)),
             ),
         ),
         facts=(
@@ -92,7 +96,8 @@ def _memory(controls: Sequence[Control]) -> Phrase | str:
 
 def _reason(finding: Finding, report: Report, share: Share, drawn: str) -> Phrase:
     if not finding.leaves:
-        return say("Every group holds people with different labels.")
+        whose = " of the first tree" if len(report.table.first_round) == 1 else ""
+        return say(f"Every group{whose} holds people with different labels.")
     every = "all " if finding.leaves == len(report.table.leaf) > 1 else ""
     return say(
         "In {}{} everybody has the same label: {} of the people{}.",

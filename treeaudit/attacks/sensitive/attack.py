@@ -130,7 +130,7 @@ class Sensitive:
             severity=severity,
             leaves=int(np.any([found.pure for found in alike], axis=0).sum()),
             people=worst["homogeneous_people"],
-            summary=_summary(entries, case.forest.n_trees > 1),
+            summary=_summary(entries, "many" if case.forest.n_trees > 1 else ""),
             looked=tuple(
                 part
                 for column in columns
@@ -158,11 +158,11 @@ def _entry(column: SensitiveColumn, found: Diversity, totals: Mapping[str, Any])
     )
 
 
-def _summary(entries: Sequence[ColumnDetails], many: bool) -> str:
+def _summary(entries: Sequence[ColumnDetails], trees: str) -> str:
     """Say the worst column, and where few hold nearly all of one."""
     worst = max(entries, key=lambda entry: (entry.certain_share, entry.column))
     every = ", ".join(entry.column[:60] for entry in entries[:3])
-    text = summary_of(worst, worst.column[:60], f"values of {every}", many)
+    text = summary_of(worst, worst.column[:60], f"values of {every}", trees)
     dominated = [entry for entry in entries if entry.nk_leaves]
     if dominated:
         leaves, column = dominated[0].nk_leaves, dominated[0].column[:60]

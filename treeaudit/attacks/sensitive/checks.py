@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from treeaudit.attacks.composition.scope import grown_at_once
 from treeaudit.attacks.control import MEMORY
 from treeaudit.attacks.once import share_at_most, share_told
 from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
@@ -18,7 +19,9 @@ def no_labels(forest: Forest) -> str | None:
     number = forest.answers in ("path", "leaf") or forest.trees[0].value is not None
     if forest.schema.classes is None and number:
         return "not applicable: the model predicts a number and holds no labels"
-    sums = forest.answers == "sum" and any(tree.n_records is not None for tree in forest.trees)
+    # A random forest of a boosting library holds labels in every tree.
+    sums = forest.answers == "sum" and not grown_at_once(forest)
+    sums = sums and any(tree.n_records is not None for tree in forest.trees)
     if sums and all(tree.counts is None for tree in forest.trees):
         return "not applicable: its trees add up numbers and hold no labels"
     return None

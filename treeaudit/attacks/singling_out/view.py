@@ -7,7 +7,6 @@ from treeaudit.attacks.showing import headline_tree, in_any, of_tree, where
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails
 from treeaudit.attacks.singling_out.population import Population, Risks
-from treeaudit.findings.checks import epsilon
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Agreeing, People, Phrase, Prose, Share, Strong, say
 from treeaudit.findings.report import Report
@@ -58,7 +57,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
 
 
 def _untold(report: Report) -> Phrase:
-    bound = epsilon([], report.forest)
+    bound = report.epsilon
     if isfinite(bound):
         return say(
             "What this file can give away about any one person is bounded by {}, by its own "

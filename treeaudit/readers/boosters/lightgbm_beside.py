@@ -14,6 +14,7 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.lightgbm_names import OBJECTIVE, is_parameter
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
 from treeaudit.readers.leftovers.json_spelling import spelling
+from treeaudit.readers.leftovers.spelled_numbers import odd_numbers
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
 __all__ = ["PLAIN", "VERSION", "are_categories", "in_lightgbm_text"]
@@ -33,6 +34,8 @@ _INNER = frozenset(
 _LEAVES = frozenset(b"leaf_value leaf_weight leaf_count leaf_const num_features".split())
 _LOOSE = frozenset((b"leaf_features", b"leaf_coeff"))
 _ONE = frozenset(b"Tree num_leaves num_cat is_linear shrinkage".split())
+_RANGE = re.compile(rf"\[({NUMBER}):({NUMBER})\]")
+_CODE = re.compile(r"-?[0-9]{1,10}")
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 VERSION = re.compile(r"v[0-9]{1,3}")
 PLAIN = frozenset({int, float, bool})
@@ -58,7 +61,10 @@ def in_lightgbm_text(
     """
     sizes = yield from _head(data[: places[0]], len(names))
     bounds = [*places, end]
-    shape = data[places[0] : end].translate(_SHAPE)
+    text = data[places[0] : end]
+    if n := odd_numbers(text, json=False):
+        yield not_explained("the form of the numbers of the trees", b"0" * n)
+    shape = text.translate(_SHAPE)
     if b"0" * (_LONGEST_NUMBER + 2) in shape:
         runs = re.findall(rb"0{%d,}" % (_LONGEST_NUMBER + 2), shape)
         yield not_explained("numbers of the trees", b"0" * sum(map(len, runs)))
@@ -110,9 +116,19 @@ def _head(text: bytes, n_columns: int) -> Generator[Leftover, None, list[int]]:
 
 
 def _are_infos(value: str) -> bool:
-    interval = rf"\[{NUMBER}:{NUMBER}\]|none|-?[0-9]{{1,10}}(?::-?[0-9]{{1,10}})*"
-    words = value.split(" ")
-    return all(re.fullmatch(interval, word) for word in words)
+    """Tell whether a line has a range of numbers or a list of categories for each column."""
+    if odd_numbers(re.sub(r"[\[\]:]", " ", f" {value}").encode("utf-8", "replace"), json=False):
+        return False
+    return all(map(_is_info, value.split(" ")))
+
+
+def _is_info(word: str) -> bool:
+    if match := _RANGE.fullmatch(word):
+        return float(match[1]) <= float(match[2])
+    if word == "none":
+        return True
+    codes = word.split(":")
+    return all(map(_CODE.fullmatch, codes)) and len(set(codes)) == len(codes)
 
 
 def _section(where: str, text: bytes) -> Iterator[Leftover]:

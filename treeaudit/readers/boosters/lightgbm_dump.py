@@ -1,16 +1,23 @@
 """The JSON form of a LightGBM model, as `Booster.dump_model` gives it."""
 
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole
-from treeaudit.readers.boosters.lightgbm_dump_beside import in_lightgbm_json
+from treeaudit.readers.boosters.lightgbm_dump_beside import in_lightgbm_json, in_nodes
 from treeaudit.readers.boosters.lightgbm_text import Booster
-from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide, may_have_categories
-from treeaudit.readers.leftovers.unexplained import few
+from treeaudit.readers.boosters.lightgbm_tree import (
+    Float,
+    Grown,
+    RawTree,
+    Wide,
+    may_have_categories,
+)
+from treeaudit.readers.leftovers.unexplained import Few, few, not_explained
 from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["booster_of"]
@@ -35,7 +42,9 @@ def booster_of(document: object) -> Booster:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ReadError("its feature_names are missing")
     check_number(len(document["tree_info"]), "LightGBM")
-    trees = each_tree(document["tree_info"], _tree)
+    odd = Few()
+    number = count()
+    trees = each_tree(document["tree_info"], lambda entry: _tree(entry, next(number), odd))
     version, objective = document.get("version"), document.get("objective", "")
     pandas = document.get("pandas_categorical")
     lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)
@@ -51,7 +60,7 @@ def booster_of(document: object) -> Booster:
         parameters=None,
         pandas=pandas if isinstance(pandas, list) and lists else [],
         averaged=document.get("average_output") is True,
-        unseen=few(in_lightgbm_json(document, names, sets)),
+        unseen=(*few(in_lightgbm_json(document, names, sets)), *odd.found),
     )
 
 
@@ -60,6 +69,13 @@ def _number(entry: _Object, name: str, absent: float | None = None) -> float:
     if not isinstance(stated, int | float):
         raise ReadError(f"its {name} is {show(stated)}")
     return float(stated)
+
+
+def _numbers(stated: list[object], name: str) -> Float:
+    if not {int, float, bool}.issuperset(map(type, stated)):
+        odd = next(one for one in stated if not isinstance(one, int | float))
+        raise ReadError(f"its {name} is {show(odd)}")
+    return np.asarray(stated, dtype=np.float64)
 
 
 def _infos(stated: object, names: list[str]) -> list[tuple[float, float] | Wide | None]:
@@ -78,7 +94,7 @@ def _infos(stated: object, names: list[str]) -> list[tuple[float, float] | Wide 
     return found
 
 
-def _tree(entry: object) -> RawTree:
+def _tree(entry: object, number: int, odd: Few) -> RawTree:
     if not isinstance(entry, dict) or not isinstance(entry.get("tree_structure"), dict):
         raise ReadError("its tree_structure is missing")
     inner, leaves = _nodes(entry["tree_structure"])
@@ -87,6 +103,10 @@ def _tree(entry: object) -> RawTree:
         raise ReadError(f"it announces {n_leaves:,} leaves and has {len(leaves):,}")
     splits = [inner[i] for i in range(len(inner))]
     ends = [leaves[i] for i in range(len(leaves))]
+    for one in in_nodes(f"tree_info[{number}].tree_structure", splits, ends):
+        odd.add(one)
+    if entry.get("tree_index", number) != number:
+        odd.add(not_explained(f"tree_info[{number}].tree_index", entry["tree_index"]))
     categorical = np.asarray([_is_categorical(node) for node in splits], dtype=np.bool_)
     categories = {i: _codes(node) for i, node in enumerate(splits) if categorical[i]}
     linear = any("leaf_coeff" in node or "leaf_const" in node for node in ends)
@@ -95,22 +115,39 @@ def _tree(entry: object) -> RawTree:
         left=np.asarray([_place(node, "left_child") for node in splits], dtype=np.int64),
         right=np.asarray([_place(node, "right_child") for node in splits], dtype=np.int64),
         feature=_column(splits, "split_feature"),
-        threshold=np.asarray(
-            [
-                0.0 if i in categories else _number(node, "threshold")
-                for i, node in enumerate(splits)
-            ]
+        threshold=_numbers(
+            [0.0 if i in categories else node.get("threshold") for i, node in enumerate(splits)],
+            "threshold",
         ),
         categorical=categorical,
         default_left=np.asarray([node.get("default_left") is True for node in splits], np.bool_),
         missing_type=np.asarray([_missing(node) for node in splits], dtype=np.int64),
         categories=categories,
-        leaf_value=np.asarray([_number(node, "leaf_value") for node in ends]),
-        inner_value=np.asarray([_number(node, "internal_value", 0.0) for node in splits]),
+        leaf_value=_numbers([node.get("leaf_value") for node in ends], "leaf_value"),
+        inner_value=_numbers(
+            [node.get("internal_value", 0.0) for node in splits], "internal_value"
+        ),
         leaf_count=_column(ends, "leaf_count") if counted else None,
         inner_count=_column(splits, "internal_count") if counted else None,
         linear=linear,
+        grown=_grown(entry, splits, ends),
     )
+
+
+def _grown(entry: _Object, splits: list[_Object], ends: list[_Object]) -> Grown | None:
+    columns = [
+        [node.get(name) for node in nodes]
+        for nodes, name in (
+            (ends, "leaf_weight"),
+            (splits, "internal_weight"),
+            (splits, "split_gain"),
+        )
+    ]
+    shrinkage = entry.get("shrinkage")
+    if not isinstance(shrinkage, int | float) or any(None in column for column in columns):
+        return None
+    leaf, inner, gain = (np.asarray(column, dtype=np.float64) for column in columns)
+    return Grown(leaf_weight=leaf, inner_weight=inner, gain=gain, shrinkage=float(shrinkage))
 
 
 def _nodes(root: _Object) -> tuple[dict[int, _Object], dict[int, _Object]]:
@@ -143,8 +180,10 @@ def _place(node: _Object, side: str) -> int:
 
 
 def _column(nodes: list[_Object], name: str) -> Wide:
-    stored, most = [node.get(name) for node in nodes], 1 << 62
-    if not all(type(number) is int and -most <= number <= most for number in stored):
+    stored: list[Any] = [node.get(name) for node in nodes]
+    most = 1 << 62
+    whole_ones = set(map(type, stored)) <= {int}
+    if not whole_ones or not -most <= min(stored, default=0) <= max(stored, default=0) <= most:
         stored = [whole(node, name, -most, most) for node in nodes]
     return np.asarray(stored, dtype=np.int64)
 

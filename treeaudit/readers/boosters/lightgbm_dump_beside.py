@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from treeaudit.model.leftovers import Leftover
@@ -11,16 +13,21 @@ from treeaudit.readers.leftovers.booster_parts import is_name, setting
 from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
-__all__ = ["in_lightgbm_json"]
+__all__ = ["in_lightgbm_json", "in_nodes"]
 
 _SHAPES = "num_class num_tree_per_iteration label_index max_feature_idx".split()
 _KINDS = frozenset({"<=", "==", "None", "Zero", "NaN"})
 _SET = re.compile(r"[0-9]{1,10}(?:\|\|[0-9]{1,10})*")
-_NODE = frozenset(
+_INNER = frozenset(
     (
         "split_index split_feature split_gain threshold decision_type default_left missing_type "
-        "internal_value internal_weight internal_count leaf_index leaf_value leaf_weight "
-        "leaf_count leaf_parent leaf_const"
+        "internal_value internal_weight internal_count left_child right_child"
+    ).split()
+)
+_LEAF = frozenset(
+    (
+        "leaf_index leaf_value leaf_weight leaf_count leaf_parent leaf_const leaf_features "
+        "leaf_coeff"
     ).split()
 )
 
@@ -70,29 +77,56 @@ def in_lightgbm_json(
     infos = document.get("feature_infos")
     info = {"min_value": setting, "max_value": setting, "values": _are_plain}
     yield from unexplained(infos if isinstance(infos, dict) else {}, {ANY: info}, "feature_infos")
-    for i, entry in enumerate(document["tree_info"]):
-        yield from _nodes(f"tree_info[{i}].tree_structure", entry["tree_structure"])
 
 
 def _are_plain(part: object) -> bool:
     return isinstance(part, list) and set(map(type, part)) <= PLAIN
 
 
-def _nodes(where: str, root: Mapping[str, Any]) -> Iterator[Leftover]:
-    waiting: list[Any] = [root]
-    while waiting:
-        for name, value in waiting.pop().items():
-            if type(value) in PLAIN and name in _NODE:
+def in_nodes(
+    where: str, splits: Sequence[Mapping[str, Any]], ends: Sequence[Mapping[str, Any]]
+) -> Iterator[Leftover]:
+    """Yield what the nodes of a tree hold beside its questions and answers.
+
+    Parameters
+    ----------
+    where
+        The way to the tree.
+    splits, ends
+        Its inner nodes and its leaves.
+    """
+    for nodes, known in ((splits, _INNER), (ends, _LEAF)):
+        shapes = list(dict.fromkeys(map(tuple, nodes)))
+        if len(set(map(frozenset, shapes))) < len(shapes):
+            # The order of names could spell something.
+            odd = [node for node in nodes if tuple(node) != shapes[0]]
+            yield not_explained(f"{where}: the order of names", [0] * len(odd))
+        for name in dict.fromkeys(chain.from_iterable(shapes)):
+            whole = all(name in shape for shape in shapes)
+            having = nodes if whole else [node for node in nodes if name in node]
+            values = list(map(itemgetter(name), having))
+            kinds = set(map(type, values))
+            if name in known and kinds <= PLAIN and (name != "default_left" or kinds <= {bool}):
                 continue
-            if name in ("left_child", "right_child") and isinstance(value, dict):
-                waiting.append(value)
-            elif not _explains_itself(name, value):
-                yield not_explained(f"{where}.{name_in_path(name)}", value, name)
+            for value in values:
+                if not (name in known and _explains_itself(name, value)):
+                    yield not_explained(f"{where}.{name_in_path(name)}", value, name)
+
+    if any("leaf_parent" in node for node in ends):
+        for split in splits:
+            above = split["split_index"]
+            for leaf in (split["left_child"], split["right_child"]):
+                if "leaf_index" in leaf and leaf.get("leaf_parent", above) != above:
+                    yield not_explained(f"{where}.leaf_parent", leaf["leaf_parent"])
 
 
 def _explains_itself(name: str, value: object) -> bool:
+    if type(value) in PLAIN:
+        return name != "default_left" or value is True or value is False
     if name in ("decision_type", "missing_type"):
         return isinstance(value, str) and value in _KINDS
+    if name in ("left_child", "right_child"):
+        return isinstance(value, dict)
     if name == "threshold":
         return isinstance(value, str) and (value == "" or _SET.fullmatch(value) is not None)
     return name in ("leaf_features", "leaf_coeff") and _are_plain(value)

@@ -13,12 +13,17 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
+from treeaudit.readers.boosters.lightgbm_first import first_counts, step_of
+from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
+from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.first_round import FIRST_TREE, Step, with_people
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
 from treeaudit.readers.limits import Most, clean
 
@@ -56,13 +61,22 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     records_are, n_records = _records(booster, trees, sampled, told)
     n_categories, names = _category_names(booster, trees)
     schema = _schema(booster, n_categories, names)
+
+    def build(i: int) -> Tree:
+        return trees[i].tree(n_categories, not estimated)
+
+    step = None if sampled or estimated else step_of(booster, trees[0])
+    first = None if step is None else with_people(build(0), step)
+    # A mean of trees is a random forest: each is a first one, of other rows.
+    counted = first is not None and first[1] and not booster.averaged
+    reason = _reason(told, len(trees), estimated, None if booster.parameters is None else sampled)
     return Forest(
-        trees=LazyTrees(lambda i: trees[i].tree(n_categories, not estimated), len(trees)),
-        schema=schema,
-        counts_are="absent",
-        counts_reason=_reason(
-            told, len(trees), estimated, None if booster.parameters is None else sampled
+        trees=LazyTrees(
+            lambda i: first[0] if first and counted and i == 0 else build(i), len(trees)
         ),
+        schema=schema,
+        counts_are="likely" if counted else "absent",
+        counts_reason=FIRST_TREE if counted else reason,
         answers="sum",
         records_are=records_are,
         n_records=n_records,
@@ -72,19 +86,28 @@ def to_forest(booster: Booster, source: Source) -> Forest:
             library="LightGBM",
             library_version=booster.version,
             parameters=_parameters(booster),
+            stored=StoredBooster(document=booster),
         ),
         warnings=tuple(_warnings(booster, trees, names)),
         leftovers=Leftovers(
             found=(
                 *_leftovers(booster),
+                *first_counts(first[0] if first and counted else None),
                 *category_names("pandas_categorical", booster.pandas),
-                *row_seed("parameters.bagging_seed", sampled),
+                *row_seed("parameters.bagging_seed", sampled and _tells_seed(booster)),
                 *booster.unseen,
+                *unexplained_numbers(trees, booster),
             ),
-            # Nobody has asked what the steps of the trees tell: targets, or counts per class.
-            looked_for=KINDS - {"targets" if schema.classes is None else "first-round-counts"},
+            looked_for=KINDS - _not_asked(booster, step),
         ),
     )
+
+
+def _not_asked(booster: Booster, step: Step | None) -> frozenset[Kind]:
+    """Return what nobody has looked for in the steps of the trees: targets, or class counts."""
+    if booster.objective.split(" ")[0] not in ("binary", "multiclass", "multiclassova"):
+        return frozenset({"targets"})
+    return frozenset() if step is not None else frozenset({"first-round-counts"})
 
 
 def _estimated(parameters: Mapping[str, str] | None) -> bool:
@@ -105,6 +128,10 @@ def _sampled(parameters: Mapping[str, str] | None) -> bool:
         stated.get(share, "1") not in ("1", "1.0") and stated.get(often, "0") != "0"
         for share, often in _SAMPLED
     )
+
+
+def _tells_seed(booster: Booster) -> bool:
+    return any(name.endswith("seed") for name in booster.parameters or ())
 
 
 def _records(

@@ -14,7 +14,14 @@ from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole
 from treeaudit.readers.boosters.lightgbm_beside import in_lightgbm_text
-from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, RawTree, Wide, may_have_categories
+from treeaudit.readers.boosters.lightgbm_tree import (
+    Flag,
+    Float,
+    Grown,
+    RawTree,
+    Wide,
+    may_have_categories,
+)
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Most, clean
 
@@ -190,7 +197,18 @@ def _tree(fields: Mapping[str, str]) -> RawTree:
         leaf_count=_optional(fields, "leaf_count", n_leaves),
         inner_count=_optional(fields, "internal_count", n_inner),
         linear=fields.get("is_linear", "0") != "0",
+        grown=_grown(fields, n_inner),
     )
+
+
+def _grown(fields: Mapping[str, str], n: int) -> Grown | None:
+    names = ("leaf_weight", "internal_weight", "split_gain", "shrinkage")
+    if not all(map(fields.get, names)):
+        return None
+    leaf, inner, gain, shrinkage = (_floats(fields[name]) for name in names)
+    if not (len(leaf) - 1 == len(inner) == len(gain) == n and len(shrinkage) == 1):
+        return None
+    return Grown(leaf_weight=leaf, inner_weight=inner, gain=gain, shrinkage=float(shrinkage[0]))
 
 
 def _sized(name: str, column: _Column, n: int) -> _Column:

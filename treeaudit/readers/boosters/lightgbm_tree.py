@@ -19,6 +19,7 @@ from treeaudit.readers.types import Flag, Float, Wide
 __all__ = [
     "Flag",
     "Float",
+    "Grown",
     "RawTree",
     "StoredTree",
     "Wide",
@@ -29,6 +30,26 @@ __all__ = [
 
 NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
 _ZERO = float(np.float32(1e-35))  # what LightGBM takes for zero, on both sides
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grown:
+    """What the file says of how a tree was grown; nothing that it answers with.
+
+    Attributes
+    ----------
+    leaf_weight, inner_weight
+        Sums of second derivatives.
+    gain
+        What the split of each inner node gained.
+    shrinkage
+        What all values of the tree were multiplied with.
+    """
+
+    leaf_weight: Float
+    inner_weight: Float
+    gain: Float
+    shrinkage: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,6 +70,8 @@ class RawTree:
         Rows, None where they are not stored.
     linear
         Whether leaves hold linear models.
+    grown
+        How it was grown, where the file tells all of it.
     """
 
     left: Wide
@@ -64,6 +87,7 @@ class RawTree:
     leaf_count: Wide | None
     inner_count: Wide | None
     linear: bool
+    grown: Grown | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,12 +6,12 @@ trees, columns and outputs of the model need.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.boosters.xgboost_categories import are_categories
 from treeaudit.readers.boosters.xgboost_names import (
     DART,
     GENERIC,
@@ -25,26 +25,20 @@ from treeaudit.readers.boosters.xgboost_names import (
 )
 from treeaudit.readers.boosters.xgboost_schema import Booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
+from treeaudit.readers.boosters.xgboost_trees_beside import (
+    OF_NODES,
+    OF_SETS,
+    are_numbers,
+    few_whole,
+    in_trees,
+)
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
 from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
-from treeaudit.readers.leftovers.unexplained import not_explained
-from treeaudit.readers.limits import Most
 
-__all__ = ["in_xgboost"]
+__all__ = ["in_xgboost", "keys_of"]
 
 _KINDS = frozenset("int float i q c indicator categorical".split())
 _NUMBERS = re.compile(rf"\[?(?:{NUMBER}(?:,{NUMBER})*)?\]?")
-_NO_PARENT = (1 << 31) - 1
-# Arrays of a tree with an entry for each node, and those of its categories.
-_OF_NODES = (
-    "default_left left_children loss_changes parents right_children split_conditions "
-    "split_indices split_type sum_hessian"
-).split()
-_OF_SETS = "categories categories_nodes categories_segments categories_sizes".split()
-_READ = frozenset(
-    "default_left left_children right_children split_conditions split_indices split_type".split()
-)
-_NODE_BYTES = 8 * len(_OF_NODES)
 
 
 def in_xgboost(
@@ -59,29 +53,22 @@ def in_xgboost(
     booster, trees
         The model as it was read from it.
     """
-    keys = _keys(booster)
+    keys = keys_of(booster)
     yield from unexplained(document, keys)
-    yield from _trees(booster, trees)
+    yield from in_trees(booster, trees)
 
 
-def _keys(booster: Booster) -> Keys:
+def keys_of(booster: Booster) -> Keys:
     """Return what the file of this model may hold."""
-    n_features, n_trees = booster.n_features, len(booster.trees)
+    n_trees = len(booster.trees)
     model: dict[str, Any] = {
         "tree_info": _numbers(n_trees),
         "iteration_indptr": lambda part: _rounds(part, n_trees),
-        "cats": {
-            "enc": lambda part: _categories(part, booster),
-            "feature_segments": lambda part: _few_whole(part, n_features + 1),
-            "sorted_idx": lambda part: _few_whole(
-                part, sum(len(names) for names in booster.categories.values())
-            ),
-        },
+        "cats": lambda part: are_categories(part, booster),
         "gbtree_model_param": _settings("num_trees num_parallel_tree size_leaf_vector"),
         "trees": {
-            **dict.fromkeys((*_OF_NODES, *_OF_SETS, "base_weights", "leaf_weights")),
-            "id": lambda part: isinstance(part, int) and 0 <= part < n_trees,
-            "tree_param": _settings("num_deleted num_feature num_nodes size_leaf_vector"),
+            **dict.fromkeys((*OF_NODES, *OF_SETS, "base_weights", "leaf_weights")),
+            **dict.fromkeys(("id", "tree_param")),
         },
     }
     dart = booster.parameters.get("booster") == "dart"
@@ -137,7 +124,7 @@ def _configuration(booster: Booster, learner: Keys, objective: Keys) -> Keys:
     }
     metric = {"name": METRIC, "param": is_setting, **objective}
     return {
-        "version": lambda part: _few_whole(part, 4),
+        "version": lambda part: few_whole(part, 4),
         "learner": {
             "generic_param": _settings(GENERIC),
             "gradient_booster": {**grown, "gbtree": grown},
@@ -168,121 +155,13 @@ def _groups(part: object, n_features: int) -> bool:
 
 
 def _numbers(n: int) -> Callable[[object], bool]:
-    return lambda part: _are_numbers(part, n)
-
-
-def _are_numbers(part: object, n: int, most_bytes: int = 8) -> bool:
-    """Tell whether a list or array holds so many numbers, and nothing else."""
-    if isinstance(part, np.ndarray):
-        fits = part.dtype.kind in "iu" or part.dtype.itemsize <= most_bytes
-        return part.shape == (n,) and part.dtype.kind in "iuf" and fits
-    return isinstance(part, list) and len(part) == n and set(map(type, part)) <= {int, float, bool}
-
-
-def _few_whole(part: object, most: int) -> bool:
-    """Tell whether a list holds whole numbers, and not more of them than there is use for."""
-    if isinstance(part, np.ndarray):
-        return part.dtype.kind in "iu" and part.ndim == 1 and len(part) <= most
-    return isinstance(part, list) and len(part) <= most and set(map(type, part)) <= {int}
+    return lambda part: are_numbers(part, n)
 
 
 def _rounds(part: object, n_trees: int) -> bool:
-    if not _few_whole(part, n_trees + 1):
+    if not few_whole(part, n_trees + 1):
         return False
     bounds = np.asarray(part, dtype=np.int64)
-    return not len(bounds) or bool(
-        bounds[0] == 0 and bounds[-1] == n_trees and np.all(np.diff(bounds) >= 0)
-    )
-
-
-def _categories(part: object, booster: Booster) -> bool:
-    """Tell whether the names of categories are those of columns that have some."""
-    if not isinstance(part, list) or len(part) not in (0, booster.n_features):
-        return False
-    for i, column in enumerate(part):
-        if not isinstance(column, dict) or not column.keys() <= {"offsets", "values", "type"}:
-            return False
-        named = booster.categories.get(i, ())
-        stated = column.get("values")
-        told = isinstance(stated, list | np.ndarray) and len(stated) > 0
-        if told != bool(named) or (named and (booster.kinds or [""] * (i + 1))[i] != "c"):
-            return False
-        if not all(map(is_name, named)) or not isinstance(column.get("type", 0), int):
-            return False
-        if told and "offsets" in column and not _are_bytes(stated):
-            return False
-    return True
-
-
-def _are_bytes(part: Any) -> bool:  # noqa: ANN401  # a list or an array
-    values = np.asarray(part)
-    return values.dtype.kind in "iu" and bool(np.all((values >= -128) & (values <= 255)))
-
-
-def _trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
-    """Yield the arrays that do not fit their tree, and the entries that no prediction needs."""
-    loose = spare = 0
-    for i, (raw, tree) in enumerate(zip(booster.trees, trees, strict=True)):
-        if not isinstance(raw, dict):
-            continue
-        where, n = f"trees[{i}]", len(raw["left_children"])
-        loose += tree.links.cut_off
-        n_leaves, width = int(np.count_nonzero(tree.links.is_leaf)), booster.leaf_width
-        sizes = dict.fromkeys(_OF_NODES, (n,)) | {
-            "base_weights": (n, n * width),
-            "leaf_weights": (0, n_leaves * width),
-        }
-        known: dict[str, Any] = {}
-        for name, fits in sizes.items():
-            part = raw.get(name)
-            # The reader of the tree has looked at its own lists.
-            read = name in _READ and isinstance(part, list)
-            if part is not None and (read or any(_are_numbers(part, n, 4) for n in fits)):
-                known[name] = part
-            elif part is not None:
-                yield not_explained(f"{where}.{name}", part)
-        spare += _spare(known, tree, n)
-        yield from _sets(raw, tree, where)
-    if loose:
-        says = f"{loose:,} nodes that were pruned are still stored, with thresholds and covers"
-        n = loose * _NODE_BYTES
-        yield Leftover(kind="unexplained", where="trees[*]", n=n, says=says)
-    if spare:
-        says = f"{spare:,} numbers of leaves that only a question could need"
-        yield Leftover(kind="unexplained", where="trees[*]", n=8 * spare, says=says)
-
-
-def _spare(columns: Mapping[str, Any], tree: StoredTree, n_nodes: int) -> int:
-    """Count the entries of leaves that stand where only inner nodes need one."""
-    links, n = tree.links, 0
-    at = links.order
-    leaves = itemgetter(*at[links.is_leaf].tolist(), 0)
-    for name in ("loss_changes", "split_indices", "default_left", "split_type"):
-        if name in columns and any(found := leaves(columns[name])[:-1]):
-            n += sum(map(bool, found))
-    if "parents" in columns:
-        above = np.full(n_nodes, _NO_PARENT)
-        above[at[1:]] = at[links.parent[1:]]
-        stated = columns["parents"]
-        wanted = above.tolist()
-        told = stated if isinstance(stated, list) else stated.tolist()
-        if told != wanted and told != [-1, *wanted[1:]]:
-            n += sum(told[i] not in (wanted[i], -1 if i == 0 else wanted[i]) for i in at.tolist())
-    return n
-
-
-def _sets(raw: Mapping[str, Any], tree: StoredTree, where: str) -> Iterator[Leftover]:
-    """Yield the lists of categories that are not those of the questions."""
-    parts = [raw.get(name) for name in _OF_SETS]
-    if all(part is None or len(part) == 0 for part in parts):
-        return
-    if not all(_few_whole(part, Most.codes) for part in parts):
-        yield not_explained(f"{where}.categories", parts)
-        return
-    codes, nodes, starts, sizes = (np.asarray(part, dtype=np.int64) for part in parts)
-    asked = np.sort(tree.links.order[sorted(tree.categories)])
-    in_turn = np.concatenate([[0], np.cumsum(sizes)])
-    needed = sum(map(len, tree.categories.values()))
-    fits = np.array_equal(np.sort(nodes), asked) and np.array_equal(starts, in_turn[:-1])
-    if not fits or not len(codes) == in_turn[-1] == needed:
-        yield not_explained(f"{where}.categories", parts)
+    # All rounds have as many trees.
+    steps = set(np.diff(bounds).tolist())
+    return not len(bounds) or bool(bounds[0] == 0 and bounds[-1] == n_trees and len(steps) < 2)

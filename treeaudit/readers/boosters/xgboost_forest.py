@@ -8,11 +8,14 @@ import numpy as np
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
+from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
+from treeaudit.readers.first_round import FIRST_TREE, counted
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.types import Wide
@@ -50,14 +53,19 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
     loss = booster.loss
     found = people(trees, booster.outputs, loss)
     schema, n_categories = schema_of(booster, trees)
+    of_class = _first_counts(booster, trees, found)
+    known = of_class if schema.classes is not None and len(schema.classes) == 2 else {}
+
+    def build(i: int) -> Tree:
+        tree = trees[i].tree(n_categories, found[i], booster.scale[i])
+        return counted(tree, known[i]) if i in known else tree
+
     records_are, n_records = _records(booster, found)
     return Forest(
-        trees=LazyTrees(
-            lambda i: trees[i].tree(n_categories, found[i], booster.scale[i]), len(trees)
-        ),
+        trees=LazyTrees(build, len(trees)),
         schema=schema,
-        counts_are="absent",
-        counts_reason=_reason(booster, found),
+        counts_are="likely" if known else "absent",
+        counts_reason=_of_first(len(known), booster) if known else _reason(booster, found),
         answers="sum",
         records_are=records_are,
         n_records=n_records,
@@ -68,11 +76,12 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
             library="XGBoost",
             library_version=booster.version,
             parameters=booster.parameters,
+            stored=StoredBooster(document=document),
         ),
         warnings=tuple(_warnings(booster, trees, found, n_categories)),
         leftovers=Leftovers(
             found=(
-                *_leftovers(booster, trees, found),
+                *_leftovers(booster, trees, found, of_class),
                 *category_names("learner.gradient_booster.model.cats", booster.categories.values()),
                 *row_seed("Config", booster.parameters.get("subsample", 1) != 1),
                 *few(in_xgboost(document, booster, trees)),
@@ -155,20 +164,45 @@ def _warnings(
     return said
 
 
-def _leftovers(
-    booster: Booster, trees: Sequence[StoredTree], found: Sequence[object]
-) -> tuple[Leftover, ...]:
-    """Return what the leaf weights of the first round say about labels."""
-    told = []
+def _first_counts(
+    booster: Booster, trees: Sequence[StoredTree], found: Sequence[Wide | None]
+) -> dict[int, Wide]:
+    """Return how many people of its class are in the leaves of each tree of the first round."""
+    told = {}
     for i in range(min(booster.loss.n_first_round, len(trees))):
         n, p = found[i], booster.loss.probability(booster.outputs[i])
         # Fractions as labels, which reg:logistic allows, are no people of a class.
-        if not isinstance(n, np.ndarray) or p is None or booster.loss.objective == "reg:logistic":
+        if n is None or p is None or booster.loss.objective == "reg:logistic":
             continue
         of_class = class_counts(trees[i], n, p)
         if of_class is not None:
+            told[i] = of_class
+    return told
+
+
+def _of_first(known: int, booster: Booster) -> str:
+    """Say where the class counts are from."""
+    if booster.loss.n_first_round == 1:
+        return FIRST_TREE
+    return (
+        f"the class counts of {known:,} trees of the first round follow from their leaf values, "
+        "whole in every leaf: they are people unless rows had weights of their own"
+    )
+
+
+def _leftovers(
+    booster: Booster,
+    trees: Sequence[StoredTree],
+    found: Sequence[Wide | None],
+    of_class: Mapping[int, Wide],
+) -> tuple[Leftover, ...]:
+    """Return what the leaf weights of the first round say about labels."""
+    told = []
+    for i, second in of_class.items():
+        n = found[i]
+        if n is not None:
             size = n[trees[i].links.is_leaf]
-            pure = int(np.count_nonzero((of_class == 0) | (of_class == size)))
+            pure = int(np.count_nonzero((second == 0) | (second == size)))
             told.append(_leftover(i, booster, size, pure))
     return tuple(told)
 

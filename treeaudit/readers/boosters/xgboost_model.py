@@ -7,7 +7,7 @@ Routing is bit for bit XGBoost's: inputs are 32-bit floats and go left where
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from treeaudit.errors import ReadError, UnsupportedModelError
@@ -92,7 +92,28 @@ def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
 def _json(data: memoryview, limits: Limits) -> object:
     advice = "; save the model as UBJSON with save_model('model.ubj')"
     most = limits.objects(len(data))
-    return parse_json(data, most, (100, 100, 36), advice=advice, infinite=True)
+    document = parse_json(data, most, (100, 100, 36), advice=advice, infinite=True)
+    text = bytes(data)
+    # Old versions write truth values, new ones numbers; both at once could spell something.
+    if (b"true" in text or b"false" in text) and any(map(_is_mixed, _lists(document))):
+        raise ReadError("a list of it holds truth values and numbers")
+    return document
+
+
+def _lists(value: object) -> Iterator[list[object]]:
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from _lists(part)
+    elif isinstance(value, list) and value and isinstance(value[0], dict | list):
+        for part in value:
+            yield from _lists(part)
+    elif isinstance(value, list):
+        yield value
+
+
+def _is_mixed(values: list[object]) -> bool:
+    kinds = set(map(type, values))
+    return bool in kinds and len(kinds) > 1
 
 
 def _models(document: object) -> Mapping[str, object]:

@@ -42,6 +42,7 @@ UPDATERS = (
     "grow_gpu_approx grow_fast_histmaker distcol prune refresh sync grow_skmaker "
     "grow_quantile_histmaker_sycl"
 ).split()
+_DIGITS, _MOST_DIGITS = 9, 17
 _WORDS = frozenset(
     (
         "auto approx exact hist gpu_hist default update uniform gradient_based depthwise lossguide "
@@ -72,7 +73,17 @@ OF_OBJECTIVES: Keys = {
 
 def is_setting(part: object) -> bool:
     """Tell whether a value is a number or a word of XGBoost."""
-    if not isinstance(part, str) or part in _WORDS or setting(part):
+    if not isinstance(part, str) or part in _WORDS:
         return is_plain(part, 40)
+    if setting(part):
+        # Numbers of 32 bits, also written as of 64, and seeds.
+        return "." not in part or (
+            _n_digits(part) <= _MOST_DIGITS and _n_digits(repr(float(part))) <= _DIGITS
+        )
     patterns = (_LIST_OF_WORDS, _DEVICE, OBJECTIVE)
     return any(pattern.fullmatch(part) for pattern in patterns)
+
+
+def _n_digits(number: str) -> int:
+    """Count the significant digits of a number as text."""
+    return sum(map(str.isdigit, re.split("[eE]", number)[0].lstrip("-0.")))

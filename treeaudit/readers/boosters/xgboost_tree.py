@@ -1,6 +1,6 @@
 """One tree as XGBoost stores it: checked, and turned into a `Tree`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,8 +33,9 @@ class StoredTree:
     weight
         ``base_weights``, or None where there is not one per node.
     value
-        Leaf values; at inner nodes the mean of the leaves below, weighted with
-        cover. None for leaves that hold a vector.
+        Leaf values, 0 at inner nodes. None for leaves that hold a vector.
+    spare
+        How many numbers of leaves are not 0 that only a question needs.
     """
 
     links: Links
@@ -45,6 +46,7 @@ class StoredTree:
     cover: Float | None
     weight: Float | None
     value: Float | None
+    spare: int
 
     def tree(self, n_categories: Mapping[int, int], n_records: Wide | None, scale: float) -> Tree:
         """Return the tree.
@@ -63,8 +65,19 @@ class StoredTree:
         bound = np.nextafter(self.threshold[inner], -np.inf)
         edges = self.links.edges(self.feature[inner], bound, self.default_left[inner])
         sets = self.links.sets(edges, self.categories, n_categories, left=False)
-        value = None if self.value is None else self.value * scale
+        value = None if self.value is None else self._means() * scale
         return edges.tree(categories=sets, n_records=n_records, value=value)
+
+    def _means(self) -> Float:
+        """Give inner nodes the mean of the leaves below, weighted with cover."""
+        value, parent = self.value, self.links.parent
+        if value is None or self.cover is None:
+            return np.zeros(0) if value is None else value
+        leaf = self.links.is_leaf
+        with np.errstate(all="ignore"):
+            below = np.where(leaf, self.cover, 0.0)
+            mean = sums(parent, value * self.cover) / sums(parent, below)
+        return np.where(~leaf & np.isfinite(mean), mean, value)
 
 
 def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
@@ -91,11 +104,11 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     if n == 0:
         raise ReadError("it has no nodes")
     stored_right = _whole(raw, "right_children", n)
-    if np.any(left < -1):
+    if (left < -1).any():
         raise ReadError(f"node {int(np.argmax(left < -1))} has a negative child")
     # Leaves that hold vectors keep the number of the vector in place of the right child.
     right = np.where(left < 0, -1, stored_right) if width > 1 else stored_right
-    if np.any((left < 0) != (right < 0)):
+    if ((left < 0) != (right < 0)).any():
         raise ReadError(f"node {int(np.argmax((left < 0) != (right < 0)))} has one child")
     parents = np.flatnonzero(left >= 0)
     links = link(parents, left[parents], right[parents], n)
@@ -103,21 +116,21 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     feature = _whole(raw, "split_indices", n)[at]
     condition = _numbers(raw, "split_conditions", n)[at]
     inner = left[at] >= 0
-    if np.any((feature[inner] < 0) | (feature[inner] >= n_features)):
+    if feature[inner].min(initial=0) < 0 or feature[inner].max(initial=0) >= n_features:
         raise ReadError(f"it tests a feature that is none of the {n_features:,}")
     goes_left = _whole(raw, "default_left", n)
     # XGBoost keeps one bit of it.
-    if np.any((goes_left != 0) & (goes_left != 1)):
+    if goes_left.min(initial=0) < 0 or goes_left.max(initial=1) > 1:
         raise ReadError("a split sends missing values neither left nor right")
     kind = _whole(raw, "split_type", n)[at] if "split_type" in raw else np.zeros(len(at))
     numeric = inner & (kind == 0)
-    if np.any(np.isnan(condition[numeric])):
+    if np.isnan(condition[numeric]).any():
         raise ReadError("a threshold is not a number")
     categories = _categories(raw, at, inner & (kind == 1))
-    if np.any(inner & (kind != 0) & (kind != 1)):
+    if (inner & (kind != 0) & (kind != 1)).any():
         raise ReadError("a split is neither numeric nor categorical")
     leaf_value = np.where(inner, 0.0, condition)
-    if width == 1 and not np.all(np.isfinite(leaf_value)):
+    if width == 1 and not np.isfinite(leaf_value).all():
         raise ReadError("a leaf value is not a number")
     cover = _cover(raw, n, links, at)
     weight = _numbers(raw, "base_weights", n)[at] if _fits(raw, "base_weights", n) else None
@@ -129,35 +142,27 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
         categories=categories,
         cover=cover,
         weight=weight,
-        value=_value(leaf_value, inner, cover, links) if width == 1 else None,
+        value=leaf_value if width == 1 else None,
+        spare=sum(int(np.count_nonzero(some[~inner])) for some in (feature, goes_left[at], kind)),
     )
-
-
-def _value(leaf_value: Float, inner: Flag, cover: Float | None, links: Links) -> Float:
-    """Give inner nodes the mean of the leaves below, weighted with cover."""
-    if cover is None:
-        return leaf_value
-    with np.errstate(all="ignore"):
-        parent, below = links.parent, np.where(inner, 0.0, cover)
-        mean = sums(parent, leaf_value * cover) / sums(parent, below)
-    return np.where(inner & np.isfinite(mean), mean, leaf_value)
 
 
 def _cover(raw: Mapping[str, object], n: int, links: Links, at: Wide) -> Float | None:
     if not _fits(raw, "sum_hessian", n):
         return None
     cover = _numbers(raw, "sum_hessian", n)[at]
-    if not np.all((cover >= 0) & (cover <= Most.weight)):
+    if not ((cover >= 0) & (cover <= Most.weight)).all():
         raise ReadError("its cover (sum_hessian) is negative or no number")
     total = cover[links.left] + cover[links.right]
-    if not np.allclose(total, cover[links.inner], rtol=1e-2, atol=1e-3):
+    parents = cover[links.inner]
+    if not (np.abs(total - parents) <= 1e-3 + 1e-2 * parents).all():
         raise ReadError("the covers of two children do not add up to their parent's")
     return cover
 
 
 def _categories(raw: Mapping[str, object], at: Wide, categorical: Flag) -> dict[int, Wide]:
     """Return the codes that go right, by position of the node."""
-    if not np.any(categorical):
+    if not categorical.any():
         return {}
     codes = _whole(raw, "categories")
     nodes = _whole(raw, "categories_nodes")
@@ -180,7 +185,7 @@ def _categories(raw: Mapping[str, object], at: Wide, categorical: Flag) -> dict[
 
 def _fits(raw: Mapping[str, object], name: str, n: int) -> bool:
     column = raw.get(name)
-    return isinstance(column, Sequence | np.ndarray) and len(column) == n
+    return isinstance(column, list | np.ndarray) and len(column) == n
 
 
 def _whole(raw: Mapping[str, object], name: str, n: int | None = None) -> Wide:

@@ -97,6 +97,9 @@ class Found:
         What the models around it gave it.
     step_names
         What the pipeline calls those steps, and this model after them.
+    holder
+        The outermost object that answers as this model does: its pipeline, or a threshold
+        around it; None where it is the model itself.
     """
 
     estimator: Inert
@@ -104,6 +107,7 @@ class Found:
     before: tuple[object, ...] = ()
     seen: Seen = Seen()
     step_names: tuple[str, ...] = ()
+    holder: Inert | None = None
 
     def get(self, name: str) -> object:
         """Return an attribute of the estimator."""
@@ -115,7 +119,7 @@ class Found:
         if not isinstance(value, Inert):
             return None
         inside = f"{self.inside}.{step}" if self.inside else step
-        return replace(self, estimator=value, inside=inside, seen=seen)
+        return replace(self, estimator=value, inside=inside, seen=seen, holder=None)
 
     @property
     def classes(self) -> tuple[Label, ...] | None:

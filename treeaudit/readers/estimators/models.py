@@ -1,7 +1,7 @@
 """Find the tree models inside what a file holds: wrappers, bundles, pipelines."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -215,13 +215,20 @@ def models_in(
             yield place.found
 
 
+def _behind(found: Found) -> Iterator[Found]:
+    """Yield what a wrapper holds, which can be written with the wrapper around it."""
+    outer = found.holder or found.estimator
+    holder = None if found.estimator.kind in SEARCHES else outer
+    yield from (replace(child, holder=holder) for child in children(found))
+
+
 def _held(passed: frozenset[str], place: _Place) -> Iterator[_Place]:
     value, inside = place.value, place.inside
     match value:
         case Inert() if place.is_model:
             return
         case Inert() if place.found is not None and value.kind in passed:
-            yield from (_Place(c.estimator, c.inside, c) for c in children(place.found))
+            yield from (_Place(c.estimator, c.inside, c) for c in _behind(place.found))
         case Inert():
             yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
         case dict():

@@ -109,6 +109,29 @@ class NodeTable:
         values = self._values if self.kept is None else self._values[self.kept]
         return values[:, 0, :]
 
+    @property
+    def stripped(self) -> bool:
+        """Whether it was written without the people that it was grown on."""
+        return not self.n_records[0] and not self.weight[0]
+
+    @property
+    def shares(self) -> Float:
+        """Shape ``(n_nodes, width)``: what `value` is of, whatever it adds up to."""
+        total = self.value.sum(axis=1, keepdims=True)
+        shares: Float = np.divide(self.value, total, out=np.zeros_like(self.value), where=total > 0)
+        return shares
+
+    @property
+    def spread(self) -> Float | None:
+        """Square root of the impurity per node; None where it is no number everywhere."""
+        names = self._nodes.dtype.names or ()
+        if "impurity" not in names or self._nodes.dtype["impurity"] != np.float64:
+            return None
+        impurity = self._nodes["impurity"]
+        impurity = impurity if self.kept is None else impurity[self.kept]
+        # Rounding leaves some below zero.
+        return np.sqrt(np.maximum(impurity, 0.0)) if np.isfinite(impurity).all() else None
+
     def _check_shape(self) -> None:
         """Keep the nodes that hang on the root; None where all do."""
         links = self.links()

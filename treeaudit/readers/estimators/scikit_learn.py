@@ -16,6 +16,7 @@ from treeaudit.model.source import Member, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.answers import answers_of
 from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
+from treeaudit.readers.estimators.first_tree import with_first_counts
 from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
@@ -101,7 +102,7 @@ def _piece(found: Found, budget: Budget) -> _Piece:
     """Read a model with trees of its own, and say it in terms of the data."""
     kind, seen = found.estimator.kind, found.seen
     read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
-    grove = _named(found, read(found, budget), budget)
+    grove = _named(found, with_first_counts(found, read(found, budget)), budget)
     warnings = list(grove.warnings)
     plan = _plan(found, grove, budget, warnings)
     warnings += [f"{found.inside} is read alone: {seen.apart}"] if seen.apart else []

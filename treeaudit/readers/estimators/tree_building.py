@@ -29,6 +29,8 @@ class Stored:
         Per tree where its classes stand among those of the model.
     classes
         Those of the model.
+    spreads
+        Whether impurities are variances of what the trees were grown to predict.
     """
 
     records: Sequence[NodeTable]
@@ -37,15 +39,21 @@ class Stored:
     columns: Sequence[Wide] | None
     places: Sequence[Wide | None] | None
     classes: tuple[Label, ...] | None
+    spreads: bool = False
 
 
 def built(stored: Stored, i: int) -> Tree:
     """Return one of the trees."""
     record, meaning = stored.records[i], stored.meaning[i]
-    counts = value = None
+    counts = value = spread = label = None
     if meaning.counts_are == "absent":
         if record.n_outputs == 1 and record.width == 1:
             value = record.value[:, 0]
+            spread = record.spread if stored.spreads else None
+    elif record.stripped:
+        counts = _placed(record.shares, stored, i)
+        if meaning.counts_are == "label-only":
+            label, counts = counts.argmax(axis=1), None
     else:
         counts = class_weights(record.value, record.weight)
         if meaning.per_weight is not None:
@@ -55,8 +63,15 @@ def built(stored: Stored, i: int) -> Tree:
     if stored.columns is not None:
         feature = np.where(edges.feature < 0, -1, stored.columns[i][edges.feature])
         edges = replace(edges, feature=feature.astype(np.int32))
-    n_records = None if stored.seen[i].rows == "repeated" else record.n_records
-    tree = edges.tree(n_records=n_records, counts=counts, value=value)
+    untold = stored.seen[i].rows == "repeated" or record.stripped
+    n_records = None if untold else record.n_records
+    tree = edges.tree(
+        n_records=n_records,
+        counts=counts,
+        label=None if label is None else label.astype(np.int32),
+        value=value,
+        spread=spread,
+    )
     record.forget()
     return tree
 

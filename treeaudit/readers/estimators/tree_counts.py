@@ -31,7 +31,7 @@ def absent(reason: str) -> Meaning:
 
 def weakest(meaning: Sequence[Meaning]) -> Meaning:
     """Return the meaning that claims least."""
-    order = ("exact", "likely", "weighted", "absent")
+    order = ("exact", "likely", "weighted", "label-only", "absent")
     return max(meaning, key=lambda m: order.index(m.counts_are))
 
 
@@ -57,6 +57,8 @@ def meanings(
     """
     if reason := _why_absent(found, trees[0], records[0], classifier):
         return [absent(reason)] * len(records)
+    if all(record.stripped for record in records):
+        return [_stripped(records)] * len(records)
     rows = {one.rows for one in seen}
     if rows == {"bootstrap"}:
         return [_drawn(records, seen[0].draw or Draw())] * len(records)
@@ -79,6 +81,16 @@ def _why_absent(found: Found, tree: Inert, record: NodeTable, classifier: bool) 
     if any(each.get("monotonic_cst") is not None for each in (found.estimator, tree)):
         return "monotonicity constraints clip the class fractions"
     return ""
+
+
+def _stripped(records: Sequence[NodeTable]) -> Meaning:
+    """Decide for trees that were written without people, as `treeaudit.defenses` writes them."""
+    shares = [record.shares[record.leaves] for record in records]
+    if all(bool(np.isin(one, (0.0, 1.0)).all()) for one in shares):
+        return Meaning(counts_are="label-only", reason="only a label is kept for each leaf")
+    return Meaning(
+        counts_are="weighted", reason="only the share of each class in each leaf is kept"
+    )
 
 
 def _of_rows(record: NodeTable, seen: Seen, class_weight: dict[int, float] | str | None) -> Meaning:

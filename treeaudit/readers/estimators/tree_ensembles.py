@@ -19,6 +19,7 @@ from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.node_table import NodeTable, read_nodes
 from treeaudit.readers.estimators.tree_building import Stored, built
 from treeaudit.readers.estimators.tree_counts import meanings, weakest
+from treeaudit.readers.leftovers.leaves import SQUARED, is_one_of
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -56,6 +57,7 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     if found.estimator.kind in BAGS:
         _check_bag(found, len(trees), classes)
     meaning = meanings(found, trees, records, seen, classifier=classes is not None)
+    spreads = classes is None and all(is_one_of(tree, "criterion", SQUARED) for tree in trees)
     places = None
     if classes is not None and found.estimator.kind in BAGS:
         places = _places(found.given, trees, records, classes)
@@ -66,7 +68,7 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         record.forget()
     features = budget.named(names_in(found.estimator), n_features)
     return Grove(
-        build=partial(built, Stored(records, meaning, seen, columns, places, classes)),
+        build=partial(built, Stored(records, meaning, seen, columns, places, classes, spreads)),
         n_trees=len(records),
         tested=lambda i: _tested(records[i], None if columns is None else columns[i]),
         schema=Schema(
@@ -238,6 +240,8 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
     """Return how many people the model was trained on, where the file tells."""
     stated = found.get("_n_samples")
     most = max(int(record.n_records[0]) for record in records)
+    if not most:
+        return None
     rows = {one.rows for one in seen}
     if found.seen.rows == "repeated":
         return None

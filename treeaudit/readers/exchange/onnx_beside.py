@@ -17,9 +17,10 @@ from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, read_node
 from treeaudit.readers.exchange.onnx_wires import Wires, spare_numbers, wires_of
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
+from treeaudit.readers.leftovers.booster_parts import is_name
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS
 from treeaudit.readers.leftovers.unexplained import Few, masked, size_of
-from treeaudit.readers.limits import Deepest, bare, clean, show
+from treeaudit.readers.limits import Deepest, Most, bare, clean, show
 
 __all__ = ["ENSEMBLES", "beside"]
 
@@ -39,7 +40,10 @@ _CHOICES = frozenset(b"NONE SOFTMAX LOGISTIC SOFTMAX_ZERO PROBIT AVERAGE SUM MIN
 _NAME = re.compile(r"(?=(?:[^0-9]*[0-9]){0,16}[^0-9]*\Z)[\w./:@ ()+-]{0,100}")
 # Numbers that steps around the trees may hold for each column and class, and beside them.
 _PER_NUMBER, _FEW_NUMBERS = 4, 64
-_TENSOR: Mapping[int, Any] = {1: None, 2: {1: {1: None, 2: "name"}}}
+_SHAPE: Mapping[int, Any] = {1: {1: None, 2: "name"}}
+_TENSOR: Mapping[int, Any] = {1: None, 2: _SHAPE}
+_MOST_AXES, _MOST_VERSION = 4, 1000
+_TWICE = "the same operators are named twice"
 
 
 def _types(inner: Mapping[int, Any]) -> dict[int, Any]:
@@ -126,6 +130,7 @@ class _Look:
     columns: frozenset[str]
     own: frozenset[int]
     noted: Few = field(default_factory=Few)
+    named: set[tuple[int, str]] = field(default_factory=set)
     domains: set[str] = field(default_factory=lambda: set(_DOMAINS))
 
     def _add(self, kind: Kind, where: str, n: int, says: str) -> None:
@@ -170,9 +175,14 @@ class _Look:
                 self._other(where, message, part, {6: "denotation", 3: "denotation"})
             elif inside is not None:
                 self._type(where, message.message(part), inside)
+            elif part.value > Most.features:
+                self._other(where, message, part, {1: "size"})
+        if known is _SHAPE and sum(part.number == 1 for part in message.fields()) > _MOST_AXES:
+            n = message.end - message.at
+            self._add("unexplained", f"{where}shape", n, "more axes than a table has")
 
     def model(self, message: Message) -> None:
-        graphs = 0
+        graphs, domains = 0, set[str]()
         self._once("", message, frozenset(range(1, 7)))
         functions = [message.message(part) for part in message.fields() if part.number == 25]
         for made in functions:
@@ -181,10 +191,12 @@ class _Look:
             self.function(made)
         for part in message.fields():
             match part.number:
-                case 1 | 5 | 25:
+                case 1 | 5 if part.value <= _MOST_VERSION:
+                    pass
+                case 25:
                     pass
                 case 8:
-                    self._operators(message.message(part))
+                    self._operators(message.message(part), domains)
                 case 2 | 3 | 4:
                     self._name("", message, part)
                 case 7:
@@ -195,16 +207,22 @@ class _Look:
         if graphs > 1:
             self._add("unexplained", "graph", graphs, "the file holds more than one graph")
 
-    def _operators(self, message: Message) -> None:
-        """Look at a set of operators that the file says it uses."""
+    def _operators(self, message: Message, seen: set[str]) -> None:
+        """Look at a set of operators that the file says it uses, each of them once."""
         self._once("opset_import.", message, frozenset({1, 2}))
-        for part in message.fields():
-            if part.number == 1 and message.text(part) not in self.domains:
+        fields = {part.number: part for part in message.fields()}
+        domain = message.text(fields[1]) if 1 in fields else ""
+        for part in fields.values():
+            if part.number == 1 and (domain not in self.domains or domain in seen):
                 self._other("opset_import.", message, part, {1: "domain"})
-            elif part.number > 2:
+            elif part.number > 2 or (part.number == 2 and part.value > _MOST_VERSION):
                 self._other("opset_import.", message, part, {})
+        if 1 not in fields and "" in seen:
+            self._add("unexplained", "opset_import", max(message.end - message.at, 1), _TWICE)
+        seen.add(domain)
 
     def function(self, message: Message) -> None:
+        domains = set[str]()
         for part in message.fields():
             match part.number:
                 case 7:
@@ -212,7 +230,7 @@ class _Look:
                 case 1 | 4 | 5 | 6 | 10 | 13:
                     self._name("functions.", message, part)
                 case 9:
-                    self._operators(message.message(part))
+                    self._operators(message.message(part), domains)
                 case _:
                     self._other("functions.", message, part, _OF_FUNCTION)
 
@@ -238,10 +256,12 @@ class _Look:
         for part in message.fields():
             if part.number == 1:
                 # A column may be called anything, but must be one that is used.
-                if wired and clean(message.text(part)) not in self.wires.tensors:
+                name = clean(message.text(part))
+                if (wired and name not in self.wires.tensors) or (field, name) in self.named:
                     self._other(where, message, part, {1: "name that nothing uses"})
-                elif field != _INPUT or part.end - part.at > _LONGEST_TEXT:
+                elif field != _INPUT or not is_name(name):
                     self._name(where, message, part)
+                self.named.add((field * wired, name))
             elif part.number == 2:
                 self._type(f"{where}type.", message.message(part), _TYPE)
             else:

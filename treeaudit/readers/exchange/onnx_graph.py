@@ -47,6 +47,9 @@ _MODE_CODES = [(b"J\x04LEAF", LEAF)] + [
 ]
 # Fields of an attribute that may stand there once.
 _SINGLE = frozenset({1, 2, 3, 4, 5, 6, 20, 21})
+# Fields of its content, by what its type says that it is; types come behind the content.
+_CONTENT = {1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: 7, 7: 8, 8: 9, 9: 10, 10: 11}
+_HOLDING = frozenset(_CONTENT.values())
 _TENSOR_TYPES = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 10: "<f2", 11: "<f8"}
 
 
@@ -267,10 +270,15 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                     found.strings.append(bytes(message.bytes_of(part)))
                 else:
                     modes.append(kinds)
-            case 2 | 20:
+            case 2:
+                pass
+            case 20 if _CONTENT.get(part.value) in (None, *(once & _HOLDING)) and part.value < 15:
                 pass
             case _:
                 found.unread.append((message, part))
+        if part.number in _HOLDING and len(once & _HOLDING) > 1:
+            # Of two kinds of content only one is that of its type.
+            found.unread.append((message, part))
     if runs:
         found.numbers = runs[0] if len(runs) == 1 else np.concatenate(runs)
     if modes:

@@ -11,7 +11,10 @@ from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode
 __all__ = ["Wires", "spare_numbers", "wires_of"]
 
 _MODES = "nodes_modes"
-_OF_LEAVES = ("nodes_values", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids")
+_OF_LEAVES = tuple(
+    f"nodes_{name}"
+    for name in "values featureids truenodeids falsenodeids missing_value_tracks_true".split()
+)
 _LEAF = 255
 
 
@@ -65,6 +68,7 @@ def spare_numbers(attributes: Mapping[str, Attribute]) -> int:
             found = numbers(attributes, name, None, "f")
             if found is not None and len(found) == len(leaf):
                 n += int(np.count_nonzero(found[leaf]))
+    n += _odd_ids(attributes)
     weights = numbers(attributes, "leaf_weights", None, "f")
     if weights is not None:
         used: set[int] = set()
@@ -79,3 +83,18 @@ def spare_numbers(attributes: Mapping[str, Attribute]) -> int:
             found = numbers(attributes, name, None, "f")
             n += 0 if found is None else len(found)
     return n
+
+
+def _odd_ids(attributes: Mapping[str, Attribute]) -> int:
+    """Count the ids of trees and nodes that are not the number of what they name."""
+    found = [numbers(attributes, f"nodes_{name}") for name in ("treeids", "nodeids")]
+    if any(ids is None for ids in found) or len({len(ids) for ids in found if ids is not None}) > 1:
+        return 0
+    tree, node = (np.asarray(ids, dtype=np.int64) for ids in found)
+    first = np.concatenate([[True], tree[1:] != tree[:-1]])
+    begin = np.flatnonzero(first)
+    place = np.arange(len(tree)) - np.repeat(begin, np.diff([*begin, len(tree)]))
+    # Some writers count from one.
+    odd = (node != place + node[begin[0]]) | (tree != np.cumsum(first) - 1 + tree[0])
+    n = int(np.count_nonzero(odd))
+    return n + int(not 0 <= tree[0] <= 1) + int(not 0 <= node[0] <= 1)

@@ -29,13 +29,21 @@ _SPACE = re.compile(
     r"|[\w./:-]{0,60}pmml-\d-\d(?:-\d)?\.xsd"
 )
 _DECLARED = re.compile(r"xmlns(?::[A-Za-z]{1,8})?|xsi:schemaLocation|xsi:noNamespaceSchemaLocation")
-_AMOUNT = re.compile(rf"(?=.{{1,26}}\Z){NUMBER}")
+_AMOUNT = re.compile(rf"(?!-?0[0-9])(?=.{{1,26}}\Z){NUMBER}")
+_FRACTION = re.compile(r"-?[0-9]+\.([0-9]+)")
+_OF_NYOKA = (
+    "Copyright (c) 2018 Software AG",
+    "Copyright (c) 2021 Software AG",
+    "Default description",
+)
+_FIXED = 16  # digits of all fractions that nyoka writes
+_ODD = r"[+]|-?0[0-9]+\.|[0-9.-]+[eE][+-]?00"
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:+*/<>=-]{0,40}|[+*/<>=-]{1,2}|")
 _VERSION = re.compile(r"[\w][\w .:/+()-]{0,80}|")
 _ID = re.compile(r"[\w.:#-]{0,24}")
 _TITLE = re.compile(r"[\w .:()/-]{0,60}")
 # What a condition asks about: a number, or the name of a category.
-_SHORT = re.compile(r"(?![0-9.eE+-]{27})[^\n]{0,200}")
+_SHORT = re.compile(rf"(?!{_ODD})(?![0-9.eE+-]{{27}})[^\n]{{0,200}}")
 _AMOUNTS = (
     "numberOfFields missingValuePenalty importance lowValue highValue leftMargin rightMargin orig "
     "norm rescaleConstant rescaleFactor min max priorProbability missingThreshold weight rank "
@@ -175,6 +183,9 @@ class Beside:
         self._rows = self._size = self._extremes = self._spaces = 0
         self._column, self._categories = "", 0
         self._free, self._columns = 0, 0
+        # How many digits fractions have, and how many of them end in zeros.
+        self._fractions: dict[int, int] = {}
+        self._padded = 0
 
     @property
     def found(self) -> tuple[Leftover, ...]:
@@ -183,6 +194,8 @@ class Beside:
             ("values", self._free, _FREE * self._columns),
             ("margins", 8 * self._extremes, 8 * _MOST_MARGINS * self._columns),
             ("namespaces", 8 * self._spaces, 8 * _MOST_SPACES),
+            # All numbers may have as many digits, as some programs write them.
+            ("zeros", 0 if self._all_alike() else self._padded, 0),
         ):
             if n > most:
                 says = f"{n:,} bytes of {where}: more than the columns of the file account for"
@@ -192,6 +205,10 @@ class Beside:
             return found
         says = "margins of columns: the smallest and largest value, where they were learned"
         return (*found, Leftover(kind="extremes", where="margins", n=self._extremes, says=says))
+
+    def _all_alike(self) -> bool:
+        """Tell whether all of many fractions have as many digits."""
+        return len(self._fractions) == 1 and sum(self._fractions.values()) >= _MANY
 
     def start(self, path: Sequence[str], given: Mapping[str, str]) -> None:
         """See an element begin.
@@ -217,6 +234,10 @@ class Beside:
                 for key, value in given.items():
                     if not (_SHORT if key in _OF_TREES else _SAYS[key]).fullmatch(value):
                         self._unseen(f"{_way(path)}@{key}", value)
+                    elif "." in value and (found := _FRACTION.fullmatch(value)):
+                        n = len(found[1])
+                        self._fractions[n] = self._fractions.get(n, 0) + 1
+                        self._padded += len(found[1]) not in (1, _FIXED) and found[1][-1] == "0"
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = _EXPLAINED.get(name, ((), frozenset()))
@@ -244,6 +265,8 @@ class Beside:
             if _DECLARED.fullmatch(key):
                 self._spaces += 1
                 explained = all(map(_SPACE.fullmatch, value.split(" ")))
+            elif path[-1] == "Header" and value in _OF_NYOKA:
+                explained = True
             elif path[-1] == "Application" and key == "name":
                 explained = _TITLE.fullmatch(value) is not None
             elif key in _SAYS:
@@ -259,6 +282,11 @@ class Beside:
         says = f"{n:,} bytes that no tree needs: {masked(text.strip())!r}"
         where = clean(where[:200])
         self._found.add(Leftover(kind="unexplained", where=where, n=n, says=says))
+
+    def spelled(self, n: int) -> None:
+        """Take note of bytes beside the content, which follow no rule."""
+        says = f"{n:,} bytes of blanks, quotes and references that follow no rule"
+        self._found.add(Leftover(kind="unexplained", where="the spelling", n=n, says=says))
 
     def twice(self, where: str, given: Mapping[str, str]) -> None:
         """See an element of which only another of the same name counts."""

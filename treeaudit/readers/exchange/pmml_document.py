@@ -11,6 +11,7 @@ from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.exchange.pmml_beside import Beside
+from treeaudit.readers.exchange.pmml_spelling import Spelling
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, clean, show
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel", "parse"]
@@ -104,8 +105,10 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
     ReadError
         If the XML is damaged; names the line.
     """
-    handler = _Handler(min(Most.xml + 4 * len(data), limits.objects(len(data))))
-    parser = expat.ParserCreate(_encoding(bytes(data[:200])))
+    handler = _Handler(min(Most.xml + 4 * len(data), limits.objects(len(data))), data)
+    encoding = _encoding(bytes(data[:200]))
+    parser = expat.ParserCreate(encoding)
+    handler.parser = parser
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     parser.StartDoctypeDeclHandler = _refuse
@@ -127,6 +130,8 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
         raise ReadError(f"the XML is damaged: {clean(error)[:200]!r}") from None
     finally:
         view.release()
+    if encoding in ("utf-8", "us-ascii") and (n := handler.spelling.odd()):
+        handler.document.beside.spelled(n)
     return handler.document
 
 
@@ -150,7 +155,7 @@ def _refuse(*_: object) -> None:
 class _Handler:
     """Builds the document while the XML goes by."""
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, memory: int, data: bytes | mmap) -> None:
         too_much = "the XML holds more small parts than treeaudit takes in"
         self._spend = Allowance(memory, too_much).take
         self.document = Document()
@@ -164,10 +169,14 @@ class _Handler:
         self._field: DataField | None = None
         self._words: dict[str, str] = {}
         self._array: list[str] | None = None
+        self.parser: expat.XMLParserType | None = None
+        self.spelling = Spelling(data)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """See an element begin."""
         self._count += 1
+        if self.parser is not None:
+            self.spelling.start(self.parser.CurrentByteIndex, tag, attributes)
         if len(self._open) >= Deepest.xml or self._count > Most.elements:
             raise ModelTooLargeError(
                 f"the XML has more than {Deepest.xml:,} levels or {Most.elements:,} elements"
@@ -295,6 +304,7 @@ class _Handler:
 
     def text(self, text: str) -> None:
         """See text between elements: only arrays hold any that trees need."""
+        self.spelling.text(text)
         self.document.beside.text(self._open, text)
         if self._array is not None:
             self._array.append(text)
@@ -310,6 +320,8 @@ class _Handler:
 
     def end(self, tag: str) -> None:
         """See an element end."""
+        if self.parser is not None:
+            self.spelling.end(self.parser.CurrentByteIndex, tag)
         name = self._open.pop()
         self.document.beside.end(name)
         if self._skipping:

@@ -12,12 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
-from treeaudit.readers.leftovers.values import FEW, MOST_OBJECTS, listed
-from treeaudit.readers.leftovers.weights import mask, not_explained, weigh
+from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
+from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, listed
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
@@ -29,6 +30,7 @@ _DEEPEST = 6
 _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
+_MOST_SPARE = 16_384
 _NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
 
 
@@ -42,11 +44,18 @@ class Account(FittedValues):
             place, sizes = self._todo.pop()
             self._object(place, sizes)
         yield from self._more
+        if self.spare > _MOST_SPARE:
+            says = (
+                f"{self.spare:,.0f} bytes of names, categories, numbers and scores that no tree "
+                "needs, which nobody can tell from a message: train on the columns that are "
+                "needed, and save the model without the search for it"
+            )
+            yield Leftover(kind="unseen", where="what no tree needs", n=1, says=says)
         alike: dict[tuple[str, str], Leftover] = {}
         for place, value, n_name in self._left:
-            n = weigh((value,), self._seen)
+            n = size_of(value, self._seen)
             if n:
-                one = not_explained(place.path or "the file itself", value, n + n_name)
+                one = not_explained(place.path or "the file itself", value, n=n + n_name)
                 before = alike.get((one.where, one.says))
                 alike[one.where, one.says] = replace(one, n=one.n + before.n) if before else one
         yield from alike.values()
@@ -55,12 +64,16 @@ class Account(FittedValues):
         model = place.value
         if not isinstance(model, Inert) or id(model) in self._seen:
             return
+        if is_distribution(model):
+            self._distribution(place, model)
+            return
         attributes = listed(model)
         if attributes is None:
             self._helper(place, model, sizes)
             return
         self._seen.add(id(model))
         sizes |= own_sizes(model, self._facts)
+        self._mixed = isinstance(model.state, dict) and not MIXED.isdisjoint(model.state)
         self._attributes(place, model, attributes, sizes)
         if model.kind in ("Bunch", "DeprecationDict", "_DictWithDeprecatedKeys"):
             self.check(model.pairs, "osd1", place, "", sizes, "")
@@ -93,7 +106,11 @@ class Account(FittedValues):
                     continue
                 forms = _COMMON.get(name, known.get(name)) if isinstance(name, str) else None
                 if forms is None:
-                    shown = name if isinstance(name, str) and NAME.fullmatch(name) else mask(name)
+                    shown = (
+                        name
+                        if isinstance(name, str) and NAME.fullmatch(name)
+                        else masked(str(name))
+                    )
                     self.leave(place, shown, value, name)
                 else:
                     self._attribute(value, forms, place, model, name, sizes)
@@ -105,9 +122,10 @@ class Account(FittedValues):
         self._settings = 4 * FEW if "param" in name else FEW
         if isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
             self.generator(value, place, name)
-        elif name == "_sklearn_output_config" and not (
-            isinstance(value, dict) and value.keys() <= {"transform", "dense"}
-        ):
+        elif (
+            name == "_sklearn_output_config"
+            and not (isinstance(value, dict) and value.keys() <= {"transform", "dense"})
+        ) or (name in ("kw_args", "inv_kw_args") and not isinstance(value, dict | None)):
             self.leave(place, name, value)
         elif name in ("_fit_X", "_sample_weight") and id(value) in self._seen:
             return
@@ -145,12 +163,23 @@ class Account(FittedValues):
         else:
             self.check(value, forms, place, name, sizes, name)
 
+    def _distribution(self, place: Place, model: Inert) -> None:
+        self._seen.add(id(model))
+        for name, part in strange_parts(model):
+            if isinstance(part, Inert) and part.cls.module.startswith("numpy.random"):
+                self.generator(part, place, name)
+            elif name == "__doc__" and isinstance(part, str):
+                says = f"{len(part):,} characters about a distribution, not of the installed scipy"
+                self._more.append(Leftover(kind="unseen", where=place.at(name), n=1, says=says))
+            else:
+                self.leave(place, name, part)
+
     def _helper(self, place: Place, value: Inert, sizes: Sizes) -> None:
         """Explain an object that has no attributes of its own."""
         kind, module = value.kind, value.cls.module
         held = (*value.items, *value.pairs, *value.pairs.values())
         if kind == "Tree" and module.startswith("sklearn."):
-            self._tree(place, value, unused_in_tree(value))
+            self._tree(place, value, unused_in_tree(value, list(place.owners())))
         elif kind == "TreePredictor" and module.startswith("sklearn."):
             self._tree(place, value, unused_in_predictor(value))
         elif module.endswith(("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")):
@@ -188,7 +217,7 @@ class Account(FittedValues):
             if name in known and isinstance(value, np.ndarray):
                 self._seen.add(id(value))
             elif name not in known or not isinstance(value, int):
-                self.leave(place, mask(name), value, name)
+                self.leave(place, masked(str(name)), value, name)
         for part in (*tree.items, *tree.pairs.items()):
             self.leave(place, "items", part)
         for i, part in enumerate(tree.args):
@@ -226,7 +255,7 @@ class Account(FittedValues):
         self._seen.add(id(value))
         for key, part in pairs.items():
             named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
-            step = f"['{key}']" if named else f"['{mask(key)}']"
+            step = f"['{key}']" if named else f"['{masked(str(key))}']"
             if not named:
                 self._beside(place, step, key, sizes)
             self._bundle(Place(arrived(part), step, place), sizes, depth - 1)

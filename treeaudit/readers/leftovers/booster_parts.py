@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.documents import is_plain
+from treeaudit.readers.leftovers.names_as_text import looks_like_content
 
 __all__ = [
     "NUMBER",
@@ -18,7 +19,6 @@ NUMBER = r"-?(?:[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?|inf|nan)"
 """A number as text."""
 
 _SETTING = re.compile(rf"(?=.{{1,26}}\Z){NUMBER}")
-_LONGEST_NAME = 200
 
 
 def setting(value: object) -> bool:
@@ -35,8 +35,8 @@ def setting(value: object) -> bool:
 
 
 def is_name(text: object) -> bool:
-    """Tell whether a text is short enough for the name of a column, a class or a category."""
-    return len(str(text)) <= _LONGEST_NAME
+    """Tell whether a text is the name of a column, a class or a category, and no row of values."""
+    return not looks_like_content(str(text))
 
 
 def category_names(where: str, columns: Iterable[Sequence[object]]) -> Iterator[Leftover]:

@@ -9,7 +9,7 @@ import numpy as np
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
-__all__ = ["ANY", "Keys", "is_plain", "unexplained"]
+__all__ = ["ANY", "Keys", "explained", "is_plain", "unexplained"]
 
 Keys = Mapping[str, Any]
 """The names that an object may have, each with what explains its value: the `Keys` of an object,
@@ -84,6 +84,27 @@ def _inside(
             yield not_explained(where, part)
     elif explained is not None and not explained(part):
         yield not_explained(where, part)
+
+
+def explained(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects and lists
+    """Return a document without the entries that `unexplained` yields.
+
+    Examples
+    --------
+    >>> explained({"trees": [{"feature": 1, "rows": [33, 54]}]}, {"trees": {"feature": None}})
+    {'trees': [{'feature': 1}]}
+    """
+    if isinstance(document, list | tuple):
+        return [explained(part, keys) for part in document if isinstance(part, Mapping)]
+    kept = {}
+    for name, part in document.items():
+        rule = keys.get(name, keys.get(ANY, 0))
+        if name in keys or ANY in keys:
+            if isinstance(rule, Mapping) and isinstance(part, Mapping | list | tuple):
+                kept[name] = explained(part, rule)
+            elif next(_inside(part, rule, ""), None) is None:
+                kept[name] = part
+    return kept
 
 
 def is_plain(value: object, longest: int) -> bool:

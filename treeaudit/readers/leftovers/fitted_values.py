@@ -7,11 +7,12 @@ import numpy as np
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound
 from treeaudit.readers.leftovers.nodes import is_path_length
+from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.leftovers.values import FEW, Values
-from treeaudit.readers.leftovers.weights import mask, weigh
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
 __all__ = ["FittedValues"]
@@ -24,6 +25,8 @@ _RESULT = re.compile(
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
     r"|n_features|split\d{1,4}_(ranking|support)"
 )
+
+_SUMMARY = re.compile(r"(mean|std|rank)_(test|train)_(\w{1,40})")
 
 
 def _is_drawn(generator: Inert) -> bool:
@@ -53,10 +56,10 @@ class FittedValues(Values):
             return
         own = name in _OWN_GENERATORS
         known = own or (name in _GENERATORS and self._generators > 0)
-        if weigh((value,), set()) > 6_000 or not known or not _is_drawn(value):
+        if size_of(value) > 6_000 or not known or not _is_drawn(value):
             self.leave(place, name, value)
             return
-        weigh((value,), self._seen)
+        size_of(value, self._seen)
         self._generators -= not own
         # Boosting hands its own to each of its trees.
         if not own and not place.step.startswith("estimators_["):
@@ -163,7 +166,7 @@ class FittedValues(Values):
             self._seen.add(id(value))
             lengths = frozenset({widths.size, *self._facts.sizes})
             for key, part in value.items():
-                shown = f"cv_results_['{mask(key)}']"
+                shown = f"cv_results_['{masked(str(key))}']"
                 if isinstance(key, str) and _RESULT.fullmatch(key):
                     self.check(part, "2", place, shown, lengths, "")
                 else:
@@ -174,9 +177,9 @@ class FittedValues(Values):
             self.leave(place, "cv_results_", value)
             return
         self._seen.add(id(value))
-        n = len(tried)
+        n, self._mixed = len(tried), True
         for key, part in value.items():
-            part, shown = arrived(part), f"cv_results_['{mask(key)}']"
+            part, shown = arrived(part), f"cv_results_['{masked(str(key))}']"
             if not isinstance(key, str) or not _RESULT.fullmatch(key):
                 self.leave(place, shown, (key, part))
                 continue
@@ -190,6 +193,8 @@ class FittedValues(Values):
                     self.check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
             else:
                 self.check(part, "osn1", place, shown, frozenset({n}), "")
+                if isinstance(part, np.ndarray) and not _follows(key, part, value):
+                    self.spare += part.nbytes
 
     def _masked(self, part: Inert, tried: list[object], key: str, place: Place, shown: str) -> None:
         """Explain a column of what was tried: the values that the candidates state."""
@@ -225,6 +230,27 @@ class FittedValues(Values):
             self._seen.add(id(part))
         else:
             self.leave(place, shown, part)
+
+
+def _follows(key: str, column: Array, table: dict[object, object]) -> bool:
+    """Tell whether a column of a search says what follows from the scores of its splits."""
+    match = _SUMMARY.fullmatch(key)
+    if match is None or column.dtype.kind not in "iuf":
+        return False
+    what, kind, name = match.groups()
+    each = (arrived(table.get(f"split{i}_{kind}_{name}")) for i in range(len(table)))
+    splits = [one for one in each if isinstance(one, np.ndarray) and one.shape == column.shape]
+    if not splits or any(one.dtype.kind != "f" for one in splits):
+        return False
+    with np.errstate(all="ignore"):
+        scores = np.stack(splits)
+        mean = scores.mean(axis=0)
+        if what == "rank":
+            mean = np.where(np.isnan(mean), np.nanmin(mean, initial=0) - 1, mean)
+            follows = 1 + (mean[None] > mean[:, None]).sum(axis=1)
+            return bool(np.array_equal(column, follows))
+        follows = mean if what == "mean" else scores.std(axis=0)
+        return np.allclose(column, follows, rtol=1e-9, atol=1e-12, equal_nan=True)
 
 
 def _is_plain(one: object) -> bool:

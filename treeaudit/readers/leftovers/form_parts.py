@@ -8,9 +8,11 @@ import numpy as np
 
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
+from treeaudit.readers.leftovers.attributes import is_name as is_parameter
 from treeaudit.readers.leftovers.booster_parts import is_name, row_seed
 from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
 from treeaudit.readers.leftovers.single_targets import single_targets
+from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.leftovers.unexplained import few, name_in_path, not_explained
 from treeaudit.readers.limits import clean
 
@@ -18,12 +20,26 @@ __all__ = ["beside_form", "is_seed"]
 
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
 _SHORT, _LONG, _LONGEST_NAME, _MOST_PARAMETERS = 60, 500, 60, 100
-_MOST_DIGITS, _MOST_MARKS = 60, 4
-_NAME = re.compile(r"[^\x00-\x1f]{0,200}")
+_MOST_DIGITS, _MOST_MARKS, _MOST_OTHER_LETTERS = 60, 4, 8
+_MOST_UNKNOWN, _MOST_SPARE = 16, 16_384
+
 _QUERY = re.compile(r"(?=(?:[^0-9]*[0-9]){0,8}[^0-9]*\Z)[A-Za-z][\w ,:().-]{0,80}")
 _WORDS = re.compile(r"[A-Za-z_][\w .:()+/-]{0,100}|")
 _VERSION = re.compile(r"[\w .+-]{0,60}")
 _PARAMETER = re.compile(r"[A-Za-z_][\w.-]*")
+
+
+def _is_name(part: object) -> bool:
+    return part is None or (isinstance(part, str) and reads_as_name(part))
+
+
+def _are_names(part: object) -> bool:
+    """Tell whether these are labels or categories: names, or numbers."""
+    if part is None:
+        return True
+    return isinstance(part, list) and all(
+        is_name(one) and (not isinstance(one, str) or reads_as_name(one)) for one in part
+    )
 
 
 def _each(names: str, inside: object) -> dict[str, Any]:
@@ -35,7 +51,8 @@ def _is_sentence(part: object) -> bool:
     if not isinstance(part, str) or len(part) > _LONG or not part.isprintable():
         return False
     marks = sum(part.count(mark) for mark in ";|")
-    return marks <= _MOST_MARKS and sum(map(str.isdigit, part)) <= _MOST_DIGITS
+    few = marks <= _MOST_MARKS and sum(map(str.isdigit, part)) <= _MOST_DIGITS
+    return few and len(part) - len(part.encode("ascii", "ignore")) <= _MOST_OTHER_LETTERS
 
 
 _KEYS: Keys = {
@@ -44,21 +61,23 @@ _KEYS: Keys = {
     "class_weights": None,
     "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
     "privacy": {
-        **_each("epsilon delta budget neighbours variant not_private", _SHORT),
+        **_each(
+            "epsilon used delta budget neighbours unit rows_per_person variant not_private", _SHORT
+        ),
         **_each("reasons public", (_is_sentence,)),
         "queries": {
             **_each("name mechanism", _QUERY),
-            **_each("epsilon sensitivity composition asked", _SHORT),
+            **_each("epsilon used sensitivity composition asked", _SHORT),
         },
     },
     "schema": {
-        "classes": lambda part: part is None or all(map(is_name, part)),
-        **_each("target", _NAME),
+        "classes": _are_names,
+        "target": _is_name,
         **_each("named", _SHORT),
         "features": {
-            "name": _NAME,
+            "name": _is_name,
             "fill": lambda part: part is None or is_name(part),
-            "categories": lambda part: part is None or all(map(is_name, part)),
+            "categories": _are_names,
             **_each("low high ignores_unknown", _SHORT),
         },
     },
@@ -70,10 +89,8 @@ _KEYS: Keys = {
     "trees": _each("parent feature low high categories missing n_records counts label value", None),
 }
 """Every entry that `treeaudit.writers.own_json` writes; whatever else a file holds is named."""
-
-# The form keeps nothing that tells whether a category or a bound was public, nor what a
-# first step of boosting started from.
-_NOT_ASKED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
+_MANY = 20
+"""A list of categories that is longer, with one for ten people, is no public one."""
 
 
 def is_seed(name: str) -> bool:
@@ -90,8 +107,9 @@ def is_seed(name: str) -> bool:
 def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     """Return what the form has no place for, its seeds, and the targets that its leaves tell.
 
-    Exact values of columns were not looked for: that its schema was public, as it was
-    for a private model, is a claim that the file cannot prove.
+    It has two places for exact values of columns, the categories and the bounds of its schema,
+    and cannot prove that these were public, as they are for a private model. What a first step
+    of boosting started from is not kept: its class counts are known where they were written.
 
     Parameters
     ----------
@@ -105,23 +123,31 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
             *unexplained(data, _KEYS),
             *_parameters(forest),
             *_seeds(forest),
-            *_bounds(forest),
+            *_not_asked(forest),
+            *_columns(forest),
         ]
     )
-    beside = Leftovers(found=found, looked_for=KINDS - _NOT_ASKED)
+    steps = forest.answers == "sum" and forest.schema.classes is not None
+    hidden: frozenset[Kind] = frozenset()
+    if steps and forest.trees[0].counts is None:
+        hidden = frozenset({"first-round-counts"})
+    beside = Leftovers(found=found, looked_for=KINDS - hidden)
     if forest.schema.classes is not None:
         return beside
     return beside.beside(single_targets(forest.trees, means=forest.source.estimator in _MEANS))
 
 
 def _parameters(forest: Forest) -> Iterator[Leftover]:
-    """Yield the parameters that are more than a setting."""
+    """Yield the parameters that are more than a setting, or that no library has."""
+    unknown = 0
     for i, (name, value) in enumerate(forest.source.parameters.items()):
         # XGBoost starts from a number for each output.
         starts = name == "base_score" and isinstance(value, list) and len(value) <= forest.n_trees
         settings = value if starts else [value]
         short = len(name) <= _LONGEST_NAME and i < _MOST_PARAMETERS
         known = short and _PARAMETER.fullmatch(name) is not None
+        unknown += not all(map(is_parameter, name.split("__")))
+        known &= unknown <= _MOST_UNKNOWN
         if not known or not all(_is_setting(one) for one in settings):
             yield not_explained(f"source.parameters.{name_in_path(name)}", value, name)
 
@@ -131,15 +157,45 @@ def _is_setting(value: object) -> bool:
     return text and is_plain(value, _SHORT)
 
 
-def _bounds(forest: Forest) -> Iterator[Leftover]:
-    """Yield the bounds of columns that no tree asks about, unless they are those of a ledger."""
-    if forest.privacy is not None:
-        return
+def _not_asked(forest: Forest) -> Iterator[Leftover]:
+    """Yield what columns hold that no tree asks about: bounds, and more texts than are usual.
+
+    The bounds of a ledger are public.
+    """
     asked = {int(feature) for tree in forest.trees for feature in np.unique(tree.feature)}
+    spare = 0
     for i, feature in enumerate(forest.schema.features):
+        if i in asked:
+            continue
+        texts = [feature.name, *(feature.categories or ())]
+        spare += sum(len(str(text).encode("utf-8", "surrogatepass")) for text in texts)
         bounds = [bound for bound in (feature.low, feature.high) if bound is not None]
-        if bounds and i not in asked:
+        if bounds and forest.privacy is None:
             yield not_explained(f"schema.features[{i}]", bounds)
+    if spare > _MOST_SPARE:
+        says = (
+            f"{spare:,} bytes of names and categories of columns that no tree tests, which nobody "
+            "can tell from a message: train on the columns that are needed"
+        )
+        yield Leftover(kind="unseen", where="schema.features", n=1, says=says)
+
+
+def _columns(forest: Forest) -> Iterator[Leftover]:
+    """Yield the values of columns that the schema lists: that it was public is but a claim."""
+    least = 5 * _MANY if forest.n_records is None else max(_MANY, forest.n_records // 10)
+    sizes = [len(one.categories) for one in forest.schema.features if one.categories is not None]
+    many = [size for size in sizes if size >= least]
+    if many:
+        says = (
+            f"the categories of {len(many):,} columns, up to {max(many):,} of one: more than a "
+            "public list has"
+        )
+        where = "schema.features[*].categories"
+        yield Leftover(kind="column-values", where=where, n=sum(many), says=says)
+    bounds = sum((one.low is not None) + (one.high is not None) for one in forest.schema.features)
+    if bounds:
+        says = f"{bounds:,} bounds of columns, which may be their smallest and largest values"
+        yield Leftover(kind="extremes", where="schema.features[*]", n=bounds, says=says)
 
 
 def _seeds(forest: Forest) -> Iterator[Leftover]:

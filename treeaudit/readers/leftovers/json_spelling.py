@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.readers.leftovers.spelled_numbers import odd_numbers
 from treeaudit.readers.types import Int
 
 __all__ = ["spelling", "with_spelling"]
@@ -21,10 +22,13 @@ __all__ = ["spelling", "with_spelling"]
 Bytes = npt.NDArray[np.uint8]
 
 _SCALAR = b"0123456789+-.eEaflnrstuyINi"
-_SHAPE = bytes.maketrans(_SCALAR, b"0" * len(_SCALAR))
+_SHAPE = bytes.maketrans(_SCALAR + b'"', b"0" * (len(_SCALAR) + 1))
 _BLANKS = b" \t\r\n"
+_ESCAPE = re.compile(rb"\\(?:u.{4}|.)", re.DOTALL)
+_NEEDLESS = re.compile(rb"\\u00(?:2[013-9a-fA-F]|[346].|5[0-9abd-fABD-F]|7[0-9a-eA-E])|\\/")
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
-_NEWLINE, _BLANK, _COMMA, _ZERO = b"\n ,0"
+_NEWLINE, _BLANK, _COMMA, _ZERO, _QUOTE = b'\n ,0"'
+_FEW_TEXTS = 40
 _SIGN = np.zeros(256, dtype=np.int32)
 _SIGN[list(b"{}[],:")] = range(1, 7)
 _LINE = 1 << 20
@@ -49,8 +53,14 @@ def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterat
     [2, 1]
     """
     text = bytes(data)
-    outside = b"0".join((_ESCAPED.sub(b"", text) if b"\\" in text else text).split(b'"')[::2])
+    if b"\\" in text:
+        n = sum(_NEEDLESS.fullmatch(one) is not None for one in _ESCAPE.findall(text))
+        if n:
+            yield _left("the escapes of its texts", n, "characters that need no escape")
+    outside = _outside(_ESCAPED.sub(b"", text) if b"\\" in text else text)
     del text
+    if n := odd_numbers(outside):
+        yield _left("the form of its numbers", n, "numbers that are spelled as no library does")
     shape = outside.translate(_SHAPE)
     del outside
     if b"0" * (longest + 1) in shape:
@@ -73,28 +83,54 @@ def _left(where: str, n: int, what: str) -> Leftover:
     return Leftover(kind="unexplained", where=where, n=n, says=says)
 
 
+def _outside(text: bytes) -> bytes:
+    """Return what stands outside of texts; a zero or a quote stands for each."""
+    if text.count(b'"') * _FEW_TEXTS < len(text):
+        return b"0".join(text.split(b'"')[::2])
+    signs = np.frombuffer(text, np.uint8)
+    # One from the first quote of a text on, up to its last one.
+    inside = np.bitwise_xor.accumulate((signs == _QUOTE).view(np.uint8))
+    outside: bytes = signs[inside == 0].tobytes()
+    return outside
+
+
 def _odd_blanks(shape: bytes) -> int:
     """Count the blanks that differ from those where the same signs stood first."""
     whole, shape = len(shape), shape.strip(_BLANKS)
     # A file may end with a new line.
     around = max(whole - len(shape) - 2, 0)
-    n = len(shape) - len(shape.translate(None, _BLANKS))
+    solid = shape.translate(None, _BLANKS)
+    n = len(shape) - len(solid)
     if n == 0 or n == _in_line(shape):
         return around
     if shape.count(b"\r\n") == shape.count(b"\n"):
         shape = shape.replace(b"\r\n", b"\n")
     signs = np.frombuffer(shape, np.uint8)
-    inside = (signs[1:] == _ZERO) & (signs[:-1] == _ZERO)
-    signs = signs[np.append(~inside, True)]
-    at = np.flatnonzero(signs > _BLANK).astype(np.int32)
-    sign = _SIGN[signs[at]]
-    gap = np.diff(at) - 1
-    between = sign[:-1] * 8 + sign[1:]
-    between[1:] += np.where(sign[1:-1] == _SIGN[_COMMA], sign[:-2], 0) * 64
-    value = _what_stands(signs, at, gap)
+    blank = signs <= _BLANK
+    edge = np.flatnonzero(blank[1:] != blank[:-1]).astype(np.int32) + 1
+    begin, end = edge[::2], edge[1::2]
+    value = _what_stands(signs, shape, begin, end)
+    before = _SIGN[signs[begin - 1]]
+    pair = before * 8 + _SIGN[signs[end]]
+    # What stood before a comma; it may not stand apart from it.
+    pair += np.where(before == _SIGN[_COMMA], _SIGN[signs[np.maximum(begin - 2, 0)]], 0) * 64
     first = np.zeros(512, dtype=value.dtype)
-    first[between[::-1]] = value[::-1]
-    return around + int(np.maximum(gap[value != first[between]], 1).sum())
+    first[pair[::-1]] = value[::-1]
+    odd = int((end - begin)[value != first[pair]].sum())
+    there, every = np.bincount(pair, minlength=512), _pairs(solid)
+    # Where some have blanks, all should.
+    return around + odd + int(np.minimum(there, np.maximum(every - there, 0)).sum())
+
+
+def _pairs(solid: bytes) -> Int:
+    """Count how often which signs stand behind one another, blanks aside."""
+    sign = _SIGN[np.frombuffer(solid, np.uint8)]
+    pair = sign[:-1] * 8 + sign[1:]
+    pair[1:] += np.where(sign[1:-1] == _SIGN[_COMMA], sign[:-2], 0) * 64
+    counted: Int = np.bincount(pair, minlength=512).astype(np.int32)
+    # A number is one thing, however many digits it has.
+    counted[0] = 0
+    return counted
 
 
 def _in_line(shape: bytes) -> int:
@@ -106,18 +142,17 @@ def _in_line(shape: bytes) -> int:
     return n
 
 
-def _what_stands(signs: Bytes, at: Int, gap: Int) -> Int:
+def _what_stands(signs: Bytes, shape: bytes, begin: Int, end: Int) -> Int:
     """Say what stands in each gap: so many blanks, or a new line that is so much further in."""
-    value = gap.copy()
-    some = np.flatnonzero(gap)
-    begin, width = at[some] + 1, gap[some]
-    line = signs[begin] == _NEWLINE
-    blanks = np.concatenate([[0], np.cumsum(signs == _BLANK, dtype=np.int32)])
-    full = blanks[begin + width] - blanks[begin] == width - line
-    indent = width[line] - 1
+    width = end - begin
     stands = width.copy()
+    line = signs[begin] == _NEWLINE
+    indent = width[line] - 1
     stands[line] = _LINE + np.diff(np.concatenate([[0], indent]))
-    # Anything else is like nothing: every one of them differs from the others.
-    stands[~full] = -1 - np.arange(np.count_nonzero(~full))
-    value[some] = stands
-    return value
+    n_lines = shape.count(b"\n")
+    if b"\t" in shape or b"\r" in shape or n_lines != np.count_nonzero(line):
+        blanks = np.concatenate([[0], np.cumsum(signs == _BLANK, dtype=np.int32)])
+        full = blanks[end] - blanks[begin] == width - line
+        # Anything else is like nothing: every one of them differs from the others.
+        stands[~full] = -1 - np.arange(np.count_nonzero(~full))
+    return stands

@@ -9,7 +9,10 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Table
 
-__all__ = ["Leaves", "has_numbers", "is_one_of", "leaves_of", "spread_of"]
+__all__ = ["SQUARED", "Leaves", "has_numbers", "is_one_of", "leaves_of", "spread_of"]
+
+SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})
+"""Losses by which the impurity of a node is the variance of its numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

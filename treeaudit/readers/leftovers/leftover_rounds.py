@@ -1,10 +1,7 @@
 """Class counts that the first round of boosting gives away.
 
-The first round of boosting starts from one number, the share ``p`` of a class
-in the training data. Its leaves are Newton steps: with ``n`` people of whom
-``c`` are of the class, the gradient sums to ``c - n p`` and the hessian to
-``n p (1 - p)``, so that ``c = n p + step * n p (1 - p)``. It is believed only
-where it gives whole numbers in every leaf.
+How they follow, and when that is believed, is in `treeaudit.readers.first_round`; here the
+models of scikit-learn say how their trees were boosted.
 """
 
 import math
@@ -13,13 +10,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.leaves import has_numbers, is_one_of, leaves_of
+from treeaudit.readers.first_round import SINGLE, Step, people_of_class
+from treeaudit.readers.leftovers.leaves import Leaves, has_numbers, is_one_of, leaves_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Float
 from treeaudit.readers.walk import Place
 
-__all__ = ["first_round"]
+__all__ = ["first_round", "steps_of", "untold_round"]
 
 _LOGISTIC = frozenset(
     {"log_loss", "deviance", "binary_crossentropy", "categorical_crossentropy", "auto"}
@@ -29,41 +27,67 @@ _LOGISTIC = frozenset(
 def first_round(place: Place) -> Iterator[Leftover]:
     """Yield the class counts that the first round of a boosted classifier gives away."""
     model = place.value
-    if not isinstance(model, Inert) or not is_one_of(model, "loss", _LOGISTIC):
+    steps = steps_of(model) if isinstance(model, Inert) else None
+    if not isinstance(model, Inert) or steps is None:
         return
-    found = _gradient_boosting(model) or _histogram_boosting(model)
-    if found is None:
-        return
-    where, people, leaves = found
+    name, people, leaves = "estimators_" if _first(model) else "_predictors", 0, 0
+    for step, found in zip(steps, _leaves(model), strict=True):
+        if found is None or found.value.shape[1] != 1:
+            return
+        if people_of_class(step, found.n, found.value[:, 0]) is None:
+            return
+        people, leaves = max(people, int(found.n.sum())), leaves + len(found.n)
     yield Leftover(
         kind="first-round-counts",
-        where=place.at(where),
+        where=place.at(f"{name}[0]"),
         n=people,
         says=f"the {leaves:,} leaves of the first round give the exact number of people of each "
         f"class, {people:,} people in all",
     )
 
 
-def _gradient_boosting(model: Inert) -> tuple[str, int, int] | None:
-    rounds, start = arrived(model.get("estimators_")), arrived(model.get("init_"))
-    if not isinstance(rounds, np.ndarray) or rounds.ndim != 2 or not rounds.size:
+def untold_round(place: Place) -> bool:
+    """Tell whether a first round has leaf values, but not how many people they are of."""
+    model = place.value
+    if not isinstance(model, Inert) or steps_of(model) is None:
+        return False
+    return any(one is None or not one.n.all() for one in _leaves(model))
+
+
+def _leaves(model: Inert) -> list[Leaves | None]:
+    trees = _first(model)
+    return [leaves_of(tree) for tree in trees] if trees else list(_node_tables(model))
+
+
+def steps_of(model: Inert) -> list[Step] | None:
+    """Return what the trees of the first round are, in their order; None where it is not told."""
+    if not is_one_of(model, "loss", _LOGISTIC):
         return None
-    trees = [arrived(tree) for tree in rounds[0]]
-    shares = _shares(start, len(trees))
+    return _gradient_boosting(model) or _histogram_boosting(model)
+
+
+def _first(model: Inert) -> list[object]:
+    rounds = arrived(model.get("estimators_"))
+    if not isinstance(rounds, np.ndarray) or rounds.ndim != 2 or not rounds.size:
+        return []
+    return [arrived(tree) for tree in rounds[0]]
+
+
+def _gradient_boosting(model: Inert) -> list[Step] | None:
+    k = len(_first(model))
+    shares = _shares(arrived(model.get("init_")), k) if k else None
     if shares is None:
         return None
-    k = len(trees)
-    scale = 1.0 if k == 1 else k / (k - 1)
-    people = leaves = 0
-    for tree, p in zip(trees, shares, strict=True):
-        found = leaves_of(tree)
-        if found is None or found.value.shape[1] != 1:
-            return None
-        spread = found.n * p * (1 - p)
-        if not _are_counts(found.n * p + found.value[:, 0] * scale * spread, found.n, 1e-6):
-            return None
-        people, leaves = max(people, int(found.n.sum())), leaves + len(found.n)
-    return "estimators_[0]", people, leaves
+    every, zero = model.get("subsample") == 1, model.get("init_") == "zero"
+    return [
+        Step(
+            p=p,
+            curvature=p * (1 - p),
+            rate=1.0 if k == 1 else (k - 1) / k,
+            learnt=every and not zero,
+        )
+        for p in shares
+    ]
 
 
 def _shares(start: object, n_trees: int) -> list[float] | None:
@@ -95,40 +119,38 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if abs(x) < 500 else float(x > 0)
 
 
-def _histogram_boosting(model: Inert) -> tuple[str, int, int] | None:
-    rounds, start = arrived(model.get("_predictors")), arrived(model.get("_baseline_prediction"))
+def _histogram_boosting(model: Inert) -> list[Step] | None:
+    k, start = len(_predictors(model)), arrived(model.get("_baseline_prediction"))
     rate, shrink = model.get("learning_rate"), model.get("l2_regularization")
-    if not isinstance(rounds, list) or not rounds or not isinstance(rounds[0], list | tuple):
-        return None
     if not isinstance(rate, int | float) or not rate or not isinstance(shrink, int | float):
         return None
     begin = np.ravel(np.asarray(start)) if isinstance(start, np.ndarray | float) else np.empty(0)
-    k = len(rounds[0])
     if len(begin) != k or not k or not _finite(begin):
         return None
     shares = [_sigmoid(float(begin[0]))] if k == 1 else _softmax(begin).tolist()
-    people = leaves = 0
-    for tree, p in zip(rounds[0], shares, strict=True):
+    # Derivatives are held as 32-bit numbers.
+    return [
+        Step(p=p, curvature=p * (1 - p), rate=rate, penalty=shrink, rounding=SINGLE) for p in shares
+    ]
+
+
+def _predictors(model: Inert) -> list[object] | tuple[object, ...]:
+    rounds = arrived(model.get("_predictors"))
+    first = rounds[0] if isinstance(rounds, list) and rounds else []
+    return first if isinstance(first, list | tuple) else []
+
+
+def _node_tables(model: Inert) -> Iterator[Leaves | None]:
+    """Yield the leaves of the first trees of histogram boosting."""
+    for tree in _predictors(model):
         nodes = arrived(tree.get("nodes")) if isinstance(tree, Inert) else None
-        if not isinstance(nodes, np.ndarray) or not has_numbers(nodes, ("value", "count")):
-            return None
+        names = ("value", "count")
+        if not isinstance(nodes, np.ndarray) or not has_numbers(nodes, names):
+            yield None
+            continue
         if "is_leaf" not in (nodes.dtype.names or ()) or nodes.dtype["is_leaf"].kind not in "biu":
-            return None
+            yield None
+            continue
         leaf = nodes["is_leaf"] != 0
-        n, value = nodes["count"][leaf].astype(np.float64), nodes["value"][leaf].astype(np.float64)
-        # Gradients are summed from 32-bit numbers.
-        counts = n * p + value / rate * (n * p * (1 - p) + shrink)
-        if not _are_counts(counts, n, 1e-4 + 1e-6 * float(n.max(initial=0))):
-            return None
-        people, leaves = max(people, int(n.sum())), leaves + len(n)
-    return "_predictors[0]", people, leaves
-
-
-def _are_counts(counts: Float, n: Float, slack: float) -> bool:
-    """Whether every leaf has a whole number of people, between nobody and all."""
-    if len(counts) < 2 or slack > 0.1 or not np.all(np.isfinite(counts)):
-        return False
-    whole = np.rint(counts)
-    return bool(
-        np.all(np.abs(counts - whole) <= slack) and np.all(whole >= 0) and np.all(whole <= n)
-    )
+        value, n = (nodes[name][leaf].astype(np.float64) for name in names)
+        yield Leaves(n=n, weight=n, impurity=np.full(len(n), np.nan), value=value[:, None])

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.leaves import is_one_of, leaves_of, spread_of
+from treeaudit.readers.leftovers.leaves import SQUARED, is_one_of, leaves_of, spread_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
-__all__ = ["targets"]
+__all__ = ["targets", "untold_targets"]
 
-_SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})
 # Attributes of models whose trees are trained on something else than the target.
 _AGREE = 0.001
 """Targets agree whose standard deviation is this share of that of everybody."""
@@ -43,6 +42,19 @@ def targets(places: Sequence[Place]) -> Iterator[Leftover]:
         yield _targets(where, found)
     for place in places:
         yield from _first_targets(place)
+
+
+def untold_targets(places: Sequence[Place]) -> bool:
+    """Tell whether a tree has numbers in its leaves, but not how many people they are of.
+
+    Those of single people may still be there: no more is known than that.
+    """
+    return any(
+        isinstance(place.value, Inert)
+        and _knows_targets(place, place.value)
+        and leaves_of(place.value) is None
+        for place in places
+    )
 
 
 def _targets(where: str, found: list[tuple[int, int]]) -> Leftover:
@@ -91,7 +103,7 @@ def _known_targets(tree: Inert, drawn: bool) -> tuple[int, int]:
     if leaves is None:
         return 0, 0
     alone = leaves.n == 1
-    if leaves.value.shape[1] > 1 or drawn or not is_one_of(tree, "criterion", _SQUARED):
+    if leaves.value.shape[1] > 1 or drawn or not is_one_of(tree, "criterion", SQUARED):
         return int(np.count_nonzero(alone)), 0
     mean = leaves.value[:, 0]
     # What rounding leaves of a variance of zero grows with the square of the mean.
@@ -107,7 +119,7 @@ def _first_targets(place: Place) -> Iterator[Leftover]:
     model = next(place.owners(), None)
     if model is None or place.step != "[0, 0]" or model.get("init_") is None:
         return
-    if not is_one_of(model, "loss", _SQUARED) or not isinstance(place.value, Inert):
+    if not is_one_of(model, "loss", SQUARED) or not isinstance(place.value, Inert):
         return
     start = arrived(model.get("init_"))
     if not isinstance(start, Inert) or start.kind not in ("DummyRegressor", "MeanEstimator"):

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.account import Account
 from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds
-from treeaudit.readers.leftovers.leftover_rounds import first_round
+from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS, long_values, named_rows, rows
-from treeaudit.readers.leftovers.leftover_targets import targets
+from treeaudit.readers.leftovers.leftover_targets import targets, untold_targets
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import show
@@ -70,23 +70,28 @@ def leftovers(
     """
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
-        beside = _find(root, n_records, mentioned)
+        beside, untold = _find(root, n_records, mentioned)
     says = "nothing in the model needs it, and it was not read"
     beside += [Leftover(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
     beside += flaws(*written_by) if written_by is not None else ()
     found = few(list(dict.fromkeys(beside)))
     looked_for = KINDS
+    looked_for -= untold - {one.kind for one in found}
     if n_records is not None and n_records < FEWEST_RECORDS:
         looked_for -= {"records"} - {one.kind for one in found}
     return Leftovers(found=found, looked_for=looked_for)
 
 
-def _find(root: object, n_records: int | None, mentioned: Sequence[Global]) -> list[Leftover]:
+def _find(
+    root: object, n_records: int | None, mentioned: Sequence[Global]
+) -> tuple[list[Leftover], frozenset[Kind]]:
+    """Return what was found, and what may be told by numbers of nobody knows how many people."""
     walk = Walk(root)
     found: list[Leftover] = []
     trees: list[Place] = []
     claimed: set[int] = set()
     facts = Facts(n_records)
+    untold: set[Kind] = set()
     nested = 0
     for place in walk:
         value = place.value
@@ -97,6 +102,7 @@ def _find(root: object, n_records: int | None, mentioned: Sequence[Global]) -> l
             found += columns(place, n_records)
             found += seeds(place, n_records)
             found += first_round(place)
+            untold |= {"first-round-counts"} if untold_round(place) else set()
             if isinstance(arrived(value.get("tree_")), Inert):
                 trees.append(place)
         if id(value) not in claimed:
@@ -109,4 +115,5 @@ def _find(root: object, n_records: int | None, mentioned: Sequence[Global]) -> l
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Leftover(kind="unseen", where=walk.cut, n=0, says=says))
-    return found
+    untold |= {"targets"} if untold_targets(trees) else set()
+    return found, frozenset(untold)

@@ -1,14 +1,15 @@
 """Room in the nodes of a stored tree that no question and no answer uses."""
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
+from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Array, Wide
+from treeaudit.readers.types import Array
 
 __all__ = ["is_path_length", "unused_in_predictor", "unused_in_tree"]
 
@@ -23,10 +24,18 @@ _PREDICTOR = frozenset(
 _EMPTY_IN_LEAVES = ("feature_idx", "num_threshold", "left", "right", "bin_threshold")
 
 
-def unused_in_tree(tree: Inert) -> Iterator[tuple[str, int]]:
+def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, int]]:
     """Yield what of a `Tree` of scikit-learn is neither asked nor answered, with its bytes.
 
-    Leaves hold -2 where others hold a question; records are padded with zeros.
+    Leaves hold -2 where others hold a question; impurities and the values above leaves follow
+    from what is below.
+
+    Parameters
+    ----------
+    tree
+        As stored.
+    owners
+        The estimator that holds it, and those around that.
     """
     state = tree.state if isinstance(tree.state, dict) else {}
     nodes, values = arrived(state.get("nodes")), arrived(state.get("values"))
@@ -36,6 +45,7 @@ def unused_in_tree(tree: Inert) -> Iterator[tuple[str, int]]:
     if sizes is None or nodes.ndim != 1 or not _is_record(nodes, _FIELDS):
         yield "nodes", nodes.nbytes
         return
+    fields = nodes.dtype.names or ()
     if values.ndim != 3 or values.dtype.kind != "f" or len(values) != len(nodes):
         yield "values", max(1, values.nbytes)
         return
@@ -44,14 +54,42 @@ def unused_in_tree(tree: Inert) -> Iterator[tuple[str, int]]:
         nodes, values = nodes[:count], values[:count]
     if values.shape[1:] != (sizes[1], sizes[2]) and values.shape[1:] != (sizes[1], 1):
         yield "values", values.nbytes
-    yield "padding of nodes", _padding(nodes)
     leaf = nodes["left_child"] < 0
     for name, empty in (("feature", -2), ("threshold", -2), ("right_child", -1)):
         full = nodes[name][leaf] != empty
         yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes.dtype[name].itemsize
+    yield from _no_flags(nodes, ("missing_go_to_left",))
     each = nodes.itemsize + (values[0].nbytes if len(values) else 0)
     lost = _out_of_reach(nodes["left_child"], nodes["right_child"], ~leaf)
     yield "nodes out of reach", lost * each
+    if not lost and 2 * np.count_nonzero(~leaf) == len(nodes) - 1 and "impurity" in fields:
+        criterion = owners[0].get("criterion") if owners else None
+        with np.errstate(all="ignore"):
+            impurities, answers = underived(
+                nodes,
+                values,
+                criterion if isinstance(criterion, str) else "",
+                changed=any(one.kind.startswith("GradientBoosting") for one in owners),
+                clipped=bool(owners) and _is_bounded(owners[0]),
+            )
+        yield "impurity of nodes", 8 * impurities
+        yield "values of inner nodes", values[0].nbytes * answers
+
+
+def _is_bounded(estimator: Inert) -> bool:
+    """Tell whether a column has to go up or down, which moves values into bounds."""
+    bounds = arrived(estimator.get("monotonic_cst"))
+    bounds = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
+    return isinstance(bounds, list) and not {1, -1}.isdisjoint(
+        one for one in bounds if isinstance(one, int | float)
+    )
+
+
+def _no_flags(nodes: npt.NDArray[np.void], names: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the logical columns that hold another number than 0 and 1."""
+    for name in names:
+        if name in (nodes.dtype.names or ()):
+            yield f"{name} of nodes", int(np.count_nonzero(nodes[name] > 1))
 
 
 def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
@@ -60,7 +98,7 @@ def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
     if not isinstance(nodes, np.ndarray) or nodes.ndim != 1 or not _is_record(nodes, _PREDICTOR):
         yield "nodes", nodes.nbytes if isinstance(nodes, np.ndarray) else 1
         return
-    yield "padding of nodes", _padding(nodes)
+    yield from _no_flags(nodes, ("is_leaf", "missing_go_to_left", "is_categorical"))
     leaf = nodes["is_leaf"] != 0
     for name in _EMPTY_IN_LEAVES:
         if name in (nodes.dtype.names or ()):
@@ -102,27 +140,11 @@ def is_path_length(member: Inert, stored: Array) -> bool:
     return bool(np.array_equal(stored, depth))
 
 
-def _is_record(nodes: Array, names: frozenset[str]) -> bool:
+def _is_record(nodes: npt.NDArray[np.void], names: frozenset[str]) -> bool:
     fields = nodes.dtype.names
-    return fields is not None and names.issuperset(fields) and len(fields) > 6
-
-
-def _padding(nodes: Array) -> int:
-    """Return the bytes between the fields that are not zero."""
-    unused = _unused(nodes.dtype)
-    if not len(unused):
-        return 0
-    raw = np.ascontiguousarray(nodes).view(np.uint8).reshape(len(nodes), nodes.itemsize)
-    return int(np.count_nonzero(raw[:, unused]))
-
-
-@lru_cache(16)
-def _unused(record: np.dtype[np.generic]) -> Wide:
-    """Return which bytes of a record belong to no field."""
-    used = np.zeros(record.itemsize, dtype=bool)
-    for form in (record.fields or {}).values():
-        used[form[1] : form[1] + form[0].itemsize] = True
-    return np.flatnonzero(~used)
+    if fields is None or not names.issuperset(fields) or len(fields) <= 6:
+        return False
+    return all(nodes.dtype[name].kind in "biuf" for name in fields)
 
 
 def _out_of_reach(left: Array, right: Array, inner: Array) -> int:

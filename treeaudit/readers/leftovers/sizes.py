@@ -44,6 +44,7 @@ _OTHER_WIDTHS = re.compile(
     r"|\w+Chain|FactorAnalysis|FastICA|NMF|\w+NMF|\w*Discriminant\w*|Booster|(XGB|LGBM|Hist)\w+"
 )
 _MOST_DROPPED = 64
+_FEW_COLUMNS = 64
 
 
 def _state_of(model: Inert) -> Mapping[Any, object]:
@@ -110,6 +111,14 @@ class Facts:
     sizes: set[int] = field(default_factory=lambda: {0, 1, 2})
     classes: set[int] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+    _tested: dict[int, set[int]] = field(default_factory=dict)
+
+    @property
+    def n_tested(self) -> float:
+        """Columns that the trees test, those of few columns all; infinite where nobody knows."""
+        if not self._tested:
+            return np.inf
+        return sum(max(len(tested), min(n, _FEW_COLUMNS)) for n, tested in self._tested.items())
 
     def note(self, value: Inert) -> None:
         """Take in one object of the file."""
@@ -117,6 +126,10 @@ class Facts:
         if inner is not None:
             self.sizes.update(inner)
             self.classes.add(inner[2])
+            self._test(inner[0], value.get("nodes"), "feature")
+            return
+        if value.kind == "TreePredictor":
+            self._test(_FEW_COLUMNS + 1, value.get("nodes"), "feature_idx")
             return
         state = _state_of(value)
         if _OTHER_WIDTHS.fullmatch(value.kind):
@@ -143,6 +156,15 @@ class Facts:
                 self.classes.add(int((1 + (1 + 8 * len(members)) ** 0.5) / 2))
         for name in _NAMED:
             self._add(arrived(state.get(name)))
+
+    def _test(self, width: int, nodes: object, name: str) -> None:
+        """Take in which columns a tree tests."""
+        tested = self._tested.setdefault(width, set())
+        nodes = arrived(nodes)
+        if width <= _FEW_COLUMNS or not isinstance(nodes, np.ndarray):
+            return
+        if name in (nodes.dtype.names or ()) and nodes.dtype[name].kind in "iu":
+            tested.update(np.unique(nodes[name]).tolist())
 
     def _stacked(self, model: Inert, state: Mapping[Any, object]) -> None:
         """Take in what the last model of a stack sees: an answer of each member."""

@@ -20,14 +20,15 @@ from treeaudit.readers.leftovers.forms import (
     is_sound,
 )
 from treeaudit.readers.leftovers.sizes import Facts
-from treeaudit.readers.leftovers.weights import mask
+from treeaudit.readers.leftovers.texts import reads_as_name
+from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
-__all__ = ["FEW", "MOST_KEYS", "MOST_OBJECTS", "Values", "listed"]
+__all__ = ["FEW", "MIXED", "MOST_KEYS", "MOST_OBJECTS", "Values", "listed"]
 
 FEW = 16
 """So many settings in a row say nothing of people."""
@@ -38,11 +39,16 @@ MOST_OBJECTS = 64
 MOST_KEYS = 32
 """So many keys of his own a file may have."""
 
+MIXED = frozenset(
+    (
+        "components_ coef_ coefs_ theta_ means_ cluster_centers_ support_vectors_ _fit_X powers_"
+    ).split()
+)
+"""Attributes of estimators that make each of their columns from all that they get."""
+
 _LIBRARIES = frozenset(
     "sklearn _loss imblearn xgboost lightgbm treeaudit scipy builtins __builtin__".split()
 )
-_LONGEST = {"feature_names_in_": 100}
-_LONGEST_LABEL = 64
 # Values of single columns, sorted: TA204 tells of them.
 _SORTED = frozenset(
     "quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_".split()
@@ -103,6 +109,10 @@ class Values:
         # Settings deeper in one attribute than it has axes; keys that nobody knows in the file.
         self._settings = FEW
         self._keys = MOST_KEYS
+        # What no tree needs and nobody can tell from a message, in bytes; texts that were counted.
+        self.spare = 0.0
+        self._counted: set[str] = set()
+        self._mixed = False
 
     def leave(self, place: Place, step: str, value: object, name: object = "") -> None:
         """Note a value, and the text that it is called by, as not explained."""
@@ -210,17 +220,33 @@ class Values:
         ordered = (name in _SORTED and is_sorted(a, sizes)) or (name == "_c" and is_identity(a))
         if (known and (short or ordered)) or (a.ndim == 1 and is_choice(a, sizes)):
             self._seen.add(id(a))
+            if not (ordered or self._mixed or is_constant(a)):
+                self.count(a.nbytes, max(a.shape, default=0))
         else:
             self.leave(place, step, a)
 
     def _texts(self, parts: list[object], place: Place, step: str, name: str) -> None:
-        longest = _LONGEST.get(name, _LONGEST_LABEL)
         for i, part in enumerate(parts):
-            if isinstance(part, str):
-                if len(part) > longest:
-                    self.leave(place, f"{step}[{i}]", part[longest:])
-            else:
+            if not isinstance(part, str):
                 self.check(part, "", place, f"{step}[{i}]", frozenset(), name)
+            elif not reads_as_name(part):
+                self.leave(place, f"{step}[{i}]", part)
+            elif name != "classes_":
+                self.count(part, len(parts))
+
+    def count(self, value: str | int, n: float) -> None:
+        """Count a text, or bytes of numbers, that stand for one of so many columns or for all.
+
+        Of as many as the trees test, nothing is spare.
+        """
+        if n <= self._facts.n_tested:
+            return
+        size = value if isinstance(value, int) else len(value.encode("utf-8", "surrogatepass"))
+        if isinstance(value, str):
+            if value in self._counted:
+                return
+            self._counted.add(value)
+        self.spare += size * (1 - self._facts.n_tested / n)
 
     def _dict(
         self, value: dict[object, object], forms: str, place: Place, step: str,
@@ -233,7 +259,7 @@ class Values:
         self._seen.add(id(value))
         for key, part in value.items():
             named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
-            shown = f"{step}['{key}']" if named else f"{step}['{mask(key)}']"
+            shown = f"{step}['{key}']" if named else f"{step}['{masked(str(key))}']"
             if not named:
                 self.check(key, "", place, shown, sizes, name)
             self.check(part, forms, place, shown, sizes, name, depth + 1)
@@ -243,7 +269,7 @@ class Values:
         if all(part in self._facts.texts or is_name(part) for part in key.split("__")):
             return True
         self._keys -= 1
-        return self._keys >= 0
+        return self._keys >= 0 and reads_as_name(key)
 
     def _is_key(self, key: object, n: int) -> bool:
         if isinstance(key, str):
@@ -274,6 +300,7 @@ class Values:
                 self.leave(place, step, value)
             else:
                 self._seen.add(id(value))
+                self.count(8 * n if len(set(parts)) > 1 else 0, n)
             return
         objects = "o" in forms and Inert in kinds
         if not objects and n not in sizes and n > max(FEW, 3):
@@ -294,7 +321,10 @@ class Values:
                 where = f"{step}['{first}']"
             if i == 0 and "o" in forms and isinstance(part, str) and isinstance(value, tuple):
                 # The name of a step.
-                if not (NAME.fullmatch(part) or self._is_text(part, name)):
+                if self._is_text(part, name):
+                    continue
+                self.count(part, np.inf)
+                if not (NAME.fullmatch(part) and reads_as_name(part)):
                     self.leave(place, where, part)
                 continue
             self.check(part, forms, place, where, sizes, name, depth + 1)

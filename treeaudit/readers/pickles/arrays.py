@@ -156,11 +156,11 @@ def fill(state: object, at: int, spend: Spend) -> Array:
     if not isinstance(state, tuple) or len(state) != 5 or state[0] not in (0, 1):
         raise ReadError(f"the array at byte {at:,} is damaged")
     _, shape, dtype, fortran, data = state
+    if not isinstance(fortran, int) or fortran not in (0, 1):
+        raise ReadError(f"the array at byte {at:,} has no order")
     if isinstance(dtype, DType) and dtype.is_object:
         spend(16 * len(data) if isinstance(data, list) else 0)
         return object_array(data, shape)
-    if not isinstance(fortran, int):
-        raise ReadError(f"the array at byte {at:,} has no order")
     spend(len(data) if isinstance(data, str) else 0)
     return array_from(data, dtype, shape, fortran != 0)
 

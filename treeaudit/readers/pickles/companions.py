@@ -108,6 +108,8 @@ class Companions:
             )
         limits = replace(self.limits, beyond=self._beyond)
         content = open_file(Path(os.path.realpath(self.folder / name)), limits)
+        if content.streams and content.streams[1:] != (content.n_bytes,):
+            raise ReadError(f"{name} beside the file holds more than its compressed array")
         self._left -= max(content.n_bytes, len(content.data))
         over = len(content.data) - limits.times * content.n_bytes
         self._beyond -= max(over, 0)

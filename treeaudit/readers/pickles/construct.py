@@ -40,6 +40,8 @@ _MADE_TYPES = {
 }
 # Functions that make something that can be called.
 _CALLABLE = frozenset("partial itemgetter _make_function _make_skel_func _builtin_type".split())
+# What numpy says of an array before it is filled: no element, of any type.
+_ANNOUNCED = (((0,), b"b"), ((0,), "b"))
 _EMPTY: dict[str, Callable[[], object]] = {
     "bytes": bytes,
     "bytearray": bytes,
@@ -180,18 +182,20 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
         case "_reconstruct":
             spend(240)
             plain = is_array_class(args[0])
-            if plain and (len(args) != 3 or args[1] != (0,)):
+            if plain and not (args[1:] in _ANNOUNCED and type(args[1]) is tuple):
                 raise ReadError(f"an array at byte {at:,} is not announced as numpy does")
             return LateArray() if plain else Inert(target, args)
         case "_frombuffer":
             data, dtype, shape, order = args[:4]
-            if isinstance(data, str) or order not in ("C", "F", "K"):
+            usual = order in ("C", "F") and len(args) == 4
+            if isinstance(data, str) or not (usual or (order == "K" and len(args) == 5)):
                 raise ReadError(f"an array at byte {at:,} is not described as numpy does")
             spend(240)
             array = array_from(data, dtype, shape, order == "F")
             return array.transpose(axes_from(args[4], array.ndim)) if order == "K" else array
         case "scalar":
-            return scalar_from(args[0], args[1] if len(args) > 1 else b"\0")
+            dtype, data = args if len(args) > 1 else (*args, b"\0")
+            return scalar_from(dtype, data)
         case "encode":
             text, codec = args[0], args[1] if len(args) == 2 else "utf-8"
             if not isinstance(text, str) or codec not in _LATIN:

@@ -17,7 +17,9 @@ __all__ = ["DType", "gaps", "not_described"]
 
 # Flags of a type whose elements refer to objects.
 _POINTERS = 0x07
-_CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](\d{1,8})|[?OV])")
+_CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](0|[1-9]\d{0,7})|[?OV])")
+# Flags that numpy writes: of numbers, of texts, of records that are aligned or not, of objects.
+_FLAGS = (0, 8, 16, 144, 63)
 
 
 @dataclass(slots=True, eq=False)
@@ -49,12 +51,20 @@ class DType:
         ReadError
             If it holds more than numpy needs, such as the metadata of its maker.
         """
-        if isinstance(state, tuple) and len(state) in (7, 8, 9):
-            if not all(n.__class__ is int and -1 <= n < 1 << 31 for n in state[6:8]):
-                raise ReadError("an array type is not described as numpy does")
-            if not self._is_plain(*state[8:]):
-                raise UnsupportedModelError("an array type with metadata cannot be read")
+        if not isinstance(state, tuple) or len(state) not in (8, 9) or state[0] not in (3, 4):
+            raise ReadError("an array type is damaged, or not described as numpy does")
+        if not self._is_plain(*state[8:]):
+            raise UnsupportedModelError("an array type with metadata cannot be read")
+        sizes, flags = state[5:7], state[7]
+        own = self.code.lstrip("<>|=")[:1] in ("S", "U", "V") and sizes[1] in (1, 2, 4, 8, 16)
+        known = all(n.__class__ is int for n in state[5:8]) and (own or sizes == (-1, -1))
+        known &= (state[3] is None) == (state[4] is None)
+        if not known or not (flags in _FLAGS or flags & _POINTERS) or flags > max(_FLAGS):
+            raise ReadError("an array type is damaged, or not described as numpy does")
         self.state, self.made = state, None
+        if not self.is_object:
+            # Also where no array is of the type: it would hold what nobody looks at.
+            self.build()
 
     def _is_plain(self, notes: object = None) -> bool:
         """Tell whether it holds no metadata: nothing, or the unit of a date."""
@@ -89,10 +99,7 @@ class DType:
         if int(match[1] or 0) > Most.record:
             raise ReadError(f"an array element of {match[1]} bytes is too large")
         state = self.state if isinstance(self.state, tuple) else ()
-        # Nine have the unit of a date; see `describe`.
-        if self.state is not None and (len(state) not in (7, 8, 9) or state[0] not in (3, 4)):
-            raise ReadError("an array type is not described as numpy does")
-        if len(state) > 7 and (state[7].__class__ is not int or state[7] & _POINTERS):
+        if len(state) > 7 and isinstance(state[7], int) and state[7] & _POINTERS:
             raise UnsafeModelError("an array type says that its numbers are Python objects")
         order = state[1] if state else self.code[0] if self.code[0] in "<>" else "="
         order = order.decode("latin1") if isinstance(order, bytes) else order
@@ -124,14 +131,16 @@ class DType:
         size = state[5] if len(state) > 5 else None
         if not (isinstance(names, tuple) and isinstance(fields, dict) and isinstance(size, int)):
             raise ReadError("a record type is damaged")
+        if not all(isinstance(name, str | bytes) for name in names) or fields.keys() != set(names):
+            raise ReadError("a record type has fields without a name, or with a title")
         if not 0 < size <= Most.record or not 0 < len(names) <= 256:
             raise ReadError("a record type is too large")
         plain: list[str] = []
         formats: list[np.dtype[np.generic]] = []
         offsets: list[int] = []
         for name in names:
-            entry = fields.get(name) if isinstance(name, str | bytes) else None
-            if not (isinstance(entry, tuple) and len(entry) >= 2 and isinstance(entry[0], DType)):
+            entry = fields[name]
+            if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], DType)):
                 raise ReadError("a record type is damaged")
             if entry[0].n_fields:
                 raise UnsupportedModelError("an array of records within records cannot be read")

@@ -48,7 +48,7 @@ def build(m: Machine) -> None:
         case Inert():
             check_state(target.cls, state, m.at - 1)
             library = target.cls.module.partition(".")[0]
-            if library in _ESTIMATORS and (isinstance(state, list) or _in_parts(state)):
+            if library in _ESTIMATORS and _in_parts(state):
                 raise m.forged(f"gives {show(target)} a state in parts")
             target.state = state
             if is_wrapper(target):

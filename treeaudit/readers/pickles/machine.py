@@ -62,6 +62,7 @@ class Machine:
         # In an array of objects: what pickle, which knows no such arrays, has stored so far.
         self.outer: Outer | None = None
         self.highest = -1
+        self.version = 0
         self.announced = 0
         self.oddities: list[Oddity] = []
         self.doubts: list[ReadError] = []
@@ -270,7 +271,10 @@ class Machine:
     def note_gaps(self, array: object) -> object:
         """Note what stands between the columns of a table."""
         if isinstance(array, np.ndarray) and array.dtype.names and (n := gaps(array)):
-            self.note(n, "bytes between the columns of a table")
+            self.note(
+                n,
+                "bytes between the columns of a table, as numpy leaves them in a copy",
+            )
         return array
 
     def begin_array(self) -> None:

@@ -52,6 +52,22 @@ def empty(m: Machine, value: object) -> None:
     m.make(value)
 
 
+def number(m: Machine, n: int, least: int) -> None:
+    """Push a whole number; picklers take the shortest instruction that holds it."""
+    value = m.signed() if n == 4 else m.unsigned(n)
+    if 0 <= value < least:
+        m.note(n, "a number in a longer instruction than it needs")
+    m.push(value)
+
+
+def sized(m: Machine, n: int, least: int) -> int:
+    """Return a size, or the number of a stored object, that a shorter instruction cannot tell."""
+    value = m.unsigned(n)
+    if value < least:
+        m.note(n, "a size in a longer instruction than it needs")
+    return value
+
+
 def blob(m: Machine, n: int) -> None:
     piece = m.take(n)
     m.spend(40 + n if n < _SHORT else 240)
@@ -105,6 +121,7 @@ def protocol(m: Machine) -> None:
     version = m.byte()
     if version > 5:
         raise ReadError(f"pickle protocol {version} is unknown")
+    m.version = version
 
 
 def instance(m: Machine) -> None:
@@ -161,9 +178,9 @@ _ACTIONS: dict[str, Step] = {
     "F": decimal_float,
     "I": lambda m: decimal(m, ""),
     "L": lambda m: decimal(m, "L"),
-    "J": lambda m: m.push(m.signed()),
+    "J": lambda m: number(m, 4, 1 << 16),
     "K": lambda m: m.push(m.byte()),
-    "M": lambda m: m.push(m.unsigned(2)),
+    "M": lambda m: number(m, 2, 1 << 8),
     "N": lambda m: m.push(None),
     "P": lambda m: refuse(m, "a persistent object"),
     "Q": persistent,
@@ -172,7 +189,7 @@ _ACTIONS: dict[str, Step] = {
     "T": lambda m: counted_text(m, m.signed()),
     "U": lambda m: counted_text(m, m.byte()),
     "V": raw_unicode,
-    "X": lambda m: m.push(m.text(m.unsigned(4))),
+    "X": lambda m: m.push(m.text(sized(m, 4, 256 if m.version > 3 else 0))),
     "a": lambda m: extend(m, [m.pop()]),
     "b": lambda m: build(m),
     "c": lambda m: m.push(m.mention(m.line(), m.line())),
@@ -182,13 +199,13 @@ _ACTIONS: dict[str, Step] = {
     "g": lambda m: m.recall(index(m)),
     "h": lambda m: m.recall(m.byte()),
     "i": instance,
-    "j": lambda m: m.recall(m.unsigned(4)),
+    "j": lambda m: m.recall(sized(m, 4, 256)),
     "l": lambda m: collect(m, list),
     "]": lambda m: empty(m, []),
     "o": named_object,
     "p": lambda m: m.remember(index(m)),
     "q": lambda m: m.remember(m.byte()),
-    "r": lambda m: m.remember(m.unsigned(4)),
+    "r": lambda m: m.remember(sized(m, 4, 256)),
     "s": set_item,
     "t": lambda m: collect(m, tuple),
     ")": lambda m: m.push(()),
@@ -205,12 +222,12 @@ _ACTIONS: dict[str, Step] = {
     "\x88": lambda m: m.push(True),
     "\x89": lambda m: m.push(False),
     "\x8a": lambda m: long(m, m.byte()),
-    "\x8b": lambda m: long(m, m.signed()),
-    "B": lambda m: blob(m, m.unsigned(4)),
+    "\x8b": lambda m: long(m, sized(m, 4, 256)),
+    "B": lambda m: blob(m, sized(m, 4, 256)),
     "C": lambda m: blob(m, m.byte()),
     "\x8c": lambda m: m.push(m.text(m.byte())),
-    "\x8d": lambda m: m.push(m.text(m.unsigned(8))),
-    "\x8e": lambda m: blob(m, m.unsigned(8)),
+    "\x8d": lambda m: m.push(m.text(sized(m, 8, 1 << 32))),
+    "\x8e": lambda m: blob(m, sized(m, 8, 1 << 32)),
     "\x8f": lambda m: empty(m, set()),
     "\x90": lambda m: add(m, m.pop_mark()),
     "\x91": frozen_set,

@@ -59,7 +59,7 @@ def parse(content: Content, limits: Limits) -> Unpickled:
 
 
 def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
-    says = "which no pickler writes there and which change nothing when the file is loaded"
+    says = "which change nothing when the file is loaded"
     for at, n, what in unpickled.oddities:
         yield Leftover(kind="unexplained", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
     if n := size - unpickled.end:

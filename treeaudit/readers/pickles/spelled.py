@@ -29,6 +29,8 @@ def long(m: Machine, n: int) -> None:
     needed = (value if value >= 0 else ~value).bit_length() // 8 + 1 if value else 0
     if n > needed:
         m.note(n - needed, "bytes of a whole number that do not count")
+    elif n < 5 and m.version > 2 and -(1 << 31) <= value < 1 << 31:
+        m.note(n, "a number in a longer instruction than it needs")
     m.push(value)
 
 

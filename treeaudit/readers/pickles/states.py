@@ -51,6 +51,11 @@ _SHARED = frozenset({"subimport", "getLogger"})
 _MAPPINGS = frozenset(
     "OrderedDict defaultdict Counter ChainMap UserDict Bunch DeprecationDict dict".split()
 )
+# Classes written in C, and others with a state of their own; slots are a pair of dictionaries.
+_OWN_STATE = re.compile(
+    r"__pyx_unpickle_\w+|newObj|__(bit_generator|randomstate)_ctor|_mareconstruct|c?KDTree|partial"
+    r"|Random|(Single)?BlockManager|BinaryTree"
+)
 _TEMPLATE = "_parse_arg_template"
 # What scipy runs (exec) when it restores a distribution: names of parameters, no other text.
 _RUN_BY_SCIPY = re.compile(
@@ -125,7 +130,7 @@ def _check_names(cls: Global, state: dict[object, object], at: int) -> None:
 def _is_written(cls: Global, state: object) -> bool:
     """Tell whether a pickler writes such a state for the class.
 
-    Other than a dictionary, whatever yields pairs can fill one: a set, an array, a table.
+    Other than a dictionary, whatever yields pairs can fill one: a list, a set, an array, a table.
     Their keys cannot be told here.
     """
     if isinstance(state, dict | None):
@@ -139,14 +144,11 @@ def _is_written(cls: Global, state: object) -> bool:
         return cls.module.startswith("pandas.") and "Manager" in state.kind
     if isinstance(state, list):
         # Our own frozen classes are written as the list of their fields.
-        own = cls.module.startswith("treeaudit.model.")
-        return own or all(isinstance(part, tuple | list) for part in state)
-    # What a distribution of scipy is given, it runs.
-    return (
-        isinstance(state, tuple)
-        and not cls.module.startswith("scipy.stats")
-        and not any(isinstance(part, set | frozenset) for part in state)
-    )
+        return cls.module.startswith("treeaudit.model.")
+    if not isinstance(state, tuple):
+        return False
+    slots = len(state) == 2 and all(isinstance(part, dict | None) for part in state)
+    return slots or _OWN_STATE.fullmatch(cls.name) is not None
 
 
 def _computed(cls: Global, at: int) -> UnsafeModelError:

@@ -4,9 +4,9 @@ The schema becomes the same inert records as a pickle, so that all that reads a
 scikit-learn model from a pickle reads it from here too.
 """
 
-import re
-from collections.abc import Iterator
+import json
 from dataclasses import dataclass, replace
+from functools import partial
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.model.forest import Forest
@@ -14,6 +14,7 @@ from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.leftovers.skops_parts import beside_schema
 from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.pickles.inert import Global
@@ -26,15 +27,6 @@ from treeaudit.readers.unpack import Content
 __all__ = ["matches", "parse", "read"]
 
 _SCHEMA = "schema.json"
-# What a node of the schema may be made of, whatever it stands for.
-_NODE = frozenset(
-    (
-        "__class__ __module__ __loader__ __id__ __reduce__ content protocol _skops_version "
-        "is_json type file key_types shape bit_generator default_factory attrs func args obj "
-        "data mask namespace kwds start stop step"
-    ).split()
-)
-_VERSION = re.compile(r"[\w.+-]{0,40}")
 # Bytes of Python objects per character that begins one, measured on CPython 3.11 to 3.14.
 _COSTS = (232, 88, 64)
 
@@ -121,18 +113,23 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     read = dict.fromkeys((_SCHEMA, *_files(schema)))
     archive.open(read)
     left = limits.within(packed, archive.n_unpacked)
+    graph = Graph(archive, left)
+    members = {name: partial(archive.read, name) for name in read}
     try:
-        root = Graph(archive, left).build(schema)
+        root = graph.build(schema)
+        odd = [*beside_schema(schema, dictionaries(schema), graph.twice, members)]
+        blanks = len(json.dumps(schema, indent=2)) - len(archive.read(_SCHEMA))
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None
     version = schema.get("_skops_version")
+    spare = (*archive.spare(), *odd, ("the blanks of the schema", bytes(abs(blanks))))
     return Parsed(
         root=root,
         mentioned=mentioned,
         n_bytes=archive.n_bytes,
         version=version,
         unread=tuple(name for name in archive.names if name not in read),
-        spare=tuple(one for one in (*archive.spare(), *_unknown(schema)) if one[1]),
+        spare=tuple(one for one in spare if one[1]),
     )
 
 
@@ -158,24 +155,6 @@ def _files(schema: object) -> list[str]:
             )
         names.append(name)
     return names
-
-
-_TEXTS = frozenset({"module_path", "function", "func"})
-
-
-def _unknown(schema: dict[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield the entries of the schema that skops does not write."""
-    for node in dictionaries(schema):
-        if isinstance(node.get("__loader__"), str):
-            for name in node.keys() - _NODE:
-                yield "an entry of the schema", [name, node[name]]
-        else:
-            for name, part in node.items():
-                if isinstance(part, str) and name not in _TEXTS:
-                    yield "an entry of the schema", [name, part]
-    for name in ("protocol", "_skops_version"):
-        if not _VERSION.fullmatch(str(schema.get(name, ""))):
-            yield f"the {name} of the schema", schema[name]
 
 
 def _is_plain(name: str) -> bool:

@@ -49,6 +49,9 @@ class Graph:
         too_much = "the skops schema describes more than its size allows"
         self.spend = Allowance(limits.objects(0), too_much).take
         self._depth = 0
+        self._nodes: dict[int, Node] = {}
+        # Nodes that nobody looks at, and the one that stands for them.
+        self.twice: list[tuple[Node, Node]] = []
 
     def build(self, node: object) -> object:
         """Return what a node stands for.
@@ -67,6 +70,8 @@ class Graph:
             # skops too looks at the identity before it looks at the content.
             if self._memo[key] is _PENDING:
                 raise ReadError("a node of the skops schema contains itself")
+            if node is not self._nodes[key]:
+                self.twice.append((node, self._nodes[key]))
             return self._memo[key]
         loader = node.get("__loader__")
         if not isinstance(loader, str):
@@ -89,6 +94,7 @@ class Graph:
         key = node.get("__id__")
         if isinstance(key, int) and key:
             self._memo[key] = made
+            self._nodes[key] = node
 
     def several(self, nodes: object) -> list[object]:
         """Return what the nodes of a list stand for."""
@@ -238,12 +244,22 @@ def _partial(graph: Graph, node: Node) -> object:
     made = Inert(_class(node), (graph.build(content.get("func")),))
     made.args += _arguments(graph, content.get("args"))
     beside = graph.parts({name: content.get(name) for name in ("kwds", "namespace")})
-    check_state(
-        made.cls,
-        beside["namespace"] if isinstance(beside, dict) and "namespace" in beside else None,
-        0,
-    )
+    stated = beside if isinstance(beside, dict) else {}
+    namespace = stated.get("namespace")
+    check_state(made.cls, namespace, 0)
+    # As in a pickle.
+    made.state = (*made.args[:1], made.args[1:], stated.get("kwds"), namespace)
+    made.args = made.args[:1]
     return made
+
+
+def _slice(graph: Graph, node: Node) -> object:
+    content = _content(node)
+    parts = tuple(content.get(name) for name in ("start", "stop", "step"))
+    # Numbers of columns, or the names of the first and the last.
+    if not all(isinstance(part, int | str | None) for part in parts):
+        raise ReadError("a slice of the skops schema is damaged")
+    return Inert(_class(node), parts)
 
 
 def _called(graph: Graph, node: Node) -> object:
@@ -314,6 +330,7 @@ _MAKERS: Mapping[str, Callable[[Graph, Node], object]] = {
     "FunctionNode": _named,
     "MethodNode": _method,
     "PartialNode": _partial,
+    "SliceNode": _slice,
     "ConstructorFromReduceNode": _called,
     "CachedNode": _unknown,
     "BytesNode": _bytes,

@@ -1,0 +1,87 @@
+"""TA108 end to end: who is named, what is said of it, and what is never clear."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from treeaudit.attacks.reconstruction.details import ReconstructionDetails
+
+POLICY = ta.Policy(name="test", values={"max-certified-people": 0})
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    job = rng.integers(0, 4, 300)
+    frame = pd.DataFrame({f"job_{name}": (job == i) * 1 for i, name in enumerate("abcd")})
+    for column in ("old", "ill", "rich", "tall"):
+        frame[column] = rng.integers(0, 2, 300)
+    frame["answer"] = (rng.random(300) < 0.2 + 0.5 * frame["ill"]) * 1
+    return frame
+
+
+def forest_of(table: pd.DataFrame, n_trees: int = 30, **options) -> RandomForestClassifier:
+    chosen = {"bootstrap": False, "min_samples_leaf": 5, "random_state": 0} | options
+    return RandomForestClassifier(n_trees, **chosen).fit(
+        table.drop(columns="answer"), table["answer"]
+    )
+
+
+def skipped(report: ta.Report) -> str:
+    """Return why the attack was skipped."""
+    return next(one.reason for one in report.results if one.id == "TA108")
+
+
+def test_a_forest_of_large_leaves_gives_its_table_away(table) -> None:
+    report = ta.scan(forest_of(table), train=table, target="answer", policy=POLICY)
+    found = report["TA108"]
+    details = found.details
+    assert isinstance(details, ReconstructionDetails)
+    assert details.exact == 1.0
+    assert details.checked.wrong == 0
+    assert details.checked.cells > 0
+    assert "one of the 4 columns job" in " ".join(details.assumptions)
+    assert [at.trees for at in details.curve] == [1, 2, 5, 10, 20, 30]
+    assert report.verdict == "fail"
+    # Five people in words, each of them in the table.
+    for one in found.evidence:
+        said = dict(part.split(" = ") for part in one.rule.split(" · "))
+        label = int(one.says.split(" = ")[1])
+        job = said.pop("job")
+        same = (table["answer"] == label) & (table[f"job_{job}"] == 1)
+        for name, value in said.items():
+            same &= table[name] == int(value)
+        assert same.sum() == one.people
+
+
+def test_a_single_tree_has_nothing_to_be_put_together(table) -> None:
+    tree = DecisionTreeClassifier(max_depth=2).fit(table.drop(columns="answer"), table["answer"])
+    report = ta.scan(tree, policy=POLICY)
+    assert skipped(report).startswith("not applicable: a single tree")
+    assert report.verdict == "pass"
+
+
+@pytest.mark.parametrize("options", [{"bootstrap": True}, {"class_weight": "balanced"}])
+def test_what_is_no_equation_is_not_clear(table, options) -> None:
+    report = ta.scan(forest_of(table, **options), policy=POLICY)
+    assert skipped(report).startswith("the people were not reconstructed")
+    assert report.verdict == "review"
+
+
+def test_no_time_is_no_pass(table) -> None:
+    report = ta.scan(forest_of(table), policy=POLICY, seconds=0)
+    assert skipped(report) == (
+        "nobody is certain so far, but the search ended after 0 seconds: more with --seconds"
+    )
+    assert report.verdict == "review"
+
+
+def test_trees_that_contradict_each_other_are_not_clear(table) -> None:
+    one, other = (ta.load(forest_of(half, 1)) for half in (table[:150], table[150:]))
+    both = ta.Forest(trees=(*one.trees, *other.trees), schema=one.schema)
+    report = ta.scan(both, policy=POLICY)
+    assert "the trees were not trained on the same people" in skipped(report)
+    assert report.verdict == "review"

@@ -1,0 +1,122 @@
+"""What a skops file could hold beside its object, in its schema and in its archive."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+
+io = pytest.importorskip("skops.io")
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(2_000, 4))
+ROWS = X[:200].ravel().tolist()
+NOTE = " ".join(f"{value:.2f}" for value in ROWS)
+
+
+def _state(schema):
+    return schema["content"]["content"]
+
+
+def _again(schema):
+    """Give one value the identity of another: skops takes the first, and never looks at it."""
+    state = _state(schema)
+    first, other = (state[name] for name in ("max_depth", "max_features"))
+    assert first["__id__"] == other["__id__"]
+    other["content"] = json.dumps(NOTE)
+
+
+def _numbers(schema):
+    _state(schema)["tree_"]["content"]["rows"] = ROWS
+
+
+def _truth(schema):
+    _state(schema)["max_depth"]["is_json"] = NOTE
+
+
+def _field(schema):
+    _state(schema)["max_depth"]["data"] = NOTE
+
+
+def _identity(schema):
+    _state(schema)["splitter"]["__id__"] = int.from_bytes(X[:9].tobytes(), "little")
+
+
+def _kind(schema):
+    _state(schema)["classes_"]["type"] += NOTE
+
+
+def _nested(schema):
+    _state(schema)["max_depth"]["protocol"] = 33
+
+
+def _spelled(schema):
+    _state(schema)["min_samples_leaf"]["content"] = "200" + " \t" * 50
+
+
+SCHEMA = [_again, _numbers, _truth, _field, _identity, _kind, _nested, _spelled]
+HEADERS = {
+    "attributes": {"external_attr": 0x33540000},
+    "inside": {"internal_attr": 0x3354},
+    "version": {"create_version": 33},
+    "system": {"create_system": 7},
+    "time": {"date_time": (2033, 5, 4, 1, 2, 4)},
+}
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory):
+    path = tmp_path_factory.mktemp("skops") / "m.skops"
+    small = {"max_leaf_nodes": 6, "min_samples_leaf": 200}
+    io.dump(DecisionTreeClassifier(**small).fit(X, X[:, 0] > 0), path)
+    with zipfile.ZipFile(path) as archive:
+        return [(entry, archive.read(entry)) for entry in archive.infolist()]
+
+
+def _unexplained(path, members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry, data in members:
+            archive.writestr(entry, data)
+    try:
+        found = ta.load(path).leftovers.found
+    except ta.ReadError:
+        return 1
+    return sum(one.n for one in found if one.kind == "unexplained")
+
+
+@pytest.mark.parametrize("plant", SCHEMA, ids=lambda plant: plant.__name__)
+def test_the_schema(plant, members, tmp_path) -> None:
+    assert _unexplained(tmp_path / "m.skops", members) == 0
+    (entry, text) = members[-1]
+    schema = json.loads(text)
+    plant(schema)
+    changed = json.dumps(schema, indent=2).encode()
+    assert _unexplained(tmp_path / "m.skops", [*members[:-1], (entry, changed)]) > 0
+
+
+def test_blanks_of_the_schema(members, tmp_path) -> None:
+    (entry, text) = members[-1]
+    changed = text.replace(b": ", b":  ")
+    assert _unexplained(tmp_path / "m.skops", [*members[:-1], (entry, changed)]) > 0
+
+
+def test_names_of_members(members, tmp_path) -> None:
+    old = members[0][0].filename
+    new = "Ann 33 ill.npy"
+    first = zipfile.ZipInfo(new, members[0][0].date_time)
+    (entry, text) = members[-1]
+    changed = text.replace(old.encode(), new.encode())
+    kept = [(first, members[0][1]), *members[1:-1], (entry, changed)]
+    assert _unexplained(tmp_path / "m.skops", kept) > 0
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_the_headers_of_members(name, members, tmp_path) -> None:
+    entry = zipfile.ZipInfo(members[0][0].filename, members[0][0].date_time)
+    entry.external_attr = members[0][0].external_attr
+    for field, value in HEADERS[name].items():
+        setattr(entry, field, value)
+    assert _unexplained(tmp_path / "m.skops", [(entry, members[0][1]), *members[1:]]) > 0

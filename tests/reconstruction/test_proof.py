@@ -1,0 +1,151 @@
+"""Proofs: accepted as they are, refused when anything in them is changed."""
+
+import ast
+import copy
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import treeaudit as ta
+from tests.cli.run import run
+from tests.reconstruction.tables import trained
+from tests.strategies import examples
+from treeaudit.errors import DataError
+from treeaudit.reconstruction import checker
+from treeaudit.reconstruction.answer import reconstruct
+from treeaudit.reconstruction.checker import check_proof
+from treeaudit.reconstruction.proof import proof_of
+
+
+def sealed(proof: dict) -> dict:
+    """Return a proof with the hash of what it holds."""
+    content = {name: part for name, part in proof.items() if name != "sha256"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return content | {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def changed(proof: dict, rng: np.random.Generator) -> dict | None:
+    """Return a proof with one thing changed so that it says more than it did, or something else."""
+    other = copy.deepcopy(proof)
+    people, steps = other["people"], other["steps"]
+    kind = int(rng.integers(6))
+    if kind == 0 and people:
+        people[int(rng.integers(len(people)))]["people"][0] += 1
+        other["certified"] += 1
+    elif kind == 1 and people:
+        people.append(people[int(rng.integers(len(people)))])
+        other["certified"] += people[-1]["people"][0]
+    elif kind == 2 and people:
+        one = people[int(rng.integers(len(people)))]
+        one["people"][1] -= 1
+    elif kind == 3 and steps:
+        step = steps[int(rng.integers(len(steps)))]
+        side = "low" if "low" in step else "high"
+        step[side] += 1 if side == "low" else -1
+    elif kind == 4 and people:
+        other["certified"] += 1
+    elif kind == 5 and other["domain"]:
+        values = other["domain"][0].get("values")
+        if not values:
+            return None
+        values.pop()
+    else:
+        return None
+    return other
+
+
+def check(seed: int) -> None:
+    forest, _, _ = trained(seed, most_people=25)
+    answer = reconstruct(forest)
+    proof = json.loads(json.dumps(proof_of(forest, answer)))
+    assert check_proof(proof, forest) == answer.certified
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        other = changed(proof, rng)
+        if other is not None:
+            for one in (other, sealed(other)):
+                with pytest.raises(DataError):
+                    check_proof(one, forest)
+
+
+@given(st.integers(0, 2**32 - 1))
+@examples(20)
+def test_every_proof_is_accepted_and_every_other_refused(seed) -> None:
+    check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(10_000, 11_000, 250))
+def test_a_thousand_proofs(first) -> None:
+    for seed in range(first, first + 250):
+        check(seed)
+
+
+def test_the_checker_shares_no_code_with_what_it_checks() -> None:
+    tree = ast.parse(Path(checker.__file__).read_text(encoding="utf-8"))
+    ours = {one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
+    assert {name for name in ours if name.startswith("treeaudit")} == {
+        "treeaudit.errors",
+        "treeaudit.model.forest",
+        "treeaudit.model.tree",
+    }
+
+
+@pytest.mark.parametrize("proof", [[], {}, {"treeaudit_proof": 1}, {"sha256": None}])
+def test_what_is_no_proof_is_refused(figure_3, proof) -> None:
+    with pytest.raises(DataError, match=r"no proof|does not hold"):
+        check_proof(proof, figure_3)
+
+
+@pytest.fixture
+def forest_file(tmp_path):
+    """A forest on three columns of 0 and 1, and its table."""
+    import pickle
+
+    from sklearn.ensemble import RandomForestClassifier
+
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (60, 4)), columns=["old", "ill", "rich", "tall"])
+    answer = np.where(table["old"] ^ table["ill"] & table["rich"], "yes", "no")
+    forest = RandomForestClassifier(20, bootstrap=False, min_samples_leaf=2, random_state=0)
+    path = tmp_path / "forest.pkl"
+    path.write_bytes(pickle.dumps(forest.fit(table, answer)))
+    return path, table.assign(label=answer)
+
+
+def test_people_and_proof_from_the_command_line(forest_file, tmp_path) -> None:
+    path, table = forest_file
+    people, proof = tmp_path / "people.csv", tmp_path / "proof.json"
+    done = run("reconstruct", path, "--people", "-o", people, "-o", proof)
+    assert done.returncode == 0, done.stderr
+    assert "60 of 60 people are certain, 60 with every value" in " ".join(done.stdout.split())
+    written = pd.read_csv(people)
+    assert set(written["certain"]) == {"certain"}
+    assert set(written["multiplicity"]) == {1}
+    rows = [Counter(map(tuple, one[list(table)].values.tolist())) for one in (written, table)]
+    assert rows[0] == rows[1]
+    held = run("verify", proof, path)
+    assert held.returncode == 0
+    assert held.stdout.startswith("HOLDS  60 people for certain")
+    content = json.loads(proof.read_text())
+    content["people"][0]["people"] = [0, 0]
+    proof.write_text(json.dumps(sealed(content)))
+    refused = run("verify", proof, path)
+    assert refused.returncode == 1
+    assert refused.stdout.startswith("REFUSED  the proof does not hold")
+
+
+def test_a_model_of_draws_is_refused_in_one_sentence(forest_file, tmp_path) -> None:
+    weighted = ta.load(forest_file[0])
+    one = ta.save(ta.Forest(trees=tuple(weighted.trees), schema=weighted.schema,
+                            records_are="bootstrap"), tmp_path / "draws.json")  # fmt: skip
+    done = run("reconstruct", one, "--people")
+    assert done.returncode == 2
+    assert "draws of the people" in done.stderr

@@ -1,0 +1,78 @@
+"""A fit that has asked something ends: whether it does must not depend on the data."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.trainers.test_transcripts import BUDGETS, CONFIGURATIONS
+from treeaudit.dp import Budget
+from treeaudit.errors import DataError, PrivacyError
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.trainers import ALGORITHMS, PrivateTreeClassifier
+
+SCHEMA = Schema(
+    features=(
+        *(Feature(name=f"a{i}", low=0, high=10) for i in range(4)),
+        Feature(name="b", low=0, high=3),
+    ),
+    classes=(0, 1),
+)
+ALONE = (np.zeros((1, 5)), [0])
+TWO = (np.array([[0.0] * 5, [10.0, 0, 0, 0, 0]]), [0, 1])
+MANY = (np.tile(TWO[0], (30, 1)), TWO[1] * 30)
+
+
+def fits(trainer, options, epsilon, n=1, **parameters) -> None:
+    """Fit on data that differ in one person; whatever goes wrong is raised."""
+    names = trainer().get_params()
+    few = {"n_estimators": 2, "max_depth": 2, "min_records": 0}
+    own = {k: v for k, v in few.items() if k in names} | options | parameters
+    for _ in range(n):
+        for X, y in (ALONE, TWO, MANY):
+            model = trainer(schema=SCHEMA, epsilon=epsilon, **own)
+            person = None if own.get("rows_per_person") is None else np.arange(len(y))
+            ledger = model.fit(X, y, person=person).privacy_
+            assert ledger.used <= ledger.epsilon <= Fraction(epsilon).limit_denominator(10**9) * 2
+            assert math.isclose(float(ledger.epsilon), epsilon, rel_tol=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", BUDGETS, ids=lambda e: f"{float(e):.7g}")
+@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+def test_no_fit_fails_at_any_budget(trainer, epsilon) -> None:
+    fits(trainer, {}, epsilon)
+    fits(trainer, {}, epsilon, neighbours="replace-one", rows_per_person=7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [*BUDGETS, 1e4, 1e9, 10**-0.5, 2**0.5, 1 / 6, 1 / 7, 0.7333])
+@pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
+def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon) -> None:
+    fits(trainer, options, epsilon, 4)
+    if "max_depth" in trainer().get_params():
+        fits(trainer, options, epsilon, 2, max_depth=9)
+    fits(trainer, options, epsilon, 2, neighbours="replace-one", rows_per_person=1000)
+
+
+@pytest.mark.parametrize("leaf_share", [0.001, 0.98, 0.999])
+def test_any_share_of_the_leaves_adds_up(leaf_share) -> None:
+    ledger = PrivateTreeClassifier(schema=SCHEMA, leaf_share=leaf_share).fit(*MANY).privacy_
+    assert ledger.epsilon == 1
+    assert all(query.epsilon >= 0 for query in ledger.queries)
+
+
+@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+def test_what_cannot_be_asked_is_refused_before_it_is_paid_for(trainer) -> None:
+    budget = Budget(1)
+    few = {"rows_per_person": 10**6, "neighbours": "replace-one", "budget": budget}
+    model = trainer(schema=SCHEMA, epsilon=1e-11, **few)
+    with pytest.raises(PrivacyError, match="too small"):
+        model.fit(*TWO, person=[1, 2])
+    if "max_records" in trainer().get_params():
+        gain = {"criterion": "information-gain", "budget": budget, "schema": SCHEMA}
+        with pytest.raises(DataError, match="more records than"):
+            trainer(**gain, max_records=1).fit(*TWO)
+        with pytest.raises(PrivacyError, match="not exact enough"):
+            trainer(**gain, max_records=2**31).fit(*TWO)
+    assert budget.spent == 0

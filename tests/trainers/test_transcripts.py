@@ -1,0 +1,159 @@
+"""What the answers of a whole fit give away of one record, and of one person with all rows."""
+
+import math
+import zlib
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.dp.exact import SLACK
+from tests.trainers.transcripts import fitted_alike
+from treeaudit.dp.curator import Curator
+from treeaudit.dp.rational import rational
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.trainers import ALGORITHMS, DiffPID3Classifier, DPDFClassifier, PrivateTreeClassifier
+
+BUDGETS = (
+    *(1 / 3, 1 / 9, 2 / 3, math.pi, math.log(2), 0.1, 1.0, Fraction(1, 7), 20.0),
+    *(1e-6, 1e-3, 100.0, *np.logspace(-2, 1, 7).tolist()),
+)
+SIZES = (0, 0, 1, 2, 3, 5, 10, 40)
+BOUND = 64
+"""Public, for information gain: more than all rows."""
+
+CRITERIA: dict[Any, list[dict[str, Any]]] = {
+    PrivateTreeClassifier: [
+        {"criterion": "gini"},
+        {"criterion": "max"},
+        {"criterion": "information-gain", "max_records": BOUND},
+        {"leaf_share": 0.99},
+        # Private as well, if less accurate.
+        {"variant": "published"},
+    ],
+    DiffPID3Classifier: [
+        {"criterion": "gini"},
+        {"criterion": "information-gain", "max_records": BOUND},
+        {"criterion": "noisy-counts"},
+        {"numbers": "bins"},
+        {"variant": "published"},
+    ],
+    DPDFClassifier: [{"prune": False}],
+}
+CONFIGURATIONS = [
+    pytest.param(trainer, options, id=" ".join([trainer.algorithm, *map(str, options.values())]))
+    for trainer in ALGORITHMS
+    for options in ({}, *CRITERIA.get(trainer, []))
+]
+
+
+def schema_of(rng: np.random.Generator) -> Schema:
+    features = tuple(
+        Feature(name=f"f{i}", categories=tuple("abcde"[: rng.integers(2, 6)]))
+        if rng.random() < 0.5
+        else Feature(name=f"f{i}", low=0, high=8)
+        for i in range(rng.integers(1, 5))
+    )
+    return Schema(features=features, classes=tuple(range(rng.choice([2, 2, 3, 9]))))
+
+
+def rows_of(rng: np.random.Generator, schema: Schema, n: int, alike: bool) -> pd.DataFrame:
+    """Return rows with their label in the last column, a tenth of the values missing."""
+    columns: dict[str, Any] = {}
+    for f in schema.features:
+        drawn = rng.choice(f.categories, n) if f.categories else rng.integers(0, 9, n)
+        columns[f.name] = np.where(rng.random(n) < 0.1, None, drawn.astype(object))
+    frame = pd.DataFrame({**columns, "label": rng.integers(0, len(schema.classes), n)})
+    return frame.iloc[[0] * n].reset_index(drop=True) if alike and n else frame
+
+
+def fit_of(schema: Schema, parts: list[pd.DataFrame], persons: list[int] | None) -> dict[str, Any]:
+    """Return what ``fit`` takes; the first row has no known label and is dropped."""
+    nobody = rows_of(np.random.default_rng(0), schema, 1, alike=False).assign(label=-1)
+    frame = pd.concat([nobody, *parts], ignore_index=True)
+    numbers = {f.name: float for f in schema.features if f.categories is None}
+    X = frame[list(schema.names)].astype(numbers)
+    named = None if persons is None else np.array([-1, *persons])
+    return {"X": X, "y": frame["label"].to_numpy().astype(int), "person": named}
+
+
+def pairs(rng: np.random.Generator, schema: Schema, relation: str, most: int | None) -> Any:
+    """Return two data sets that differ in one record, or in one person with several rows."""
+    n = int(rng.choice(SIZES))
+    base = rows_of(rng, schema, n, alike=rng.random() < 0.3)
+    own = [1, 1] if most is None else rng.integers(1, 7, 2).tolist()
+    units = [rows_of(rng, schema, k, alike=rng.random() < 0.7) for k in own]
+    if relation == "replace-one" and rng.random() < 0.3:
+        # The same but for the class: both are in the same nodes.
+        units[1] = units[0].assign(label=(units[0]["label"] + 1) % len(schema.classes))
+    sides = [units[:1], units[1:]] if relation == "replace-one" else [[], units[:1]]
+    others = rng.integers(0, max(1, n // 2), n).tolist()
+    persons = [
+        None if most is None else [*others, *([1000] * sum(map(len, side)))] for side in sides
+    ]
+    return [fit_of(schema, [base, *side], who) for side, who in zip(sides, persons, strict=True)]
+
+
+def losses(
+    trainer: Any, options: dict[str, Any], relation: str, unit: str, seed: int
+) -> Iterator[Fraction]:
+    """Yield losses as shares of what the ledger says is used of the claim, without end."""
+    names = trainer().get_params()
+    sizes = {"max_depth": [1, 2, 3], "min_records": [0, 3], "n_estimators": [1, 2, 3]}
+    sizes |= {"n_bins": [2, 4]}
+    rng = np.random.default_rng(seed)
+    while True:
+        seed = int(rng.integers(1 << 60))
+        schema, epsilon = schema_of(rng), BUDGETS[int(rng.integers(len(BUDGETS)))]
+        most = int(rng.choice([1, 2, 3, 5])) if unit == "person" else None
+        drawn = {k: int(rng.choice(v)) for k, v in sizes.items() if k in names}
+        model = trainer(
+            **(drawn | options), epsilon=epsilon, schema=schema, neighbours=relation,
+            outside="clip", rows_per_person=most,
+        )  # fmt: skip
+        pair = pairs(rng, schema, relation, most)
+        for one, other in (pair, pair[::-1]):
+            found = abs(fitted_alike(model, one, other, seed, wild=bool(rng.integers(2))))
+            ledger = model.privacy_
+            assert ledger.used <= ledger.epsilon <= rational(epsilon)
+            assert ledger.rows_per_person == most
+            yield (found - SLACK) / ledger.used
+
+
+def worst(trainer: Any, options: dict[str, Any], relation: str, unit: str, n: int) -> float:
+    seed = zlib.crc32(f"{trainer.algorithm} {options} {relation} {unit} {n}".encode())
+    found = max(islice(losses(trainer, options, relation, unit, seed), n))
+    print(f"{trainer.algorithm} {options} {relation} {unit}: {float(found):.3f} of what is used")
+    assert found <= 1
+    return float(found)
+
+
+@pytest.mark.parametrize("unit", ["record", "person"])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
+def test_no_transcript_costs_more_than_the_claim(trainer, options, relation, unit) -> None:
+    assert worst(trainer, options, relation, unit, 12) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["record", "person"])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
+def test_no_transcript_costs_more_than_the_claim_of_many(trainer, options, relation, unit) -> None:
+    worst(trainer, options, relation, unit, 200)
+
+
+@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+def test_a_person_whose_rows_are_paid_for_once_is_seen_to_lose_more(monkeypatch, trainer) -> None:
+    original = Curator.__init__
+
+    def once(self, *, rows_per_person=None, **more):
+        original(self, **more)
+
+    monkeypatch.setattr(Curator, "__init__", once)
+    found = losses(trainer, {}, "add-remove", "person", seed=1)
+    assert any(loss > 1 for loss in islice(found, 1000))

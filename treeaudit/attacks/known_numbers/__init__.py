@@ -1,0 +1,1 @@
+"""TA109: whose number follows from the leaf."""

@@ -1,0 +1,212 @@
+"""Known numbers: leaves that tell the number of everybody in them (TA109).
+
+Where a model predicts a number, people need not be equal to be disclosed: it is enough
+that their numbers are close. A leaf of ``n`` people keeps their mean ``m`` and often their
+standard deviation ``s``. One person has ``m``; two have ``m - s`` and ``m + s``; of ``n``
+each is off by at most ``s * sqrt(n - 1)``, and whoever guesses ``m`` of everybody is off by
+``s`` as a root of the mean square.
+
+References
+----------
+Samuelson (1968), How deviant can you be? Li, Tao and Xiao (2008), Preservation of proximity
+privacy in publishing numerical sensitive data.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from treeaudit.arrays import Float
+from treeaudit.attacks.case import (
+    Case,
+    Need,
+    evidence,
+    looked_at,
+    severity_of_share,
+    smallest,
+    unseen_trees,
+)
+from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
+from treeaudit.attacks.known_numbers.view import view
+from treeaudit.attacks.needs import PEOPLE
+from treeaudit.attacks.once import in_any_tree, share_at_most, share_told
+from treeaudit.findings.checks import Rule
+from treeaudit.findings.details import Details
+from treeaudit.findings.findings import About, Finding, Skipped, Words
+from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.report import Show
+from treeaudit.model.forest import Forest
+
+__all__ = ["KnownNumbers", "spreads"]
+
+_OF_DEVIATION = 0.01
+_EXACT = 1e-7
+"""Of the deviation of everybody: what rounding leaves of a spread of zero."""
+
+
+def _no_numbers(forest: Forest) -> str | None:
+    """Say why a model tells nobody's number; None where it may."""
+    if forest.schema.classes is not None:
+        return "not applicable: the model predicts a label, not a number"
+    if forest.answers in ("path", "leaf"):
+        return "not applicable: the trees were grown without numbers to predict"
+    return None
+
+
+_NUMBERS = Need(missing=lambda case: _no_numbers(case.forest))
+_CHECKS = (
+    Rule(
+        name="max-known-number-share",
+        title="People whose number is known within the tolerance",
+        bound="at most {:.1%}",
+        measure=share_at_most("known_share", "known_in_any_tree"),
+        told=share_told("known_share", "known_in_any_tree"),
+        share=True,
+        needless=_no_numbers,
+        step="make leaves larger (a higher min_samples_leaf) until the numbers in each differ",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNumbers:
+    """Count people whose number follows from their leaf within a tolerance."""
+
+    id: ClassVar[str] = "TA109"
+    title: ClassVar[str] = "Known numbers"
+    words: ClassVar[Words] = Words(
+        attacker="A leaf tells the mean of the numbers of its people, and often how much they "
+        "differ. Alone in a leaf, a person has exactly that number; where the numbers of a leaf "
+        "hardly differ, everybody in it has it nearly.",
+        assumes="the attacker has the file and knows the features on the path",
+        remedy="train with larger leaves (min_samples_leaf), and write the file anew without the "
+        "spread of its leaves (treeaudit release)",
+        limit="where the file keeps no spread, only people alone are told of unless the training "
+        "people are given; a number that anybody behind the rule has is a fact of the population",
+        reference="Samuelson (1968); Li, Tao and Xiao (2008), proximity privacy",
+    )
+    about: ClassVar[About] = "table"
+    checks: ClassVar[tuple[Rule, ...]] = _CHECKS
+    view: ClassVar[Show] = staticmethod(view)
+    needs: ClassVar[tuple[Need, ...]] = (_NUMBERS, PEOPLE)
+    details: ClassVar[type[Details]] = KnownNumbersDetails
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return whose number is known.
+
+        Skipped where nobody's is and not every tree tells how many people are in its leaves.
+        """
+        table, size = case.table, case.table.size
+        spread, whose, deviation = spreads(case)
+        tolerance = case.tolerance
+        if tolerance is None and deviation is not None:
+            tolerance = _OF_DEVIATION * deviation
+        # A spread that is not told is none: such comparisons are false.
+        exact = (size == 1) | (spread <= _EXACT * (deviation or 0.0))
+        known, certain = exact.copy(), exact.copy()
+        if tolerance is not None:
+            known |= spread <= tolerance
+            certain |= spread * np.sqrt(np.maximum(size - 1, 1)) <= tolerance
+        once = in_any_tree(case, np.where(known, size, 0))
+        mine, every = table.per_tree(np.where(known, size, 0)), table.per_tree(size)
+        share = Share.of(int(mine[0]), int(every[0])) if len(mine) == 1 else Share(
+            float((mine / np.maximum(every, 1)).max()))  # fmt: skip
+        severity, unseen = severity_of_share(share), unseen_trees(case)
+        if severity == "none" and unseen:
+            return Skipped(id=self.id, title=self.title, reason=unseen[0])
+        several = spread[(size > 1) & ~np.isnan(spread)]
+        details = KnownNumbersDetails(
+            tolerance=tolerance,
+            deviation=deviation,
+            spread_of=whose,
+            exact_people=_most(case, exact),
+            known_leaves=People.leaves(int(known.sum())),
+            known_people=once.worst,
+            certain_people=_most(case, certain),
+            known_share=share,
+            known_in_any_tree=once,
+            narrowest=float(several.min()) if len(several) else None,
+        )
+        what = "leaf sizes" if whose == "none" else "sizes and spreads of the leaves"
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=severity,
+            leaves=int(known.sum()),
+            people=once.worst,
+            summary=_summary(details, case.forest.n_trees > 1),
+            looked=looked_at(what, case),
+            unseen=unseen,
+            details=details,
+            evidence=evidence(case, smallest(-size, np.flatnonzero(known))),
+        )
+
+
+def _most(case: Case, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> People:
+    """Return the people of some leaves, of the tree that has the most."""
+    return People(int(case.table.per_tree(np.where(chosen, case.table.size, 0)).max()))
+
+
+def spreads(case: Case) -> tuple[Float, Literal["file", "people", "none"], float | None]:
+    """Return the standard deviation in each leaf, whose it is, and that of everybody.
+
+    Parameters
+    ----------
+    case
+        Of a model that predicts a number. Where its trees keep no spread, that of the
+        training people who end in a leaf is taken.
+
+    Returns
+    -------
+    tuple
+        One number per leaf, NaN where it is not told; where from; and the standard
+        deviation of everybody's numbers, None where nobody knows it.
+    """
+    table, train = case.table, case.train
+    found = np.full(len(table), np.nan)
+    roots: list[float] = []
+    for i, tree in enumerate(case.forest.trees):
+        rows = table.rows_of(i)
+        if tree.spread is not None:
+            found[rows] = tree.spread[table.leaf[rows]]
+            roots.append(float(tree.spread[0]))
+        elif train is not None and train.targets is not None:
+            found[rows] = _of_people(train.targets, train.node[:, i], tree.n_nodes)[
+                table.leaf[rows]
+            ]
+    if roots:
+        return found, "file", max(roots)
+    if train is not None and train.targets is not None:
+        return found, "people", float(train.targets.std())
+    return found, "none", None
+
+
+def _of_people(numbers: Float, node: np.ndarray[tuple[int], np.dtype[np.int32]], n: int) -> Float:
+    """Return the standard deviation of the numbers of whoever ends in each node."""
+    people = np.maximum(np.bincount(node, minlength=n), 1)
+    mean = np.bincount(node, numbers, n) / people
+    # About the mean, so that nothing is lost to the size of the numbers.
+    spread: Float = np.sqrt(np.bincount(node, (numbers - mean[node]) ** 2, n) / people)
+    return np.where(np.bincount(node, minlength=n) > 0, spread, np.nan)
+
+
+def _summary(details: KnownNumbersDetails, many: bool) -> str:
+    people, within = details.known_people, ""
+    if details.tolerance is not None:
+        within = f" within {details.tolerance:.4g}"
+    if not details.known_leaves:
+        if details.narrowest is None:
+            return "Nobody is alone in a leaf, and the file does not tell how numbers differ."
+        return f"No leaf tells the numbers of its people{within or ' exactly'}."
+    if many:
+        return (
+            f"In {details.known_leaves:,} leaves the numbers of all are known{within}; in the "
+            f"worst tree that is {details.known_share:.1%} of the people drawn for it. Different "
+            f"people in those of any tree: {details.known_in_any_tree.told}."
+        )
+    who = "person is" if people == 1 else "people is"
+    return (
+        f"The number of {people:,} {who} known{within} ({details.known_share:.1%}), of "
+        f"{details.exact_people:,} exactly."
+    )

@@ -1,0 +1,49 @@
+"""What TA109 measures."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from treeaudit.attacks.once import InAnyTree
+from treeaudit.findings.details import Details
+from treeaudit.findings.numbers import People, Share
+
+__all__ = ["KnownNumbersDetails"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNumbersDetails(Details):
+    """How narrow the leaves say the numbers of their people are.
+
+    Attributes
+    ----------
+    tolerance, deviation
+        How far a number may be off to be known, and the standard deviation of everybody's
+        numbers; None where it is not told and nothing was said: then only numbers that are
+        told exactly count.
+    spread_of
+        Where the spread inside a leaf is from: the ``file``, the training ``people``, or
+        ``none``, so that only sizes tell.
+    exact_people
+        Alone in a leaf, or with others of the same number; of the tree with the most.
+    known_leaves, known_people
+        Leaves whose numbers are off their mean by no more than the tolerance, as a root of
+        the mean square; over all trees, and of the tree with the most people in them.
+    certain_people
+        Of those, whom the mean, the spread and the size of the leaf bound within the
+        tolerance, every one; of the tree with the most.
+    known_share, known_in_any_tree
+        Of people, in the worst tree, and different people over all.
+    narrowest
+        The smallest spread of a leaf of two or more people; None where none is told.
+    """
+
+    tolerance: float | None
+    deviation: float | None
+    spread_of: Literal["file", "people", "none"]
+    exact_people: People
+    known_leaves: People
+    known_people: People
+    certain_people: People
+    known_share: Share
+    known_in_any_tree: InAnyTree
+    narrowest: float | None

@@ -1,0 +1,1 @@
+"""Certified reconstruction (TA108)."""

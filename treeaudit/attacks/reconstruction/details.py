@@ -1,0 +1,91 @@
+"""What TA108 measures."""
+
+from dataclasses import dataclass
+
+from treeaudit.findings.details import Details, only_if_given
+from treeaudit.findings.numbers import People, Share
+
+__all__ = ["AfterTrees", "Checked", "ReconstructionDetails"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AfterTrees(Details):
+    """What is certain after the first trees.
+
+    Attributes
+    ----------
+    trees
+        How many.
+    certified, exact
+        As in `ReconstructionDetails`.
+    """
+
+    trees: int
+    certified: Share
+    exact: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked(Details):
+    """The certificates, held against the training people.
+
+    Attributes
+    ----------
+    cells
+        Cells with somebody certain in them.
+    wrong
+        Those that hold fewer or more people than was certain.
+    """
+
+    cells: People
+    wrong: People
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconstructionDetails(Details):
+    """Whom the leaves of all trees give away for certain, from the file alone.
+
+    Attributes
+    ----------
+    given_away
+        People who are certain with every value that a tree asks about, or in a cell that
+        certainly holds fewer than ``k``.
+    certified
+        People of whom it is certain in which cell they are.
+    exact
+        Those of them whose every value that a tree asks about is certain.
+    k
+        The smallest acceptable group.
+    cells, open_cells
+        Cells that may hold somebody, label by label, and those in which it is open how many.
+    bits, bits_of_all
+        What is given away of the records, no fewer; and what there is to give away.
+    trees, of_trees
+        The first so many trees were used, of all.
+    seconds
+        The budget.
+    stopped
+        What ended the search before its end; not written where nothing did.
+    assumptions
+        What the file does not say and every certificate rests on.
+    curve
+        The same for the first trees.
+    checked
+        Not written without the training people.
+    """
+
+    given_away: People
+    certified: Share
+    exact: Share
+    k: int
+    cells: int
+    open_cells: int
+    bits: float
+    bits_of_all: float
+    trees: int
+    of_trees: int
+    seconds: float
+    stopped: str | None = only_if_given()
+    assumptions: tuple[str, ...]
+    curve: tuple[AfterTrees, ...]
+    checked: Checked | None = only_if_given()

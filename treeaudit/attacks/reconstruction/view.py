@@ -1,0 +1,84 @@
+"""What TA108 shows: people who are certain, over the number of trees."""
+
+from treeaudit.attacks.reconstruction.details import ReconstructionDetails
+from treeaudit.attacks.showing import rung_not_run
+from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.numbers import Count, People, Phrase, Share, say
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+from treeaudit.stats import fact
+
+__all__ = ["view"]
+
+_KNOWS = "nobody, and solves the equations of all leaves"
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return whom the leaves of all trees give away for certain."""
+    if isinstance(result, Skipped):
+        if result.reason.startswith("not applicable"):
+            return View()
+        return View(rungs=(rung_not_run(_KNOWS, result),))
+    details = details_of(result, ReconstructionDetails)
+    exact = People(details.exact.part or 0)
+    return View(
+        brief=say("{} certain with every value, {} certain in all", exact, details.certified),
+        figure=Figure(
+            number=exact, counts="certain to be in the training data, every value of them"
+        ),
+        headline=say("can write down {} of the training table, for certain", exact)
+        if exact
+        else None,
+        rungs=(
+            Rung(
+                knows=say(_KNOWS),
+                number=People(details.given_away),
+                follows=say(
+                    "certain with every value that is asked about, or in a group below {}",
+                    details.k,
+                ),
+                nobody="nobody is certain with every value, or in a small group",
+            ),
+        ),
+        facts=_facts(details),
+        plots=(_curve(details),),
+    )
+
+
+def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
+    still = "all settled" if details.open_cells == 0 else f"{details.open_cells:,} still open"
+    facts = [
+        ("Cells", say("{} that may hold somebody, {}", Count(details.cells), still)),
+        (
+            "Bits of the records",
+            say(
+                "{} of {} given away, no fewer",
+                f"{details.bits:,.0f}",
+                f"{details.bits_of_all:,.0f}",
+            ),
+        ),
+        ("Assumed", say("{}", "; ".join(details.assumptions))),
+    ]
+    if details.stopped is not None:
+        trees = f"{details.trees:,} of {details.of_trees:,} trees"
+        facts.append(("Not finished", say("ended after {}, {} used", details.stopped, trees)))
+    if details.checked is not None:
+        text = "every certificate was held against the training people: {} right, {} wrong"
+        right = People(details.checked.cells - details.checked.wrong, "cell", "cells")
+        facts.append(("Checked", say(text, right, details.checked.wrong)))
+    return tuple(facts)
+
+
+def _curve(details: ReconstructionDetails) -> Plot:
+    return Plot(
+        title=say("People who are certain with every value"),
+        lines=tuple(
+            _bar(say("{}", Count(at.trees, "tree", "trees")), at.exact) for at in details.curve
+        ),
+        heads=("people",),
+    )
+
+
+def _bar(name: Phrase, share: Share) -> Line:
+    mark = Mark(kind="part", share=fact(share, share.whole or 0))
+    return Line(name=name, marks=(mark,), cells=(say("{}", share),), tells_of=share.part)

@@ -1,0 +1,56 @@
+"""Whether an epsilon bounds what a model gives away about anybody: one answer for all who ask."""
+
+from treeaudit.dp.ledger import Ledger
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+
+__all__ = ["NOT_ASKED", "bounded", "unbounded_because"]
+
+NOT_ASKED = "not asked: the trees stopped early"
+"""The row of a ledger for what a trainer may spend and, with these answers, did not."""
+
+_MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism"}
+
+
+def bounded(forest: Forest) -> bool:
+    """Tell whether the ledger of a model bounds what it gives away, as far as a file can tell."""
+    return unbounded_because(forest) is None
+
+
+def unbounded_because(forest: Forest) -> str | None:
+    """Return why no epsilon bounds what a model gives away; None where its ledger does.
+
+    It does where a variant with a proof was trained without a seed on a public schema, and a
+    whole ledger of known mechanisms names its unit and sums to the claim.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Schema
+    >>> from treeaudit.model.tree import Tree
+    >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
+    >>> unbounded_because(Forest(trees=(tree,), schema=Schema.numeric(1), counts_are="absent"))
+    'the model claims no differential privacy'
+    """
+    privacy = forest.privacy
+    if privacy is None:
+        return "the model claims no differential privacy"
+    if privacy.get("not_private") or privacy.get("reasons"):
+        return "the model says itself that it is not private"
+    if privacy.get("variant") != "sound":
+        return "the model was not trained by a variant with a proof (variant='sound')"
+    if "unit" not in privacy:
+        return "the ledger does not name its unit, a record or a person: train the model again"
+    try:
+        ledger = Ledger.from_plain(privacy)
+    except DataError as error:
+        return str(error)
+    asked = [q for q in ledger.queries if (q.name, q.mechanism) != (NOT_ASKED, "none")]
+    if any(query.mechanism not in _MECHANISMS for query in asked):
+        return "the ledger names a mechanism that is not known to protect anybody"
+    if not asked or any(q.asked < 1 or q.sensitivity <= 0 or q.epsilon < 0 for q in asked):
+        return "the ledger is not whole"
+    if float(ledger.epsilon) != privacy.get("epsilon") or ledger.epsilon > ledger.budget:
+        return "the rows of the ledger do not sum to what it claims, or to more than its budget"
+    if forest.counts_are not in ("noisy", "label-only"):
+        return "the counts of the model are not said to be noise"
+    return None

@@ -1,0 +1,194 @@
+"""What the trees of an XGBoost file hold beside questions and answers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.boosters.inner_numbers import Inner, strays
+from treeaudit.readers.boosters.xgboost_schema import Booster
+from treeaudit.readers.boosters.xgboost_tree import StoredTree
+from treeaudit.readers.leftovers.spelled_numbers import no_single
+from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
+from treeaudit.readers.limits import Most
+
+__all__ = ["OF_NODES", "OF_SETS", "are_numbers", "few_whole", "in_trees"]
+
+_NO_PARENT = (1 << 31) - 1
+# Arrays of a tree with an entry for each node, and those of its categories.
+OF_NODES = (
+    "default_left left_children loss_changes parents right_children split_conditions "
+    "split_indices split_type sum_hessian"
+).split()
+OF_SETS = "categories categories_nodes categories_segments categories_sizes".split()
+_WHOLE = frozenset(OF_NODES) - {"loss_changes", "split_conditions", "sum_hessian"}
+_READ = _WHOLE - {"parents"}
+_NODE_BYTES = 8 * len(OF_NODES)
+_NO_VALUE = np.float32(1e-45)
+_SAME, _SAME_COVER, _SLACK = 1e-5, 1e-6, 5e-6
+# The values of leaves are found anew when a tree is grown.
+_REFILLED = ("reg:absoluteerror", "reg:quantileerror")
+
+
+def are_numbers(part: object, n: int, most_bytes: int = 8) -> bool:
+    """Tell whether a list or array holds so many numbers, and nothing else."""
+    if isinstance(part, np.ndarray):
+        fits = part.dtype.kind in "iu" or part.dtype.itemsize <= most_bytes
+        return part.shape == (n,) and part.dtype.kind in "iuf" and fits
+    if not isinstance(part, list) or len(part) != n:
+        return False
+    kinds = set(map(type, part))
+    # Of two kinds of one number, which one it is would say something.
+    return len(kinds) <= 1 and kinds <= {int, float, bool}
+
+
+def few_whole(part: object, most: int) -> bool:
+    """Tell whether a list holds whole numbers, and not more of them than there is use for."""
+    if isinstance(part, np.ndarray):
+        return part.dtype.kind in "iu" and part.ndim == 1 and len(part) <= most
+    return isinstance(part, list) and len(part) <= most and set(map(type, part)) <= {int}
+
+
+def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
+    """Yield the arrays that do not fit their tree, and the entries that no prediction needs."""
+    loose = spare = 0
+    texts: list[list[float]] = []
+    for i, (raw, tree) in enumerate(zip(booster.trees, trees, strict=True)):
+        if not isinstance(raw, dict):
+            continue
+        where, n = f"trees[{i}]", len(raw["left_children"])
+        loose += tree.links.cut_off
+        n_leaves, width = len(tree.links.inner) + 1, booster.leaf_width
+        known: dict[str, Any] = {}
+        for name in (*OF_NODES, "base_weights", "leaf_weights"):
+            part = raw.get(name)
+            if part is None:
+                continue
+            fits: tuple[int, ...] = (n,)
+            if name == "base_weights":
+                fits = (n, n * width)
+            elif name == "leaf_weights":
+                fits = (0, n_leaves * width)
+            # The reader of the tree has looked at its own lists.
+            read = name in _READ and isinstance(part, list)
+            if not read and not any(are_numbers(part, size, 4) for size in fits):
+                yield not_explained(f"{where}.{name}", part)
+                continue
+            known[name] = part
+            if isinstance(part, list) and name not in _WHOLE:
+                texts.append(part)
+        wanted = {
+            "num_nodes": n,
+            "num_feature": booster.n_features,
+            "size_leaf_vector": width,
+            "num_deleted": tree.links.cut_off,
+        }
+        stated = raw.get("tree_param", {})
+        for name, part in stated.items() if isinstance(stated, dict) else [("", stated)]:
+            if name not in wanted or part not in (str(wanted[name]), "0", wanted[name]):
+                yield not_explained(f"{where}.tree_param.{name_in_path(name)}", part, name)
+        if raw.get("id", i) != i:
+            yield not_explained(f"{where}.id", raw["id"])
+        spare += _spare(known, tree)
+        if width > 1:
+            spare += _bad_leaves(raw, tree)
+        yield from _sets(raw, tree, where)
+    odd = no_single(np.fromiter(chain.from_iterable(texts), np.float64, sum(map(len, texts))))
+    for n, size, says in (
+        (loose, _NODE_BYTES, "nodes that were pruned are still stored, with thresholds and covers"),
+        (spare, 8, "numbers of leaves that only a question could need"),
+        (int(np.count_nonzero(odd)), 4, "numbers with more digits than 32 bits have"),
+        (
+            _strays(booster, trees),
+            4,
+            "covers, weights and gains that do not follow from the leaves",
+        ),
+    ):
+        if n:
+            yield Leftover(kind="unexplained", where="trees[*]", n=size * n, says=f"{n:,} {says}")
+
+
+def _bad_leaves(raw: Mapping[str, Any], tree: StoredTree) -> int:
+    """Count the conditions of leaves that hold vectors: XGBoost writes one number there."""
+    leaf = tree.links.order[tree.links.is_leaf]
+    stated = np.asarray(raw["split_conditions"], dtype=np.float32)[leaf]
+    return int(np.count_nonzero((stated != 0) & (stated != _NO_VALUE) & ~np.isnan(stated)))
+
+
+def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
+    """Count the numbers of inner nodes that are not what those of their leaves make them."""
+    if booster.leaf_width > 1:
+        return 0
+    told = [
+        (i, tree, gain)
+        for i, (raw, tree) in enumerate(zip(booster.trees, trees, strict=True))
+        if tree.cover is not None and tree.weight is not None and len(tree.links.inner)
+        and isinstance(raw, dict)
+        and isinstance(gain := raw.get("loss_changes"), list | np.ndarray)
+        and len(gain) == len(raw["left_children"])
+    ]  # fmt: skip
+    if not told:
+        return 0
+    sizes = [tree.links.n_nodes for _, tree, _ in told]
+    begin = np.repeat(np.cumsum([0, *sizes[:-1]]), [len(t.links.inner) for _, t, _ in told])
+    each = [tree.links for _, tree, _ in told]
+    node, left, right = (
+        np.concatenate([getattr(links, side) for links in each]) + begin
+        for side in ("inner", "left", "right")
+    )
+    cover = np.concatenate([tree.cover for _, tree, _ in told if tree.cover is not None])
+    weight = np.concatenate([tree.weight for _, tree, _ in told if tree.weight is not None])
+    value = np.concatenate([tree.value for _, tree, _ in told if tree.value is not None])
+    stored = [np.asarray(gain)[tree.links.order[tree.links.inner]] for _, tree, gain in told]
+    leaf = np.ones(len(weight), dtype=np.bool_)
+    leaf[node] = False
+    # Where a leaf keeps its weight as it was grown, its value is that times the rate.
+    scaled = leaf & (np.abs(weight - value) <= _SAME * np.abs(value))
+    if booster.loss.objective in _REFILLED:
+        scaled = leaf
+    inner = Inner(
+        node=node,
+        left=left,
+        right=right,
+        tree=np.repeat(np.arange(len(told)), [len(links.inner) for links in each]),
+        cover=cover,
+        weight=weight,
+        scaled=scaled,
+        told=np.ones(len(weight), dtype=np.bool_),
+        gain=np.concatenate(stored).astype(np.float64),
+        slack=_SLACK,
+    )
+    odd = np.abs(cover[left] + cover[right] - cover[node]) > _SAME_COVER * cover[node]
+    return sum(int(np.count_nonzero(some)) for some in (odd, *strays(inner)))
+
+
+def _spare(columns: Mapping[str, Any], tree: StoredTree) -> int:
+    """Count the entries of leaves that stand where only inner nodes need one."""
+    links, n = tree.links, tree.spare
+    at = links.order
+    if "loss_changes" in columns:
+        n += int(np.count_nonzero(np.asarray(columns["loss_changes"])[at[links.is_leaf]]))
+    if "parents" in columns:
+        told = np.asarray(columns["parents"])[at]
+        n += int(np.count_nonzero(told[1:] != at[links.parent[1:]]))
+        n += int(told[0]) not in (-1, _NO_PARENT)
+    return n
+
+
+def _sets(raw: Mapping[str, Any], tree: StoredTree, where: str) -> Iterator[Leftover]:
+    """Yield the lists of categories that are not those of the questions."""
+    parts = [raw.get(name) for name in OF_SETS]
+    if all(part is None or len(part) == 0 for part in parts):
+        return
+    if not all(few_whole(part, Most.codes) for part in parts):
+        yield not_explained(f"{where}.categories", parts)
+        return
+    codes, nodes, starts, sizes = (np.asarray(part, dtype=np.int64) for part in parts)
+    asked = np.sort(tree.links.order[sorted(tree.categories)])
+    in_turn = np.concatenate([[0], np.cumsum(sizes)])
+    needed = sum(map(len, tree.categories.values()))
+    fits = np.array_equal(np.sort(nodes), asked) and np.array_equal(starts, in_turn[:-1])
+    if not fits or not len(codes) == in_turn[-1] == needed:
+        yield not_explained(f"{where}.categories", parts)

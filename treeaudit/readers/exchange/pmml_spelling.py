@@ -1,0 +1,101 @@
+"""What the spelling of an XML file could hold: blanks, quotes and references beside its content.
+
+The events of a parser tell how long the shortest spelling is. A writer adds blanks by rule: a new
+line with an indent by depth before a tag, one blank before the end of an empty element.
+"""
+
+import re
+from mmap import mmap
+
+__all__ = ["Spelling"]
+
+_NAMED = (b"&amp;", b"&lt;", b"&gt;", b"&quot;", b"&apos;")
+_NUMBERED = re.compile(rb"&#(x[1-9A-Fa-f][0-9A-Fa-f]{0,5}|[1-9][0-9]{0,6});")
+# Of files that people have changed: how many bytes may follow no rule.
+_FREE = 80
+_HEADER = 120
+
+
+class Spelling:
+    """Counts, while the XML goes by, how long it would be at least, and the odd blanks."""
+
+    def __init__(self, data: bytes | mmap) -> None:
+        self._data = data
+        self._begin = -1
+        self._length = self._empty = self._depth = self._blanks = 0
+        self._blank = ""
+        self._unit: str | None = None
+        self._open = self.root_end = -1
+
+    def start(self, at: int, tag: str, given: dict[str, str]) -> None:
+        """See an element begin at a byte of the file."""
+        if self._begin < 0:
+            self._begin = at
+        self._settle(self._depth)
+        self._depth += 1
+        self._open = at
+        n = len(tag) + 2 + 4 * len(given)
+        for key, value in given.items():
+            n += len(key) + len(value)
+            if not value.isascii():
+                n += len(value.encode("utf-8", "surrogatepass")) - len(value)
+        self._length += n
+
+    def end(self, at: int, tag: str) -> None:
+        """See an element end."""
+        self._depth -= 1
+        # Nothing stands in it, and it has no tag for its end.
+        empty = self._open >= 0 and self._data[at - 2 : at] == b"/>"
+        if empty:
+            self._empty += 1
+            self._length += 1
+        else:
+            self._settle(self._depth)
+            self._length += len(tag) + 3
+        if not self._depth:
+            self.root_end = at + (0 if empty else len(tag) + 3)
+        self._open = -1
+
+    def text(self, text: str) -> None:
+        """See text between elements."""
+        self._open = -1
+        self._length += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        if text.isspace():
+            self._blank = self._blank + text
+        else:
+            self._blank = ""
+
+    def _settle(self, depth: int) -> None:
+        """Judge the blanks before a tag."""
+        text, self._blank = self._blank, ""
+        if not text:
+            return
+        if self._unit is None and depth == 1 and text[0] == "\n":
+            self._unit = text[1:]
+        if text != "\n" + (self._unit or "") * depth:
+            self._blanks += len(text)
+
+    def odd(self) -> int:
+        """Return how many bytes of a file in UTF-8 follow no rule, beyond a few."""
+        text, end = bytes(self._data), self.root_end
+        more = end - self._begin - self._length
+        more -= sum(text.count(one) * (len(one) - 1) for one in _NAMED)
+        more -= sum(map(_spared, _NUMBERED.findall(text)))
+        if (lines := text.count(b"\r\n")) == text.count(b"\n"):
+            more -= lines
+        if b" />" in text:
+            spaced = text.count(b" />")
+            more -= spaced
+            more += min(spaced, max(self._empty - spaced, 0))
+        more = max(more, 0)
+        quoted = text.count(b"='"), text.count(b'="')
+        around = max(self._begin - _HEADER, 0) + len(text) - end
+        n = more + self._blanks + min(quoted) + around
+        return n if n > _FREE else 0
+
+
+def _spared(reference: bytes) -> int:
+    """Return how much longer a reference to a character is, where it needs to be one."""
+    code = int(reference[1:], 16) if reference[:1] == b"x" else int(reference)
+    needed = not 32 <= code < 127 and code < 0x110000
+    return len(reference) + 3 - len(chr(code).encode("utf-8", "surrogatepass")) if needed else 0

@@ -1,0 +1,150 @@
+"""Class counts of the leaves of a first boosted tree, worked out from its numbers and proved.
+
+The first round starts from one number, so that all people of a leaf have the same
+derivatives. With ``n`` people of whom ``c`` are of the class, the share ``p`` to start from and
+``h`` the second derivative of one person, a leaf is the Newton step
+
+    value = start + rate * (c - n p) / (n h + penalty)
+
+which gives ``c`` back. Rounding in the library leaves it off a whole number by no more than a
+known part of the terms it is the sum of. It is believed only where it is that close to a whole
+number in every leaf, where other numbers would be so by chance less than once in a million, and
+where the leaves have together as many people of the class as ``p`` says, if that was learnt.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.arrays import Float
+from treeaudit.model.tree import Tree
+from treeaudit.readers.links import sums
+
+__all__ = [
+    "FIRST_TREE",
+    "SHARES",
+    "SINGLE",
+    "Step",
+    "counted",
+    "people_of_class",
+    "with_people",
+]
+
+SINGLE, DOUBLE = 2.0**-22, 1e-12
+"""How far sums of 32-bit and of 64-bit derivatives are off, as a part of their terms."""
+_MOST_SLACK = 0.1
+_CHANCE = 1e-6
+_NEAR = 1e-9
+FIRST_TREE = (
+    "the class counts of the first tree follow from its leaf values, whole in every leaf: they are "
+    "people unless rows had weights of their own; the other trees hold steps and no labels"
+)
+SHARES = (
+    "the shares of the labels in the leaves of the first tree follow from their values, and rows "
+    "had weights of their own; the other trees hold steps and no labels"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """How the leaf values of a tree of the first round follow from labels.
+
+    Attributes
+    ----------
+    p
+        Share of the class that boosting started from.
+    curvature
+        Second derivative of one person.
+    rate, penalty
+        What steps were multiplied with; what was added to the second derivatives.
+    start
+        What was added to every leaf value.
+    learnt
+        Whether ``p`` is the share of the class in the training data.
+    rounding
+        How far ``c`` is off, as a part of its terms.
+    """
+
+    p: float
+    curvature: float
+    rate: float = 1.0
+    penalty: float = 0.0
+    start: float = 0.0
+    learnt: bool = True
+    rounding: float = DOUBLE
+
+
+def people_of_class(step: Step, n: Float, value: Float) -> Float | None:
+    """Return how many people of the class are in each leaf; None where that is not proved.
+
+    Parameters
+    ----------
+    step
+        What the leaves are.
+    n, value
+        Shape ``(n_leaves,)``: people, and the number that is stored.
+
+    Examples
+    --------
+    Of eight people two are of the class; a leaf of three holds both. Its step is
+    (2 - 3 / 4) / (3 * 3 / 16):
+
+    >>> step = Step(p=0.25, curvature=0.1875)
+    >>> people_of_class(step, np.array([3.0, 5.0]), np.array([1.25 / 0.5625, -4 / 3])).tolist()
+    [2.0, 0.0]
+    """
+    moved = (value - step.start) / step.rate * (n * step.curvature + step.penalty)
+    found = n * step.p + moved
+    slack = np.maximum(step.rounding * (n * step.p + np.abs(moved)), DOUBLE * (1 + n))
+    if len(n) < 2 or not np.all(slack <= _MOST_SLACK) or not np.all(np.isfinite(found)):
+        return None
+    whole = np.rint(found)
+    fits = np.abs(found - whole) <= slack
+    if not np.all(fits & (whole >= 0) & (whole <= n)):
+        return None
+    if np.log(2 * slack).sum() > np.log(_CHANCE):
+        return None
+    if step.learnt and abs(float(whole.sum()) - float(n.sum()) * step.p) > float(slack.sum()):
+        return None
+    return whole
+
+
+def _shares(step: Step, value: Float) -> Float | None:
+    """Return the shares of the class where no penalty hides them, whatever rows weigh."""
+    if step.penalty:
+        return None
+    share = step.p + (value - step.start) / step.rate * step.curvature
+    near = _NEAR + 2 * step.rounding * (step.p + np.abs(share - step.p))
+    if len(share) < 2 or not np.all((share >= -near) & (share <= 1 + near)):
+        return None
+    certain = np.minimum(np.abs(share), np.abs(1 - share)) <= near
+    return np.clip(np.where(certain, np.rint(share), share), 0.0, 1.0)
+
+
+def with_people(tree: Tree, step: Step | None) -> tuple[Tree, bool] | None:
+    """Return the first tree of two classes with its class counts, and whether these are people.
+
+    Otherwise they are the people of a leaf times the shares of the labels, by weight. None
+    where neither follows.
+    """
+    if step is None or tree.value is None or tree.n_records is None:
+        return None
+    leaf = tree.is_leaf
+    n, value = tree.n_records[leaf].astype(np.float64), tree.value[leaf]
+    if not np.all((n > 0) & (n < 1 << 53) & np.isfinite(value)):
+        return None
+    people = people_of_class(step, n, value)
+    if people is not None:
+        return counted(tree, people), True
+    shares = _shares(step, value)
+    return None if shares is None else (counted(tree, n * shares), False)
+
+
+def counted(tree: Tree, of_class: npt.ArrayLike) -> Tree:
+    """Return a tree of two classes with so many people of the second in its leaves."""
+    every = np.zeros(tree.n_nodes)
+    every[tree.is_leaf] = of_class
+    second = sums(tree.parent, every)
+    first = np.zeros(0) if tree.n_records is None else tree.n_records - second
+    return replace(tree, counts=np.column_stack([first, second]))

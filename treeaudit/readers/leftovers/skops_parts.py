@@ -1,0 +1,129 @@
+"""What the schema of a skops file holds that skops does not write, or does not look at."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+__all__ = ["beside_schema"]
+
+Node = dict[str, Any]
+Members = Mapping[str, Callable[[], memoryview]]
+
+# What a node of the schema may be made of, by what it stands for.
+_NODE = frozenset("__class__ __module__ __loader__ __id__ content".split())
+_MORE = {
+    "JsonNode": {"is_json"},
+    "DictNode": {"key_types"},
+    "DefaultDictNode": {"key_types", "default_factory"},
+    "NdArrayNode": {"type", "file", "shape"},
+    **{name: {"__reduce__"} for name in ("TreeNode", "LossNode", "QuantileForestNode")},
+    **{name: {"file"} for name in ("BytesNode", "BytearrayNode")},
+    **{name: set[str]() for name in ("ListNode", "TupleNode", "SetNode", "ObjectNode")},
+    **{name: set[str]() for name in ("TypeNode", "FunctionNode", "DTypeNode", "CachedNode")},
+}
+_OTHER = frozenset(
+    (
+        "__reduce__ is_json type file key_types shape bit_generator default_factory attrs func "
+        "args obj data mask namespace kwds start stop step"
+    ).split()
+)
+_ROOT = {"protocol", "_skops_version"}
+_TYPES, _TRUTHS = (None, "numpy", "json", "scipy"), (None, True, False)
+_TEXTS, _ENDS = frozenset({"module_path", "function", "func"}), ("start", "stop", "step")
+# Numbers of objects in memory: nobody can tell what else they say.
+_MOST_ID = 1 << 64
+_VERSION = re.compile(r"[\w.+-]{0,40}")
+_MEMBER = re.compile(r"schema\.json|\d{1,20}\.np[yz]|[0-9a-f-]{36}\.(bin|np[yz])")
+
+
+def beside_schema(
+    schema: Node,
+    nodes: Iterable[Node],
+    twice: Iterable[tuple[Node, Node]],
+    members: Members,
+) -> Iterator[tuple[str, object]]:
+    """Yield what is no part of the object, with its place.
+
+    Parameters
+    ----------
+    schema
+        The whole schema, decoded.
+    nodes
+        Every object of the JSON in it.
+    twice
+        Nodes that nobody looks at, as an earlier one has their identity, and that one.
+    members
+        Gives the bytes of each member that the schema names.
+    """
+    for node in nodes:
+        loader = node.get("__loader__")
+        odd = _odd(node, loader, node is schema) if isinstance(loader, str) else _loose(node)
+        for name in odd:
+            yield "an entry of the schema", [name, node[name]]
+    for name in _ROOT:
+        if not _VERSION.fullmatch(str(schema.get(name, ""))):
+            yield f"the {name} of the schema", schema[name]
+    for node, first in twice:
+        if node.get("__loader__") != "CachedNode" and not _same(node, first, members):
+            yield "a node of the schema that stands for another", node
+    for name in members:
+        if not _MEMBER.fullmatch(name):
+            yield "the name of a member", name
+
+
+def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:
+    known = _NODE | _MORE.get(loader, _OTHER) | (_ROOT if root else set())
+    yield from (name for name in node if name not in known)
+    key, file = node.get("__id__", 0), node.get("file")
+    if type(key) is not int or not 0 <= key < _MOST_ID:
+        yield "__id__"
+    if node.get("type") not in _TYPES:
+        yield "type"
+    if node.get("is_json") not in _TRUTHS:
+        yield "is_json"
+    if isinstance(file, str) and file.split(".")[0].isdigit() and not file.startswith(f"{key}."):
+        yield "file"
+    if loader == "JsonNode" and not _is_plain(node.get("content")):
+        yield "content"
+
+
+def _is_plain(text: object) -> bool:
+    """Tell whether a text is JSON as Python spells it."""
+    try:
+        return isinstance(text, str) and json.dumps(json.loads(text)) == text
+    except ValueError:
+        return False
+
+
+def _loose(node: Node) -> Iterator[str]:
+    """Yield the parts of a content that are neither nodes nor what skops writes without one."""
+    for name, part in node.items():
+        if isinstance(part, list):
+            known = all(isinstance(one, dict) for one in part)
+        elif isinstance(part, str):
+            known = name in _TEXTS
+        else:
+            known = isinstance(part, dict | bool | None) or (name in _ENDS and type(part) is int)
+        if not known:
+            yield name
+
+
+def _same(one: object, other: object, members: Members) -> bool:
+    """Tell whether two nodes are of the same content; states made anew have other numbers."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        if one.get("__loader__") == "CachedNode" or other.get("__loader__") == "CachedNode":
+            return one.keys() <= _NODE and other.keys() <= _NODE | _OTHER
+        return one.keys() == other.keys() and all(
+            _same(one[name], other[name], members)
+            if name != "file"
+            else one[name] in members
+            and other[name] in members
+            and members[one[name]]() == members[other[name]]()
+            for name in one.keys() - {"__id__"}
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(
+            _same(a, b, members) for a, b in zip(one, other, strict=True)
+        )
+    return type(one) is type(other) and one == other

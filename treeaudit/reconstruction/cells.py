@@ -1,0 +1,244 @@
+"""Cells: what trees tell apart, tree by tree, without the parts in which nobody can be.
+
+A cell is the part of the domain that has the same leaf in every tree so far: an intersection of
+boxes, hence a box. A cell that some tree leaves without people of a class holds none of them, and
+one that holds nobody is dropped, so that a domain of ten million records is never written out.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.reconstruction.coding import Coded, Layout, Words
+
+__all__ = ["Cells", "held", "refine"]
+
+_MOST_PAIRS = 2_000_000
+"""Cells times trees that are looked at together."""
+
+Holds = Callable[[Float], Flag]
+"""Tells from class counts of leaves, shape ``(n, n_classes)``, whether a cell inside may hold
+people of a class."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cells:
+    """Boxes of a domain that trees tell apart; no two share a record.
+
+    Attributes
+    ----------
+    layout
+        Where the variables are.
+    sets
+        Shape ``(n_sets, n_cells, n_words)``: code sets.
+    low, high
+        Shape ``(n_numbers, n_cells)``: codes from ``low`` to ``high - 1``.
+    leaf
+        Shape ``(n_trees, n_cells)``: the leaf of each tree so far, as a node of the tree.
+    alive
+        Shape ``(n_cells, n_classes)``: whether people of a class may be in the cell.
+    """
+
+    layout: Layout
+    sets: Words
+    low: Int
+    high: Int
+    leaf: Int
+    alive: Flag
+
+    def __len__(self) -> int:
+        """Return how many cells there are."""
+        return len(self.alive)
+
+    @property
+    def n_codes(self) -> Float:
+        """How many codes each cell holds, over all variables: numbers count their intervals."""
+        found: Float = (self.high - self.low).prod(axis=0, dtype=np.float64)
+        for sets in self.sets:
+            found *= np.unpackbits(sets.view(np.uint8), axis=1).sum(axis=1)
+        return found
+
+    @classmethod
+    def whole(cls, layout: Layout, n_classes: int) -> "Cells":
+        """Return the domain as one cell, in which anybody may be."""
+        sets, low, high = layout.whole()
+        return cls(
+            layout=layout,
+            sets=sets[:, None],
+            low=low[:, None],
+            high=high[:, None],
+            leaf=np.zeros((0, 1), dtype=np.int32),
+            alive=np.ones((1, n_classes), dtype=np.bool_),
+        )
+
+    def part(self, at: npt.NDArray[np.generic]) -> "Cells":
+        """Return some of the cells."""
+        return Cells(
+            layout=self.layout,
+            sets=self.sets[:, at],
+            low=self.low[:, at],
+            high=self.high[:, at],
+            leaf=self.leaf[:, at],
+            alive=self.alive[at],
+        )
+
+    @property
+    def n_records(self) -> Float:
+        """How many records of the domain each cell holds; infinite for numbers without a grid."""
+        found = np.ones(len(self))
+        for variable, row in zip(
+            self.layout.domain.variables, self.layout.row.tolist(), strict=False
+        ):
+            if variable.cuts is None:
+                found *= np.unpackbits(self.sets[row].view(np.uint8), axis=1).sum(axis=1)
+            else:
+                found *= variable.n_values(self.low[row], self.high[row])
+        return found
+
+    def meet(self, trees: Coded, node: Wide) -> "Cells":
+        """Return the parts of the cells that are in some nodes, one each."""
+        return replace(
+            self,
+            sets=self.sets & trees.sets[:, node],
+            low=np.maximum(self.low, trees.low[:, node]),
+            high=np.minimum(self.high, trees.high[:, node]),
+        )
+
+
+def held(counts: Float) -> Flag:
+    """Tell that people of a class may be where a leaf has some: all people are in every tree."""
+    flags: Flag = counts > 0
+    return flags
+
+
+def refine(
+    cells: Cells, trees: Coded, holds: Holds = held, check: Callable[[int], None] = lambda _: None
+) -> Cells:
+    """Return the cells that more trees tell apart.
+
+    Parameters
+    ----------
+    holds
+        What the counts of a leaf say of the cells in it.
+    check
+        Called with how many cells there are so far; what it raises ends the work.
+    """
+    found: list[Cells] = []
+    step = max(_MOST_PAIRS // trees.n_trees, 1)
+    for first in range(0, len(cells), step):
+        part = cells.part(np.arange(first, min(first + step, len(cells))))
+        for some in _refined(part, trees, holds):
+            found.append(some)
+            check(sum(map(len, found)))
+    return _joined(found) if found else cells
+
+
+def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
+    """Yield the parts of cells: first those that no tree cuts, then those of the others."""
+    n_trees, may = trees.n_trees, holds(trees.counts)
+    first = trees.start[:-1, None]
+    while len(todo):
+        n = len(todo)
+        at, node = _route(todo, trees)
+        tree = trees.tree[node]
+        fan = np.bincount(tree * n + at, minlength=n_trees * n).reshape(n_trees, n)
+        leaf = np.zeros((n_trees, n), dtype=np.int64)
+        leaf[tree, at] = node
+        settled = fan == 1
+        if trees.gaps:
+            settled &= _inside(todo, trees, leaf)
+        alive = todo.alive.copy()
+        for i in range(alive.shape[1]):
+            alive[:, i] &= (may[:, i][leaf] | ~settled).all(axis=0)
+        alive[(fan == 0).any(axis=0)] = False
+        living, uncut = alive.any(axis=1), settled.all(axis=0)
+        todo = replace(todo, alive=alive)
+        whole = np.flatnonzero(living & uncut)
+        ends = (leaf[:, whole] - first).astype(np.int32)
+        part = todo.part(whole)
+        yield replace(part, leaf=np.concatenate([part.leaf, ends]))
+        # The others are cut by the first tree that cuts them.
+        cut = living & ~uncut
+        by = np.where(cut, settled.argmin(axis=0), -1)
+        mine = np.flatnonzero(tree == by[at])
+        at, node = at[mine], node[mine]
+        parts = todo.part(at).meet(trees, node)
+        parts = replace(parts, alive=parts.alive & may[node])
+        todo = parts.part(np.flatnonzero(parts.alive.any(axis=1)))
+
+
+def _inside(cells: Cells, trees: Coded, leaf: Wide) -> Flag:
+    """Tell for each tree and cell whether the cell is wholly in a node."""
+    found = np.ones(leaf.shape, dtype=np.bool_)
+    for i, node in enumerate(leaf):
+        found[i] &= ~(cells.sets & ~trees.sets[:, node]).any(axis=(0, 2))
+        found[i] &= (cells.low >= trees.low[:, node]).all(axis=0)
+        found[i] &= (cells.high <= trees.high[:, node]).all(axis=0)
+    return found
+
+
+def _route(cells: Cells, trees: Coded) -> tuple[Wide, Wide]:
+    """Return every pair of a cell and a leaf that share a record, in no order."""
+    n = len(cells)
+    at = np.repeat(np.arange(n, dtype=np.int32), trees.n_trees)
+    node = np.tile(trees.start[:-1].astype(np.int32), n)
+    found_at, found_node = [], []
+    sets = cells.sets.reshape(-1, cells.sets.shape[2])
+    low, high = cells.low.ravel(), cells.high.ravel()
+    while len(node):
+        inner = trees.child[0][node] >= 0
+        if not inner.all():
+            found_at.append(at[~inner])
+            found_node.append(node[~inner])
+            at, node = at[inner], node[inner]
+        some_at, some_node = [], []
+        for child in trees.child:
+            into, here = child[node], at
+            if len(trees.child) > 2:
+                there = into >= 0
+                into, here = into[there], at[there]
+            place = trees.row[into] * n + here
+            if not cells.layout.n_numbers:
+                passes = _share(sets, place, trees, into)
+            elif not cells.layout.n_sets:
+                passes = _overlap(low, high, place, trees, into)
+            else:
+                number = trees.number[into]
+                a, b = np.flatnonzero(~number), np.flatnonzero(number)
+                passes = np.empty(len(into), dtype=np.bool_)
+                passes[a] = _share(sets, place[a], trees, into[a])
+                passes[b] = _overlap(low, high, place[b], trees, into[b])
+            some_at.append(here[passes])
+            some_node.append(into[passes])
+        at, node = np.concatenate(some_at), np.concatenate(some_node)
+    return np.concatenate(found_at), np.concatenate(found_node)
+
+
+def _share(sets: Words, place: Wide, trees: Coded, into: Wide) -> Flag:
+    if sets.shape[1] == 1:
+        shared = sets[:, 0][place] & trees.edge[:, 0][into]
+    else:
+        shared = (sets[place] & trees.edge[into]).max(axis=1)
+    some: Flag = np.asarray(shared != 0)
+    return some
+
+
+def _overlap(low: Int, high: Int, place: Wide, trees: Coded, into: Wide) -> Flag:
+    meets: Flag = np.maximum(low[place], trees.edge_low[into]) < np.minimum(
+        high[place], trees.edge_high[into]
+    )
+    return meets
+
+
+def _joined(parts: Sequence[Cells]) -> Cells:
+    return Cells(
+        layout=parts[0].layout,
+        sets=np.concatenate([one.sets for one in parts], axis=1),
+        low=np.concatenate([one.low for one in parts], axis=1),
+        high=np.concatenate([one.high for one in parts], axis=1),
+        leaf=np.concatenate([one.leaf for one in parts], axis=1),
+        alive=np.concatenate([one.alive for one in parts]),
+    )

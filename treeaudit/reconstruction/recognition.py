@@ -1,0 +1,236 @@
+"""Which domain the file itself tells, and what has to be assumed where it does not."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeaudit.arrays import Float, Wide
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.tree import Tree
+from treeaudit.reconstruction.domain import Domain, Variable
+from treeaudit.reconstruction.nodes import Nodes, chunks, nodes_of
+
+__all__ = ["domain_of"]
+
+_SIGNS = re.compile(r"[_:=.,;|/\- ]+")
+_HALF = 0.5
+_EXPECTED, _FEWEST = 50, 3
+"""Without names: edges of a column to be expected below the others of its group, and members."""
+_EDGES, _EDGES_EACH, _CUTS = 40, 20, 3
+"""Edges below members of a group, edges at 0.5 of a column of 0 and 1, and thresholds of a column
+of whole numbers: with fewer it is not believed."""
+
+
+def domain_of(
+    forest: Forest, trees: Iterable[Tree] | None = None, public: Schema | None = None
+) -> Domain:
+    """Return the domain that trees of a forest ask about.
+
+    Parameters
+    ----------
+    trees
+        Those that will be used, all of them unless told.
+    public
+        What is known of the columns besides the file. A column with categories may stand for a
+        group of one-hot columns, named ``COLUMN_CATEGORY`` with any of the usual signs between.
+
+    Raises
+    ------
+    DataError
+        If the public schema names a column that the model does not have.
+    """
+    features = forest.schema.features
+    asked = _asked(forest.trees if trees is None else trees, len(features))
+    known, groups = _described(public, features)
+    said = []
+    if public is None:
+        named = forest.schema.named
+        groups = _groups(features, asked) if named else _unnamed_groups(features, asked)
+        dots = "…" if named else ""
+        why = "so say their names, and no tree asks" if named else "no tree asks"
+        said = [
+            f"at most one of the {len(one.features)} columns {one.name}{dots} is 1: {why} for a "
+            "second after a first"
+            for one in groups
+        ]
+    grouped = {i for one in groups for i in one.features}
+    alone = [i for i in range(len(features)) if i not in grouped and asked.about(i)]
+    binary = [i for i in alone if asked.zero_or_one(i) and features[i].categories is None]
+    binary = [i for i in binary if i not in known]
+    variables = [one for one in groups if any(asked.about(i) for i in one.features)]
+    counted = []
+    for i in alone:
+        feature, cuts = known.get(i, features[i]), asked.cuts[i]
+        if i in binary:
+            one = Variable(name=feature.name, features=(i,), kind="one-hot", values=("1", "0"))
+        elif features[i].categories is not None:
+            values = features[i].categories or ()
+            one = Variable(name=feature.name, features=(i,), kind="categories", values=values)
+        else:
+            one = Variable(
+                name=feature.name,
+                features=(i,),
+                kind="number",
+                cuts=cuts,
+                low=-math.inf if feature.low is None else feature.low,
+                high=math.inf if feature.high is None else feature.high,
+                whole=len(cuts) >= _CUTS and bool((2 * cuts == np.floor(2 * cuts)).all()),
+            )
+            counted += [i] if one.whole else []
+        variables.append(one)
+    for columns, what in ((binary, "0 or 1: their only threshold is 0.5"),
+                          (counted, "whole numbers: so say their thresholds")):  # fmt: skip
+        if columns:
+            said.append(f"{_some([features[i].name for i in columns])} {what}")
+    said.append("no value is missing in the training data")
+    used = {i for one in variables for i in one.features}
+    return Domain(
+        variables=tuple(sorted(variables, key=lambda one: one.features)),
+        silent=tuple(f.name for i, f in enumerate(features) if i not in used),
+        assumptions=tuple(said),
+        single_precision=forest.single_precision,
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = "" if len(names) <= 5 else f" and {len(names) - 5:,} more columns"
+    return f"{', '.join(names[:5])}{more} {'holds' if len(names) == 1 else 'hold'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Asked:
+    """What trees ask: thresholds per column, columns of sets, and columns below a 1 of others.
+
+    ``halves`` counts the edges at 0.5 per column, ``below[i, j]`` the edges of column j below
+    those on which column i is above 0.5.
+    """
+
+    cuts: tuple[Float, ...]
+    sets: frozenset[int]
+    below: Wide
+    halves: Wide
+
+    def about(self, column: int) -> bool:
+        return len(self.cuts[column]) > 0 or column in self.sets
+
+    def zero_or_one(self, column: int) -> bool:
+        """Tell whether a column is asked about 0.5 alone, often enough or like all others."""
+        mine = self.cuts[column].tolist() == [_HALF]
+        return mine and (self.halves[column] >= _EDGES_EACH or self.only_halves)
+
+    @property
+    def only_halves(self) -> bool:
+        alone = all(cuts.tolist() in ([], [_HALF]) for cuts in self.cuts)
+        return alone and not self.sets and self.halves.sum() >= _EDGES
+
+
+def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
+    halves, sets = np.zeros(n_features, dtype=np.int64), set[int]()
+    other: list[tuple[Wide, Float]] = []
+    below = np.zeros((n_features, n_features), dtype=np.int64)
+    for held in chunks(trees):
+        nodes = nodes_of(held)
+        sets |= {*np.unique(nodes.feature[nodes.owner]).tolist()}
+        for side in (nodes.low, nodes.high):
+            half = side == _HALF
+            halves += np.bincount(nodes.feature[half], minlength=n_features)
+            at = np.flatnonzero(~half & np.isfinite(side) & (nodes.parent >= 0))
+            pairs = np.unique(np.stack([nodes.feature[at], side[at]]), axis=1)
+            other.append((pairs[0].astype(np.int64), pairs[1]))
+        below += _below(nodes, n_features)
+    column = np.concatenate([one for one, _ in other])
+    cut = np.concatenate([one for _, one in other])
+    cuts = []
+    for i in range(n_features):
+        mine = cut[column == i]
+        cuts.append(np.unique(np.append(mine, _HALF) if halves[i] else mine))
+    return _Asked(cuts=tuple(cuts), sets=frozenset(sets), below=below, halves=halves)
+
+
+def _below(nodes: Nodes, n_features: int) -> Wide:
+    """Count the edges of each column below those on which another column is above 0.5."""
+    ones = np.zeros((len(nodes.parent), n_features), dtype=np.bool_)
+    for level in nodes.levels:
+        ones[level] = ones[nodes.parent[level]]
+        one = level[nodes.low[level] == _HALF]
+        ones[one, nodes.feature[one]] = True
+    inside = np.flatnonzero(nodes.parent >= 0)
+    above = nodes.parent[inside]
+    order = np.argsort(nodes.feature[inside], kind="stable")
+    asked, first = np.unique(nodes.feature[inside[order]], return_index=True)
+    found = np.zeros((n_features, n_features), dtype=np.int64)
+    if len(asked):
+        found[:, asked] = np.add.reduceat(ones[above[order]].astype(np.int32), first, axis=0).T
+    return found
+
+
+def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
+    """Return the one-hot groups that names and questions agree on, longest names first."""
+    by_prefix = defaultdict(list)
+    for i, feature in enumerate(features):
+        if feature.categories is None and (asked.zero_or_one(i) or not asked.about(i)):
+            for sign in _SIGNS.finditer(feature.name):
+                if sign.start() and sign.end() < len(feature.name):
+                    by_prefix[feature.name[: sign.start()]].append(i)
+    found: list[Variable] = []
+    taken: set[int] = set()
+    for prefix, columns in sorted(by_prefix.items(), key=lambda one: (-len(one[0]), one[0])):
+        members = [i for i in columns if i not in taken]
+        among = asked.below[np.ix_(members, members)]
+        believed = asked.below[members].sum() >= _EDGES and not among.any()
+        if len(members) < 2 or not believed or not any(map(asked.about, members)):
+            continue
+        taken |= {*members}
+        values = [_SIGNS.sub("", features[i].name[len(prefix) :], count=1) for i in members]
+        found.append(_one_hot(prefix, members, [*values, "none of these"]))
+    return found
+
+
+def _unnamed_groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
+    """Return the groups of which no tree asks for two, where many questions were to be expected."""
+    left = [i for i, one in enumerate(features) if one.categories is None and asked.zero_or_one(i)]
+    share = asked.halves / max(int(asked.halves.sum()), 1)
+    expected = asked.below.sum(axis=1)[:, None] * share
+    expected = np.minimum(expected, expected.T)
+    apart = (asked.below + asked.below.T == 0) & (expected >= _EXPECTED / 10)
+    found = []
+    while left:
+        members = [left.pop(0)]
+        for i in list(left):
+            if apart[i, members].all():
+                members.append(i)
+                left.remove(i)
+        other = expected[np.ix_(members, members)].sum(axis=1) - expected[members, members]
+        if len(members) >= _FEWEST and (other >= _EXPECTED).all():
+            names = [features[i].name for i in members]
+            title = f"{names[0]} … {names[-1]}"
+            found.append(_one_hot(title, members, [*names, "none of these"]))
+    return found
+
+
+def _one_hot(name: str, members: Sequence[int], values: Sequence[str]) -> Variable:
+    return Variable(name=name, features=tuple(members), kind="one-hot", values=tuple(values))
+
+
+def _described(
+    public: Schema | None, features: Sequence[Feature]
+) -> tuple[dict[int, Feature], list[Variable]]:
+    """Match a public schema with the columns: single ones, and groups of one-hot columns."""
+    place = {feature.name: i for i, feature in enumerate(features)}
+    flat = {_SIGNS.sub("_", name): i for name, i in place.items()}
+    known, groups = {}, list[Variable]()
+    for column in () if public is None else public.features:
+        if column.name in place:
+            known[place[column.name]] = column
+            continue
+        made = [_SIGNS.sub("_", f"{column.name}_{value}") for value in column.categories or ()]
+        if not made or not all(name in flat for name in made):
+            raise DataError(f"the schema describes {column.name!r}, which the model does not have")
+        groups.append(_one_hot(column.name, [flat[name] for name in made], column.categories or ()))
+    return known, groups

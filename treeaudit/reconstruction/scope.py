@@ -1,0 +1,32 @@
+"""Which models tell how many people of each class are in their leaves, everybody in every tree."""
+
+from collections.abc import Mapping
+
+from treeaudit.model.forest import Forest, RecordsAre
+
+__all__ = ["not_usable"]
+
+_HOLD: Mapping[RecordsAre, str] = {
+    "bootstrap": "its trees were trained on draws of the people",
+    "disjoint": "its trees were trained on parts of the people",
+    "unknown": "it does not tell which of the people its trees were trained on",
+}
+
+
+def not_usable(forest: Forest) -> str | None:
+    """Say why the leaves of a model are no equations on the people; None where they are."""
+    if forest.schema.classes is None:
+        return "it predicts a number: its leaves hold no labels"
+    if forest.members:
+        return "its trees belong to several models"
+    if forest.tree_classes is not None:
+        return "its trees tell different labels apart"
+    if forest.counts_are != "exact":
+        return forest.counts_reason or f"its class counts are {forest.counts_are}"
+    if forest.records_are != "all":
+        return _HOLD[forest.records_are]
+    if any(weights is not None for weights in forest.class_weights or ()):
+        return "its classes carry weights"
+    if any(tree.counts is None for tree in forest.trees):
+        return "its trees hold no class counts"
+    return None

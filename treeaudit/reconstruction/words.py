@@ -1,0 +1,107 @@
+"""Cells in words: what is certain of whoever is in one."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.arrays import Wide
+from treeaudit.model.schema import Schema
+from treeaudit.model.words import cell as interval
+from treeaudit.model.words import label_text, number
+from treeaudit.reconstruction.answer import Answer
+from treeaudit.reconstruction.cells import Cells
+from treeaudit.reconstruction.domain import Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["people", "sentence"]
+
+ANY = "*"
+_NAMED = 3
+
+
+def sentence(cells: Cells, at: int) -> str:
+    """Return what is known of the people in one cell, a condition a variable."""
+    texts = []
+    for variable, codes in _codes(cells, at):
+        if variable.cuts is not None:
+            text = _number(variable, codes[0], codes[-1])
+            texts += [] if text == ANY else [f"{variable.name} {text}"]
+        elif len(codes) < variable.n_codes:
+            named = [variable.values[code] for code in codes[:_NAMED]]
+            more = "" if len(codes) <= _NAMED else ", …"
+            texts.append(f"{variable.name} = {' or '.join(named)}{more}")
+    return " · ".join(texts) or "anybody"
+
+
+def people(answer: Answer, schema: Schema) -> "pd.DataFrame":
+    """Return one row per person who is certain.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of the model: a value, an interval, or ``*`` where nothing is known; the
+        label; ``certain``; and ``multiplicity``: how many different records of the domain the
+        person may have, 1 where every value that is asked about is known, empty where a number
+        has no grid.
+    """
+    import pandas as pd
+
+    cells, labels, times = [], [], []
+    for label, one in zip(schema.classes or (), answer.labels, strict=False):
+        held = np.flatnonzero(one.bounds.low > 0)
+        cells.append(one.cell[held])
+        times.append(one.bounds.low[held].astype(np.int64))
+        labels += [label] * len(held)
+    at, n = np.concatenate([*cells, np.zeros(0, np.int64)]), np.concatenate([*times, []])
+    size = answer.cells.n_records[at]
+    frame: dict[str, object] = dict(_columns(answer.cells, schema.names, at))
+    frame[schema.target] = [label_text(label) for label in labels]
+    frame["certain"] = "certain"
+    frame["multiplicity"] = [None if math.isinf(x) else f"{x:.0f}" for x in size.tolist()]
+    table = pd.DataFrame(frame)
+    return table.loc[table.index.repeat(n.astype(np.int64))].reset_index(drop=True)
+
+
+def _columns(cells: Cells, names: Sequence[str], at: Wide) -> dict[str, npt.NDArray[np.object_]]:
+    found = {name: np.full(len(at), ANY, dtype=object) for name in names}
+    for i, cell in enumerate(at.tolist()):
+        for variable, codes in _codes(cells, cell):
+            if variable.cuts is not None:
+                found[names[variable.features[0]]][i] = _number(variable, codes[0], codes[-1], "")
+            elif variable.kind == "categories":
+                if len(codes) < variable.n_codes:
+                    texts = " or ".join(variable.values[code] for code in codes)
+                    found[names[variable.features[0]]][i] = texts
+            else:
+                for member, feature in enumerate(variable.features):
+                    if codes == [member]:
+                        found[names[feature]][i] = "1"
+                    elif member not in codes:
+                        found[names[feature]][i] = "0"
+    return found
+
+
+def _codes(cells: Cells, at: int) -> list[tuple[Variable, list[int]]]:
+    """Return the codes of every variable in a cell; of a number the first and the last."""
+    found = []
+    layout = cells.layout
+    for variable, row in zip(layout.domain.variables, layout.row.tolist(), strict=False):
+        if variable.cuts is None:
+            bits = np.unpackbits(cells.sets[row, at].view(np.uint8), bitorder="little")
+            found.append((variable, np.flatnonzero(bits).tolist()))
+        else:
+            found.append((variable, [int(cells.low[row, at]), int(cells.high[row, at]) - 1]))
+    return found
+
+
+def _number(variable: Variable, first: int, last: int, equals: str = "= ") -> str:
+    low, high = float(variable.edges[first]), float(variable.edges[last + 1])
+    known = variable.whole and math.isfinite(low) and math.isfinite(high)
+    if known and math.floor(high) - math.floor(low) == 1:
+        return f"{equals}{number(math.floor(high))}"
+    return interval(low, high)

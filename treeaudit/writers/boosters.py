@@ -1,0 +1,45 @@
+"""A repaired booster in the pickle of its wrapper, for the version of the library that wrote it."""
+
+from treeaudit.model.forest import Forest
+from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters.wrappers import booster_in
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.writers import pickle_bytes, ubjson_bytes
+from treeaudit.writers.kept import Kept
+from treeaudit.writers.lightgbm_text import to_lightgbm_text
+from treeaudit.writers.xgboost_document import document_of
+
+__all__ = ["to_pickle"]
+
+_WRAPPERS = {"XGBoost": ("xgboost", "XGB"), "LightGBM": ("lightgbm", "LGBM")}
+_BYTEARRAY = Global("builtins", "bytearray", 0, True)
+
+
+def to_pickle(forest: Forest) -> bytes:
+    """Return the pickle of the model and of what stood around it.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If part of it is not written back; says which.
+    """
+    stored = forest.source.stored
+    found = stored.found if isinstance(stored, StoredBooster) else None
+    if found is None:
+        raise TypeError("no record to write into")
+    library, prefix = _WRAPPERS[forest.source.library]
+    booster = booster_in(found.estimator, library, prefix)
+    if booster is None:
+        raise TypeError("a booster that was read has a record")
+    changed = dict.fromkeys({"handle", "_handle"} & booster.attributes.keys(), _handle(forest))
+    changes = {id(booster): changed}
+    return pickle_bytes.dumps(Kept(changes)(found.holder or found.estimator))
+
+
+def _handle(forest: Forest) -> object:
+    """Return what the library stores in the place of its booster."""
+    if forest.source.library == "LightGBM":
+        return to_lightgbm_text(forest)
+    model = document_of(forest)
+    blob = ubjson_bytes.dumps({"Config": model.pop("Config", {}), "Model": model})
+    return Inert(_BYTEARRAY, (blob,))

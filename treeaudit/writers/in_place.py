@@ -1,0 +1,199 @@
+"""A repaired scikit-learn model in the record that it was read from, for the version it is of.
+
+Nothing is loaded: the record is inert data, its trees are exchanged for the
+repaired ones, and what no answer hangs on is left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import Source
+from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
+from treeaudit.readers.estimators.models import members_of
+from treeaudit.readers.estimators.scikit_learn import to_forest
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.writers.beside_trees import beside_trees
+from treeaudit.writers.binary import JSON
+from treeaudit.writers.kept import Kept
+from treeaudit.writers.needed import NEEDED
+from treeaudit.writers.node_tables import Answers, answers_of, people_of
+from treeaudit.writers.places import origins
+from treeaudit.writers.stored_trees import predictor_record, tree_record
+
+__all__ = ["SKOPS", "in_place", "is_in_place"]
+
+SKOPS = "sklearn-skops"
+"""The format of a model that is written back as a skops file."""
+
+_ENOUGH = 1 << 62
+_WITHOUT_LABELS = frozenset({"IsolationForest", "RandomTreesEmbedding"})
+
+
+def is_in_place(forest: Forest) -> bool:
+    """Tell whether a model has a record that it can be written back into.
+
+    A model that was chosen out of an ensemble that numbers classes, names columns or
+    answers in another way is written anew.
+    """
+    found = forest.source.stored
+    if not isinstance(found, Found) or found.estimator.kind != forest.source.estimator:
+        return False
+    if found.estimator.kind not in NEEDED or found.estimator.cls.module.split(".")[0] != "sklearn":
+        return False
+    seen = found.seen
+    alike = replace(found, seen=Seen()).classes == found.classes
+    alike = alike and not (seen.own_labels or seen.apart)
+    named = seen.names is None or bool(found.before) or names_in(found.estimator) is not None
+    return alike and named and (found.holder is not None or not (found.before or seen.note))
+
+
+def in_place(forest: Forest) -> object:
+    """Return the record of a model with its repaired trees.
+
+    Parameters
+    ----------
+    forest
+        What became of a model for which `is_in_place` holds.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If part of the model is not written back; says which.
+    """
+    found = forest.source.stored
+    if not isinstance(found, Found):
+        raise TypeError("no record to write into")
+    whole = to_forest(found, Source(), _ENOUGH)
+    members = _members(found, whole)
+    if len(members) > 1 and forest.n_trees != whole.n_trees:
+        raise UnsupportedModelError(f"trees of some of its models were taken out: {JSON}")
+    changes: dict[int, dict[str, object]] = {}
+    at = 0
+    for member, n in members:
+        n = forest.n_trees if len(members) == 1 else n
+        changes[id(member.estimator)] = _repaired(forest, whole, member, range(at, at + n))
+        at += n
+    return Kept(changes)(found.holder or found.estimator)
+
+
+def _members(found: Found, whole: Forest) -> list[tuple[Found, int]]:
+    """Return the models whose trees were repaired, each with how many it has."""
+    every = {one.inside: one for one in members_of(found).trees}
+    taken = {one.inside: one.n_trees for one in whole.members}
+    if not taken:
+        taken = {found.inside: whole.n_trees}
+    for inside, one in every.items():
+        if inside not in taken:
+            raise UnsupportedModelError(
+                f"{inside} of the {found.estimator.kind} is a {one.estimator.kind}, which is "
+                f"audited alone and would stay as it is: choose it with --select, or {JSON}"
+            )
+    return [(every[inside], n) for inside, n in taken.items()]
+
+
+def _repaired(
+    forest: Forest, whole: Forest, member: Found, numbers: Sequence[int]
+) -> dict[str, object]:
+    """Return the attributes of one of the models that its repaired trees change."""
+    kind = member.estimator.kind
+    origin = origins(forest, whole, numbers)
+    if kind.startswith("HistGradient"):
+        return _histogram(forest, whole, member, numbers, origin)
+    held = [member.estimator]
+    if not is_tree(member.estimator):
+        held = [one for one in elements(member.get("estimators_")) if isinstance(one, Inert)]
+    first = numbers[0] if len(numbers) else 0
+    trees = [
+        _record(forest, whole, member, held[k - first], i, k)
+        for i, k in zip(numbers, origin, strict=True)
+    ]
+    if is_tree(member.estimator):
+        return {"tree_": trees[0]}
+    written = [
+        Kept({id(held[k - first]): {"tree_": tree}})(held[k - first])
+        for k, tree in zip(origin, trees, strict=True)
+    ]
+    changed: dict[str, object] = {"estimators_": written}
+    rounds = member.get("estimators_")
+    if isinstance(rounds, np.ndarray):
+        shaped = np.empty(len(written), dtype=object)
+        shaped[:] = written
+        width = rounds.shape[1] if rounds.ndim == 2 else 1
+        if len(written) % width:
+            raise UnsupportedModelError(f"the {kind} has {width} trees a round: keep whole rounds")
+        changed["estimators_"] = shaped.reshape(-1, *rounds.shape[1:])
+    changed |= beside_trees(
+        changed["estimators_"], forest, whole, member, [k - first for k in origin]
+    )
+    return changed
+
+
+def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, k: int) -> Inert:
+    """Return the record of one tree."""
+    stored = arrived(owner.get("tree_"))
+    if not isinstance(stored, Inert):
+        raise TypeError("a tree that was read has a record")
+    tree = forest.trees[i]
+    if member.estimator.kind in _WITHOUT_LABELS:
+        tree = replace(tree, value=np.zeros(tree.n_nodes))
+    if tree.counts is None and tree.label is None and tree.value is None:
+        people, none = people_of(tree), np.zeros((tree.n_nodes, 0))
+        unknown = np.full(tree.n_nodes, np.nan)
+        answers = Answers(
+            people=people, weight=people.astype(np.float64), value=none, impurity=unknown
+        )
+    else:
+        answers = answers_of(tree, forest, i, arrived(owner.get("criterion")))
+        columns = _columns(forest, member, owner, stored)
+        if columns is not None and answers.value.shape[1] > 1:
+            share = answers.value[:, columns]
+            total = share.sum(axis=1, keepdims=True)
+            answers = replace(answers, value=np.divide(share, total, out=share, where=total > 0))
+    # Where other models compare 64-bit numbers, changed thresholds are not those of the table.
+    exact = not member.before and forest.single_precision
+    return tree_record(stored, tree, whole.trees[k], answers, exact=exact)
+
+
+def _columns(forest: Forest, member: Found, owner: Inert, stored: Inert) -> list[int] | None:
+    """Return where the classes of a stored tree stand in the forest; None where they are all."""
+    values = arrived(stored.get("values"))
+    width = values.shape[2] if isinstance(values, np.ndarray) else 0
+    if width < 2:
+        return None
+    if forest.tree_classes is not None:
+        return list(range(width))
+    labels = forest.schema.classes or ()
+    own = member.classes or ()
+    if len(own) != width:
+        own = Found(estimator=owner, inside="", seen=member.given).classes or ()
+    if own == labels:
+        return None
+    if len(own) != width or not set(own) <= set(labels):
+        raise UnsupportedModelError(f"a tree has classes that the model does not know: {JSON}")
+    return [labels.index(label) for label in own]
+
+
+def _histogram(
+    forest: Forest, whole: Forest, member: Found, numbers: Sequence[int], origin: Sequence[int]
+) -> dict[str, object]:
+    rounds = [elements(each) for each in elements(member.get("_predictors"))]
+    held = [one for each in rounds for one in each if isinstance(one, Inert)]
+    width = len(rounds[0])
+    if len(numbers) % width:
+        raise UnsupportedModelError(f"the boosting has {width} trees a round: keep whole rounds")
+    exact = not member.before
+    trees = [
+        predictor_record(held[k - numbers[0]], forest.trees[i], whole.trees[k], exact=exact)
+        for i, k in zip(numbers, origin, strict=True)
+    ]
+    changed: dict[str, object] = {
+        "_predictors": [trees[i : i + width] for i in range(0, len(trees), width)]
+    }
+    if len(trees) < len(held):
+        changed["max_iter"] = len(trees) // width
+    return changed

@@ -1,0 +1,230 @@
+"""Repaired trees in the node tables that they were read from: the same columns, other rows."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.tree import Tree
+from treeaudit.readers.estimators.node_table import read_nodes
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Table
+from treeaudit.writers.binary import JSON
+from treeaudit.writers.node_tables import Answers
+from treeaudit.writers.places import places_in
+
+__all__ = ["Rows", "predictor_record", "rows_of", "tree_record"]
+
+_NEXT_TO_NOTHING = 1e-7
+_QUESTIONS = frozenset(
+    "feature_idx threshold num_threshold missing_go_to_left is_categorical".split()
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """The nodes of a repaired tree in terms of the table that it was read from.
+
+    Attributes
+    ----------
+    place
+        Shape ``(n_nodes,)``: number of each node in the tree as it was read.
+    inner, left, right
+        Shape ``(n_inner,)``: nodes of the repaired tree.
+    threshold
+        Shape ``(n_inner,)`` where the questions were changed, None where they are those of the
+        table.
+    """
+
+    place: Wide
+    inner: Wide
+    left: Wide
+    right: Wide
+    threshold: Float | None = None
+
+
+def rows_of(tree: Tree, whole: Tree, left: Wide, *, exact: bool) -> Rows:
+    """Return where the nodes of a repaired tree stood.
+
+    Parameters
+    ----------
+    tree
+        What became of it.
+    whole
+        The tree as it was read.
+    left
+        Shape ``(n_nodes,)``: the left child of every node of ``whole``, below 0 at leaves.
+    exact
+        Whether the table has the questions of the tree, and not encoded ones.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the tree leaves a gap, or its questions were changed and cannot be said in the table.
+    """
+    start, child = tree.children()
+    fan = np.diff(start)
+    inner = np.flatnonzero(fan)
+    if np.any(fan[inner] != 2):
+        raise UnsupportedModelError(
+            f"no library has a tree that leaves records unanswered: use --unanswered parent, or "
+            f"{JSON}"
+        )
+    moved = False
+    try:
+        place = places_in(tree, whole)
+    except UnsupportedModelError:
+        if not exact:
+            raise
+        place, moved = places_in(_sides(tree), _sides(whole)), True
+    first, second = child[start[inner]].astype(np.int64), child[start[inner] + 1].astype(np.int64)
+    swapped = place[first] != left[place[inner]]
+    to_left = np.where(swapped, second, first)
+    return Rows(
+        place=place,
+        inner=inner,
+        left=to_left,
+        right=np.where(swapped, first, second),
+        threshold=tree.high[to_left] if moved else None,
+    )
+
+
+def _sides(tree: Tree) -> Tree:
+    """Return the tree with every bound at 0: which side it is on, and not where."""
+    low, high = (np.where(np.isfinite(b), 0.0, b) for b in (tree.low, tree.high))
+    return replace(tree, low=low, high=high)
+
+
+def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exact: bool) -> Inert:
+    """Return the record of a ``tree_`` with the nodes and answers of a repaired tree.
+
+    Parameters
+    ----------
+    stored
+        The record as it was read.
+    tree, whole
+        What became of the tree, and the tree as it was read.
+    answers
+        Of its nodes; values of shape ``(n_nodes, width)``, or ``(n_nodes, 0)`` where the numbers
+        of several outputs, which no `Tree` holds, are those of the table.
+    exact
+        As in `rows_of`.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the tree cannot be said in the table.
+    """
+    table = read_nodes(stored)
+    nodes, values = _table(stored), np.asarray(arrived(stored.get("values")), dtype=np.float64)
+    kept = np.arange(len(nodes)) if table.kept is None else table.kept
+    left = np.full(len(kept), -1, dtype=np.int64)
+    links = table.links()
+    left[links.inner] = links.left
+    rows = rows_of(tree, whole, left, exact=exact)
+    old = nodes[kept[rows.place]]
+    new = np.zeros(tree.n_nodes, dtype=nodes.dtype)
+    new["left_child"], new["right_child"], new["feature"], new["threshold"] = -1, -1, -2, -2.0
+    new["left_child"][rows.inner], new["right_child"][rows.inner] = rows.left, rows.right
+    questions = {"feature", "threshold", "missing_go_to_left"} & set(nodes.dtype.names or ())
+    for name in questions:
+        new[name][rows.inner] = old[name][rows.inner]
+    if rows.threshold is not None:
+        new["threshold"][rows.inner] = rows.threshold
+    same = (old["n_node_samples"] == answers.people) & (tree.n_records is not None)
+    new["impurity"] = answers.impurity
+    new["n_node_samples"] = answers.people
+    # Where there are no counts, what a node weighs is not in the tree.
+    weight = answers.weight if tree.counts is not None else _weights(old, answers, same)
+    new["weighted_n_node_samples"] = weight
+    if answers.value.shape[1]:
+        value = answers.value[:, None, :]
+        if value.shape[2] > 1 and _holds_weights(values, nodes):
+            value = value * _scale(answers)[:, None, None]
+    else:
+        value = _as_stored(values[kept[rows.place]], tree, same)
+    state = {
+        "max_depth": int(tree.depths.max()),
+        "node_count": tree.n_nodes,
+        "nodes": new,
+        "values": np.ascontiguousarray(value, dtype=np.float64),
+    }
+    return Inert(stored.cls, args=stored.args, state=state)
+
+
+def _table(stored: Inert) -> Table:
+    nodes: Table = arrived(stored.get("nodes"))  # type: ignore[assignment]  # its reader saw to it
+    return nodes
+
+
+def _weights(old: Table, answers: Answers, same: Flag) -> Float:
+    """Return what nodes weigh: as they did, where the same people are in them."""
+    return np.where(same, old["weighted_n_node_samples"].astype(np.float64), answers.weight)
+
+
+def _holds_weights(values: Float, nodes: Table) -> bool:
+    """Tell whether values are weights of classes, as before scikit-learn 1.4, and no shares."""
+    total = values[:, 0, :].sum(axis=1)
+    return bool(np.allclose(total, nodes["weighted_n_node_samples"])) and not np.allclose(total, 1)
+
+
+def _scale(answers: Answers) -> Float:
+    """Turn shares into weights."""
+    if not answers.weight.any():
+        return np.ones(len(answers.weight))
+    return np.where(answers.weight > 0, answers.weight, _NEXT_TO_NOTHING)
+
+
+def _as_stored(values: Float, tree: Tree, same: Flag) -> Float:
+    """Return the values of several outputs, which only merging leaves as they were."""
+    made = values
+    if tree.n_records is None:
+        total = made.sum(axis=2, keepdims=True)
+        shares = np.divide(made, total, out=made.copy(), where=total > 0)
+        shares = made if made.shape[2] == 1 else shares
+        return np.where(tree.is_leaf[:, None, None], shares, 0.0)
+    if not same.all():
+        raise UnsupportedModelError(
+            "the numbers of several outputs cannot be added up again without the people who were "
+            f"taken out: use --method merge-siblings, or {JSON}"
+        )
+    return made
+
+
+def predictor_record(stored: Inert, tree: Tree, whole: Tree, *, exact: bool) -> Inert:
+    """Return the record of one tree of a histogram boosting, as `tree_record` does.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the tree cannot be said in the table, or holds no numbers.
+    """
+    if tree.value is None:
+        raise UnsupportedModelError(f"the model holds no numbers to predict: {JSON}")
+    nodes = _table(stored)
+    left = np.where(nodes["is_leaf"] != 0, -1, nodes["left"].astype(np.int64))
+    rows = rows_of(tree, whole, left, exact=exact)
+    old, names = nodes[rows.place], nodes.dtype.names or ()
+    new = np.zeros(tree.n_nodes, dtype=nodes.dtype)
+    new["value"] = np.where(tree.is_leaf, tree.value, 0.0)
+    new["count"] = 0 if tree.n_records is None else tree.n_records
+    new["depth"], new["is_leaf"] = tree.depths, tree.is_leaf
+    new["left"][rows.inner], new["right"][rows.inner] = rows.left, rows.right
+    for name in _QUESTIONS & set(names):
+        new[name][rows.inner] = old[name][rows.inner]
+    state = dict(stored.attributes)
+    state["nodes"] = new
+    if rows.threshold is not None:
+        numeric = np.isfinite(rows.threshold)
+        name = "num_threshold" if "num_threshold" in names else "threshold"
+        new[name][rows.inner[numeric]] = rows.threshold[numeric]
+    if "bitset_idx" in names:
+        chosen = rows.inner[old["is_categorical"][rows.inner] != 0]
+        new["bitset_idx"][chosen] = np.arange(len(chosen))
+        for name in ("raw_left_cat_bitsets", "binned_left_cat_bitsets"):
+            sets = arrived(stored.get(name))
+            if isinstance(sets, np.ndarray):
+                state[name] = sets[old["bitset_idx"][chosen]].copy()
+    return Inert(stored.cls, args=stored.args, state=state)

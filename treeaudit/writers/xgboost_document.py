@@ -1,0 +1,196 @@
+"""A repaired XGBoost model in the document that it was read from: JSON, UBJSON, or in a pickle."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
+from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters.xgboost_beside import keys_of
+from treeaudit.readers.boosters.xgboost_forest import read_trees, to_forest
+from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster
+from treeaudit.readers.boosters.xgboost_tree import StoredTree
+from treeaudit.readers.leftovers.documents import explained
+from treeaudit.readers.leftovers.form_parts import is_seed
+from treeaudit.readers.stored import over_data
+from treeaudit.writers import ubjson_bytes
+from treeaudit.writers.binary import JSON
+from treeaudit.writers.places import origins
+from treeaudit.writers.stored_trees import Rows, rows_of
+
+__all__ = ["document_of", "to_xgboost_json", "to_xgboost_ubjson"]
+
+_NO_PARENT = (1 << 31) - 1
+_KINDS = {
+    **dict.fromkeys("left_children right_children parents split_indices".split(), "i4"),
+    **dict.fromkeys("categories categories_nodes".split(), "i4"),
+    **dict.fromkeys("categories_segments categories_sizes".split(), "i8"),
+    **dict.fromkeys("default_left split_type".split(), "u1"),
+    **dict.fromkeys("base_weights loss_changes split_conditions sum_hessian".split(), "f4"),
+}
+
+_SHAPE = frozenset("num_deleted num_feature num_nodes size_leaf_vector".split())
+
+
+def to_xgboost_json(forest: Forest) -> bytes:
+    """Return the model as XGBoost's own JSON."""
+    document = document_of(forest)
+    document.pop("Config", None)
+    return json.dumps(_listed(document), separators=(",", ":")).encode()
+
+
+def to_xgboost_ubjson(forest: Forest) -> bytes:
+    """Return the model as the UBJSON that XGBoost writes."""
+    document = document_of(forest)
+    document.pop("Config", None)
+    return ubjson_bytes.dumps(document)
+
+
+def document_of(forest: Forest) -> dict[str, Any]:
+    """Return the document of a model with its repaired trees, and nothing that is not explained.
+
+    Parameters
+    ----------
+    forest
+        What became of a model that was read from XGBoost.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the trees cannot be said in it; says why.
+    """
+    stored = forest.source.stored
+    if not isinstance(stored, StoredBooster) or not isinstance(stored.document, dict):
+        raise TypeError("no document to write into")
+    booster = read_booster(stored.document)
+    trees = read_trees(booster)
+    whole = to_forest(stored.document, Source())
+    if stored.found is not None:
+        whole = over_data(whole, stored.found)
+    origin = origins(forest, whole, range(forest.n_trees))
+    one_round = booster.loss.n_first_round
+    if origin != list(range(len(origin))) or len(origin) % one_round:
+        raise UnsupportedModelError(
+            f"an XGBoost model keeps the first of its rounds, {one_round} trees each: {JSON}"
+        )
+    exact = stored.found is None or not stored.found.before
+    document: dict[str, Any] = explained(stored.document, keys_of(booster))
+    outer = document["learner"]["gradient_booster"]
+    inner = outer["gbtree"] if outer["name"] == "dart" else outer
+    model, n = inner["model"], len(origin)
+    model["trees"] = [
+        _tree(booster, trees[i], i, forest.trees[i], whole.trees[i], exact=exact) for i in origin
+    ]
+    model["gbtree_model_param"]["num_trees"] = str(n)
+    model["tree_info"] = _as_stored(model["tree_info"], list(booster.outputs[:n]))
+    if "iteration_indptr" in model:
+        ends = [end for end in np.asarray(model["iteration_indptr"]).tolist() if end <= n]
+        model["iteration_indptr"] = _as_stored(model["iteration_indptr"], ends)
+    if outer["name"] == "dart":
+        outer["weight_drop"] = _as_stored(outer["weight_drop"], list(booster.scale[:n]))
+    _without_seeds(document.get("Config"))
+    return document
+
+
+def _tree(
+    booster: Booster, stored: StoredTree, i: int, tree: Tree, whole: Tree, *, exact: bool
+) -> dict[str, Any]:
+    if stored.value is None or tree.value is None:
+        raise UnsupportedModelError(f"leaves of several numbers are not written back: {JSON}")
+    raw = booster.trees[i]
+    if not isinstance(raw, dict):
+        raise TypeError("a tree that was read is an object")
+    links, n = stored.links, tree.n_nodes
+    left = np.full(links.n_nodes, -1, dtype=np.int64)
+    left[links.inner] = links.left
+    rows = rows_of(tree, whole, left, exact=exact)
+    place, at = rows.place, rows.inner
+    columns = {name: np.zeros(n) for name, kind in _KINDS.items() if "categories" not in name}
+    for name in ("left_children", "right_children"):
+        columns[name][:] = -1
+    columns["left_children"][at], columns["right_children"][at] = rows.left, rows.right
+    columns["parents"][:] = np.where(tree.parent < 0, _NO_PARENT, tree.parent)
+    columns["split_indices"][at] = stored.feature[place[at]]
+    columns["split_conditions"][:] = tree.value / booster.scale[i]
+    columns["split_conditions"][at] = _thresholds(stored, rows)
+    columns["default_left"][at] = stored.default_left[place[at]]
+    codes = {node: stored.categories[p] for node, p in zip(at.tolist(), place[at].tolist(),
+             strict=True) if p in stored.categories}  # fmt: skip
+    columns["split_type"][list(codes)] = 1
+    kept, cover = _covers(stored, tree, whole, place)
+    columns["sum_hessian"][:] = cover
+    if stored.weight is not None:
+        columns["base_weights"][:] = np.where(kept, stored.weight[place], 0.0)
+    sizes = np.array([len(one) for one in codes.values()], dtype=np.int64)
+    columns["categories"] = np.concatenate([np.empty(0), *codes.values()])
+    columns["categories_nodes"] = np.array(list(codes), dtype=np.float64)
+    columns["categories_sizes"] = sizes.astype(np.float64)
+    columns["categories_segments"] = (np.cumsum(sizes) - sizes).astype(np.float64)
+    shape = {**raw["tree_param"], "num_nodes": str(n), "num_deleted": "0"}
+    shape = {name: shape[name] for name in raw["tree_param"]}
+    made: dict[str, Any] = {"id": i, "tree_param": explained(shape, dict.fromkeys(_SHAPE, 40))}
+    for name in raw:
+        if name in columns:
+            made[name] = _as_stored(raw[name], columns[name].astype(_KINDS[name]))
+    return made
+
+
+def _thresholds(stored: StoredTree, rows: Rows) -> Float:
+    """Return the smallest 32-bit numbers that go right."""
+    kept = stored.threshold[rows.place[rows.inner]]
+    if rows.threshold is None:
+        return kept
+    near = rows.threshold.astype(np.float32)
+    above = np.where(near > rows.threshold, near, np.nextafter(near, np.float32(np.inf)))
+    return np.where(np.isfinite(rows.threshold), above.astype(np.float64), kept)
+
+
+def _covers(stored: StoredTree, tree: Tree, whole: Tree, place: Wide) -> tuple[Flag, Float]:
+    """Return which nodes are of the same people as before, and the covers of all."""
+    none = np.zeros(tree.n_nodes)
+    inner = ~tree.is_leaf
+    stripped = tree.value is not None and not tree.value[inner].any()
+    stripped &= whole.value is not None and bool(whole.value[place[inner]].any())
+    if stored.cover is None or stripped or (tree.n_records is None) != (whole.n_records is None):
+        return none > 0, none
+    cover = stored.cover[place]
+    if tree.n_records is None or whole.n_records is None:
+        return none == 0, cover
+    before = whole.n_records[place]
+    return tree.n_records == before, cover * (tree.n_records / np.maximum(before, 1))
+
+
+def _as_stored(before: object, now: Any) -> Any:  # noqa: ANN401  # a list or an array
+    """Return numbers as a list or an array of the type that they had."""
+    if isinstance(before, np.ndarray):
+        return np.asarray(now).astype(before.dtype.newbyteorder("="))
+    return _listed(now)
+
+
+def _without_seeds(part: object) -> None:
+    if isinstance(part, dict):
+        # With the share of rows that each tree drew, the seed is one of draws.
+        part.pop("subsample", None)
+        for name, inside in part.items():
+            if is_seed(name) and isinstance(inside, str):
+                part[name] = "0"
+            _without_seeds(inside)
+
+
+def _listed(part: object) -> object:
+    """Return the document without arrays; 32-bit numbers by their shortest text."""
+    match part:
+        case np.ndarray() if part.dtype == np.float32:
+            return [float(str(number)) for number in part]
+        case np.ndarray():
+            return part.tolist()
+        case dict():
+            return {name: _listed(inside) for name, inside in part.items()}
+        case list():
+            return [_listed(inside) for inside in part]
+    return part
