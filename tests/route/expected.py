@@ -84,7 +84,12 @@ class Expected:
             }  # fmt: skip
             total = self.count(lambda g: True)
             self.findings["TA103"] = background(self.trees, self.of_the_top, total)
-            if drawn.joint in ("shares", "labels") and train and len(drawn.trees) > 1:
+            if (
+                drawn.joint in ("shares", "labels")
+                and train
+                and person is None
+                and len(drawn.trees) > 1
+            ):
                 self.findings["TA106"] = self._together()
 
     def count(self, chosen: Chosen) -> list[int]:

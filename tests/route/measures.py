@@ -23,7 +23,6 @@ def singling_out(trees: Trees, count: Count, k: int, n_people: int | None, n_lea
     """Return the details of TA101."""
     size = [np.array([g.size for g in tree]) for tree in trees]
     every = np.concatenate(size)
-    n = int(every.max())
     chance = [len(one) / one.sum() for one in size]
     worst = size[int(np.argmax(chance))]
     return {
@@ -42,7 +41,7 @@ def singling_out(trees: Trees, count: Count, k: int, n_people: int | None, n_lea
             {
                 "from": low, "to": high,
                 "leaves": sum(int(_inside(one, low, high).sum()) for one in size),
-                "people": max(count(lambda g, low=low, high=high: low <= g.size <= (high or n))),
+                "people": max(int(one[_inside(one, low, high)].sum()) for one in size),
             }
             for low, high in _BINS
         ],

@@ -122,7 +122,7 @@ def _together(name: str, expected: Expected, details: Mapping[str, Any]) -> floa
     drawn = expected.drawn
     if len(drawn.trees) == 1 or drawn.joint in ("boosted", "path"):
         return "pass"
-    if drawn.sized_only or drawn.answer == "number":
+    if drawn.sized_only or drawn.answer == "number" or expected.named:
         return None
     if "TA106" not in expected.findings or not details["TA106"]:
         return "skipped"

@@ -91,9 +91,9 @@ def in_any_tree(
     table, forest, train = case.table, case.forest, case.train
     each = of_each_tree(case, held, labels, code)
     tree, total = int(each.argmax()), int(each.sum())
-    largest = int(of_each_tree(case, table.size).max())
-    known = table.n_people
+    known, largest = table.n_people, 0
     if known is None:
+        largest = int(table.per_tree(table.size).max())
         known = largest if forest.records_are == "all" else None
     if train is not None and not table.in_persons:
         known = len(train)
@@ -161,18 +161,20 @@ def _followed(
         at = table.positions(tree, train.node[:, tree])
         inside = np.flatnonzero((at >= 0) & (held[at] > 0))
         pair = (at[inside] - rows.start) * len(certain) + person[inside]
-        other = np.zeros(len(pair), np.bool_)
+        mixed = pair[:0]
         if labels is not None and code is not None:
-            other = labels.top[at[inside]] != code[inside]
-        kept, mixed = pair[~other], np.zeros(0, np.int64)
-        if train.persons is not None:
-            # Of a person with several labels in a leaf none follows, unless one record was drawn.
-            kept, mixed = np.unique(kept), pair[other]
-            if case.forest.records_are == "all":
-                kept, mixed = np.setdiff1d(kept, mixed), mixed[:0]
+            alike = labels.top[at[inside]] == code[inside]
+            pair, mixed = pair[alike], pair[~alike]
+        kept = pair if train.persons is None else np.unique(pair)
+        # Of a person with several labels in a leaf none follows, unless one record was drawn.
+        single = None if train.persons is None or not len(mixed) else ~np.isin(kept, mixed)
+        if single is not None and case.forest.records_are == "all":
+            kept, single = kept[single], None
         leaf, who = np.divmod(kept, len(certain))
         here = np.bincount(leaf, minlength=rows.stop - rows.start)
-        whole = (here[leaf] <= held[rows][leaf]) & ~np.isin(kept, mixed)
+        whole = here[leaf] <= held[rows][leaf]
+        if single is not None:
+            whole &= single
         possible[who] = True
         certain[who[whole]] = True
         if not whole.all():

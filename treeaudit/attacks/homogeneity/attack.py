@@ -121,6 +121,7 @@ class Homogeneity:
         counted = ~np.isnan(labels.fewest)
         nearly = told & nearly_certain(labels.share, labels.others, case.k)
         once = in_any_tree(case, np.where(nearly, size, 0))
+        lacking = in_any_tree(case, np.where(ruled_out, size, 0))
         small = counted & (labels.fewest < case.k)
         leaves, people = found.diversity.homogeneous_leaves, found.diversity.homogeneous_people
         return Finding(
@@ -138,8 +139,8 @@ class Homogeneity:
                 dominant_leaves=_leaves(dominated),
                 dominant_people=_people(case, dominated),
                 absent_class_leaves=_leaves(ruled_out),
-                absent_class_people=_people(case, ruled_out),
-                absent_class_in_any_tree=in_any_tree(case, np.where(ruled_out, size, 0)),
+                absent_class_people=lacking.worst,
+                absent_class_in_any_tree=lacking,
                 smallest_cell=(
                     People(int(labels.fewest[told].min())) if counted[told].all() else None
                 ),

@@ -27,7 +27,7 @@ class GroupSizes(Details):
         The size, both ends inclusive; None where there is no bound.
     leaves, people
         How many there are; of several trees all leaves, and the people of the
-        tree that has the most.
+        tree that has the most. A person counts in every leaf with a record of theirs.
     """
 
     low: int = called("from")

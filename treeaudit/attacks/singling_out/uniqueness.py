@@ -12,7 +12,6 @@ Sweeney (2002), k-anonymity.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -173,7 +172,7 @@ class Uniqueness:
             below_k_in_any_tree=small_once,
             k=k,
             min_leaf=People(least),
-            group_sizes=group_sizes(size, partial(of_each_tree, case)),
+            group_sizes=group_sizes(size, case.table.per_tree),
             prosecutor_risk=Share(1 / least),
             marketer_risk=Share(len(size) / total),
             trees_that_do_not_tell=case.table.n_silent,
