@@ -24,6 +24,7 @@ from treeaudit.readers.estimators.join import Part, join
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.preprocessing import Plan, plan_of, width_in
+from treeaudit.readers.estimators.draw_seeds import draw_seeds
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
 from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.readers.estimators.undo import undo
@@ -86,6 +87,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
             stored=found,
         ),
         warnings=tuple(dict.fromkeys(warnings)),
+        seeds=draw_seeds(estimator) if alone else None,
         members=() if alone else tuple(piece.member for piece in chosen),
     )
 
