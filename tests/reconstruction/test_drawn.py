@@ -16,8 +16,8 @@ from treeaudit.defenses.strip import without_leftovers
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load
-from treeaudit.reconstruction.draws import not_drawn, times_of
 from treeaudit.reconstruction.drawn import Drawn, reconstruct_drawn
+from treeaudit.reconstruction.draws import not_drawn, times_of
 
 
 def trained(
@@ -43,14 +43,15 @@ def trained(
 def holds(found: Drawn, forest: Forest, values: np.ndarray, labels: np.ndarray) -> None:
     """Hold what is certain, and what may be, against the people in their order."""
     leaf, codes = forest.apply(values), found.domain.codes(values)
-    mine = (found.cells.leaf[:, found.cell].T == leaf[found.person]).all(axis=1)
+    mine = (leaf[found.person] == found.cells.leaf[:, found.cell].T).all(axis=1)
     for variable, row, x in zip(
         found.domain.variables, found.cells.layout.row.tolist(), codes.T, strict=False
     ):
         of = x[found.person]
         if variable.cuts is None:
-            words = found.cells.sets[row, found.cell, of // 64].astype(np.uint64)
-            mine &= ((words >> (of % 64).astype(np.uint64)) & np.uint64(1)) > 0
+            # Where few questions let a column pass for 0 or 1, what is assumed may not hold.
+            words = found.cells.sets[row, found.cell, 0].astype(np.int64)
+            mine &= (of < 0) | ((words >> np.maximum(of, 0)) & 1 > 0)
         else:
             mine &= found.cells.low[row, found.cell] <= of
             mine &= of < found.cells.high[row, found.cell]

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import DataError
@@ -76,6 +75,20 @@ class Drawn:
         """Those of them whose every value that a tree asks about is certain."""
         one: Flag = self.certain & (self.cells.n_records[self.cell] == 1)
         return one
+
+    @property
+    def tables(self) -> tuple[tuple[Wide, Bounds], ...]:
+        """Cells, and how many people must and may be in each, whatever their rows; by class."""
+        found, n = [], len(self.cells)
+        for label in range(int(self.label.max(initial=-1)) + 1):
+            mine = self.label == label
+            low, high = (
+                np.bincount(self.cell[mine], one[mine], n)
+                for one in (self.bounds.low, self.bounds.high)
+            )
+            cell = np.flatnonzero(high)
+            found.append((cell, Bounds(low=low[cell], high=high[cell])))
+        return tuple(found)
 
     @property
     def bits(self) -> float:

@@ -16,6 +16,7 @@ from treeaudit.model.source import Member, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.answers import answers_of
 from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
+from treeaudit.readers.estimators.draw_seeds import draw_seeds
 from treeaudit.readers.estimators.first_tree import with_first_counts
 from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
@@ -24,7 +25,6 @@ from treeaudit.readers.estimators.join import Part, join
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.preprocessing import Plan, plan_of, width_in
-from treeaudit.readers.estimators.draw_seeds import draw_seeds
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
 from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.readers.estimators.undo import undo
