@@ -83,7 +83,7 @@ class Drawn:
         for label in range(int(self.label.max(initial=-1)) + 1):
             mine = self.label == label
             low, high = (
-                np.bincount(self.cell[mine], one[mine], n)
+                np.bincount(self.cell[mine], one[mine], n).astype(np.float64)
                 for one in (self.bounds.low, self.bounds.high)
             )
             cell = np.flatnonzero(high)
@@ -138,9 +138,9 @@ def reconstruct_drawn(
     budget.check(_CUTTING)
     if 2 * n > _MOST_ENTRIES:
         raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
-    system = _system(forest, times, cells.leaf[:, cell].T, person, label)
+    system = _system(forest, times, cells.leaf[:, cell].T.astype(np.int64), person, label)
     bounds = shuttle(system, budget.over)
-    open_still = bool(bounds.open.any()) and budget.over()
+    stopped = f"{budget.seconds:g} seconds" if budget.over() else "one equation at a time"
     return Drawn(
         domain=domain,
         cells=cells,
@@ -150,7 +150,7 @@ def reconstruct_drawn(
         cell=cell,
         label=label,
         bounds=bounds,
-        stopped=f"{budget.seconds:g} seconds" if open_still else None,
+        stopped=stopped if bounds.open.any() else None,
     )
 
 

@@ -48,11 +48,8 @@ def _needless(forest: Forest) -> str | None:
         return "not applicable: the leaves hold no labels"
     if forest.answers == "sum":
         return not_applicable(forest)
-    if (
-        forest.records_are == "bootstrap"
-        and forest.seeds is None
-        and not any(x.kind == "seeds" for x in forest.leftovers)
-    ):
+    kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.leftovers)
+    if forest.records_are == "bootstrap" and not kept:
         return (
             "not applicable: nobody tells who was drawn for which tree, so that all trees make "
             "nothing certain that one does not (labels they give back: TA106)"
@@ -90,8 +87,8 @@ class Reconstruction:
         assumes="the attacker has the file, and knows which values the columns can have",
         remedy="release a single tree, or train with differential privacy; larger leaves do not "
         "help",
-        limit="what is not certified may still be guessed; not for trees of draws, weights or "
-        "noise, nor for boosting",
+        limit="what is not certified may still be guessed; not for weights or noise, nor for "
+        "boosting; for trees of draws only where their seeds are in the file",
         reference="Ferry, Fukasawa, Pascal and Vidal (2024); Gambs, Gmati and Hurfin (2012)",
     )
     about: ClassVar[About] = "table"
@@ -130,10 +127,10 @@ class Reconstruction:
         return self._found(details_in_order(case, found), shown)
 
     def _out_of(self, budget: str) -> Skipped:
-        reason = (
-            f"nobody is certain so far, but the search ended after {budget}: more with --seconds"
-        )
-        return Skipped(id=self.id, title=self.title, reason=reason, asks=("--seconds",))
+        asks = ("--seconds",) if budget.endswith(" seconds") else ()
+        reason = f"nobody is certain so far, but the search ended after {budget}"
+        reason += ": more with --seconds" if asks else ""
+        return Skipped(id=self.id, title=self.title, reason=reason, asks=asks)
 
     def _found(
         self, details: ReconstructionDetails, evidence: tuple[Evidence, ...]
