@@ -26,8 +26,8 @@ from treeaudit.reconstruction.system import Bounds, System
 __all__ = ["Drawn", "reconstruct_drawn"]
 
 _MOST_TREES = 16
-_MOST_PLACES, _MOST_ENTRIES = 100_000_000, 50_000_000
-"""Cells times rows times classes, and entries of the equations, at the same time."""
+_MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000
+"""Cells or nodes times rows times classes, and entries of the equations, at the same time."""
 _CUTTING = 0.6
 """Share of the time until when cells are cut."""
 
@@ -125,8 +125,10 @@ def reconstruct_drawn(
         If the leaves contradict each other, the draws or what is assumed.
     """
     budget = Budget() if budget is None else budget
-    domain = domain_of(forest, public=public)
     n_classes = len(forest.schema.classes or ())
+    _check_size(forest.trees[0].n_nodes, len(times) * n_classes)
+    domain = domain_of(forest, budget.trees(forest.trees, _CUTTING), public)
+    budget.check(_CUTTING)
     cells = _cells(forest, times, Cells.whole(Layout.of(domain), len(times) * n_classes), budget)
     cell, place = np.nonzero(cells.alive)
     order = np.argsort(place, kind="stable")
@@ -160,13 +162,15 @@ def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:
 
     def check(n: int) -> None:
         budget.check(_CUTTING, n)
-        if n * columns > _MOST_PLACES:
-            raise OutOfBudgetError(f"{_MOST_PLACES // columns:,} cells for each of the people")
+        _check_size(n, columns)
 
     while done < forest.n_trees:
         before = len(cells)
-        check(before)
-        code = coded(forest.trees[done : done + batch], cells.layout)
+        trees = forest.trees[done : done + batch]
+        if sum(tree.n_nodes for tree in trees) * columns > _MOST_PLACES:
+            trees, batch = trees[:1], 1
+        check(max(before, trees[0].n_nodes))
+        code = coded(trees, cells.layout)
         cells = refine(cells, code, partial(_may_be, code, times[:, done : done + batch]), check)
         if not len(cells):
             raise DataError("no people fit what the leaves of all trees say")
@@ -175,9 +179,14 @@ def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:
     return cells
 
 
+def _check_size(n: int, columns: int) -> None:
+    if n * columns > _MOST_PLACES:
+        raise OutOfBudgetError(f"{_MOST_PLACES // columns:,} cells for each of the people")
+
+
 def _may_be(code: Coded, times: Wide, counts: Float) -> Flag:
     """Tell of each node, row and class whether the node holds as many draws as the row has."""
-    drawn = times.T[code.tree]
+    drawn = times.T.astype(np.int32)[code.tree]
     fits: Flag = counts[:, None, :] >= drawn[:, :, None]
     return fits.reshape(len(counts), -1)
 
