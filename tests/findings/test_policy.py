@@ -4,6 +4,7 @@ import dataclasses
 import math
 import types
 
+import numpy as np
 import pytest
 
 import treeaudit as ta
@@ -485,7 +486,6 @@ def test_the_papers_tree_fails_every_policy(figure_3, name) -> None:
 
 def test_every_check_can_be_made_where_everything_is_given() -> None:
     """A policy that asks for all of them, on a real audit: no name of a detail is wrong."""
-    import numpy as np
     import pandas as pd
     from sklearn.tree import DecisionTreeClassifier
 

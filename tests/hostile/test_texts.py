@@ -123,6 +123,32 @@ def test_columns_that_no_tree_tests(step, tmp_path) -> None:
     assert "what no tree needs" in [one.where for one in report.forest.leftovers.found]
 
 
+def _chain():
+    table = np.hstack([X, RNG.normal(size=(N, 56))])
+    steps = [(f"a{i}", StandardScaler().fit(table)) for i in range(40)]
+    for _, step in steps:
+        step.mean_, step.scale_ = RNG.normal(size=60), RNG.normal(size=60)
+    return Pipeline([*steps, ("t", _tree(table))])
+
+
+def _long_names():
+    table = np.hstack([X, RNG.normal(size=(N, 56))])
+    names = [
+        " ".join([f"c{'abcdefghij'[i % 10]}{i}", *COLUMNS[40 * i : 40 * i + 15]])[:490]
+        for i in range(60)
+    ]
+    return _tree(pd.DataFrame(table, columns=names))
+
+
+@pytest.mark.parametrize("make", [_chain, _long_names], ids=["many steps", "long names"])
+def test_more_than_a_few_columns_need(make, tmp_path) -> None:
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps(make()))
+    report = ta.scan(path)
+    assert report["TA206"].status == "found"
+    assert report.verdict in ("review", "fail")
+
+
 def test_columns_that_nobody_tests_are_few(tmp_path) -> None:
     path = tmp_path / "m.pkl"
     table = pd.DataFrame(np.hstack([X] * 10), columns=[f"feature_{i}" for i in range(40)])

@@ -106,6 +106,28 @@ def test_weights_of_a_class_are_not_called_people(of_class) -> None:
     assert ta.load(boosted.fit(X, Y, sample_weight=weight)).counts_are == "absent"
 
 
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, HistGradientBoostingClassifier])
+def test_of_three_classes_each_tree_tells_one_from_the_others(kind, tmp_path) -> None:
+    labels = np.digitize(X[:, 0] + RANDOM.normal(size=N) * 0.5, [-0.6, 0.5])
+    forest = ta.load(kind().fit(X, np.array(["a", "b", "c"])[labels]))
+    assert forest.tree_classes[:3] == (
+        ("a", "not a", "(none)"), ("not b", "b", "(none)"), ("not c", "(none)", "c"),
+    )  # fmt: skip
+    for i, tree in enumerate(forest.trees[:3]):
+        there = np.bincount(tree.apply(X), labels == i, tree.n_nodes)[tree.leaves]
+        assert tree.counts[tree.leaves, i].tolist() == there.tolist()
+        assert tree.counts[0].sum() == N
+    ta.save(forest, tmp_path / "m.json")
+    again = ta.load(tmp_path / "m.json")
+    assert again.tree_classes == forest.tree_classes
+    assert ta.scan(again)["TA102"].details == ta.scan(forest)["TA102"].details
+    assert not any(name.startswith("label=") for name in ta.reconstruct(forest).to_frame())
+    text = (tmp_path / "m.json").read_text()
+    (tmp_path / "forged.json").write_text(text.replace("not a", "Ann, 4 May"))
+    with pytest.raises(ta.ReadError, match="labels of trees"):
+        ta.load(tmp_path / "forged.json")
+
+
 def test_where_nothing_is_told_nothing_is_counted() -> None:
     leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], n_records=[4], value=[0.0])
     assert with_people(leaf, Step(p=0.5, curvature=0.25)) is None

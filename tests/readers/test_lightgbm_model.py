@@ -97,12 +97,12 @@ def check(booster, forest: Forest, data=X, people: str = "exact") -> None:
         truth = booster.predict(grid, raw_score=True).reshape(len(grid), -1)
         np.testing.assert_allclose(margin, truth, atol=1e-9)
     assert forest.counts_are in ("absent", "likely")
-    first = forest.trees[0]
-    if forest.counts_are == "likely":
-        assert first.counts is not None
-        there = np.bincount(ours[: len(data), 0], weights=BINARY, minlength=first.n_nodes)
-        assert first.counts[first.leaves, 1].tolist() == there[first.leaves].tolist()
-    assert all(tree.counts is None for tree in forest.trees[1:])
+    for i, tree in enumerate(forest.trees):
+        if tree.counts is not None:
+            assert i < outputs
+            mine, column = (BINARY, 1) if outputs == 1 else (i == CLASSES, i)
+            there = np.bincount(ours[: len(data), i], weights=mine, minlength=tree.n_nodes)
+            assert tree.counts[tree.leaves, column].tolist() == there[tree.leaves].tolist()
     assert not forest.single_precision
 
 
@@ -130,7 +130,7 @@ def test_agrees_with_lightgbm(objective, data, more) -> None:
         assert forest.source.format == form
         assert forest.source.library_version == "v4"
         # The JSON form does not tell how the model was trained.
-        plain = objective == "binary" and form != "lightgbm-json" and not more
+        plain = objective != "regression" and form != "lightgbm-json" and not more
         assert (forest.counts_are == "likely") >= plain
         known = ("unknown", None) if form == "lightgbm-json" else ("all", N)
         assert (forest.records_are, forest.n_records) == known

@@ -66,6 +66,10 @@ def check(booster, forest: Forest, people: bool | None = True, sampled: bool = F
     outputs = forest.source.parameters["n_outputs"]
     parallel = forest.source.parameters["num_parallel_tree"]
     margin = np.zeros((N, outputs))
+
+    def outputs_of(i: int) -> int:
+        return i // parallel % outputs
+
     for i, tree in enumerate(forest.trees):
         pairs = set(zip(ours[:, i].tolist(), theirs[:, i].tolist(), strict=True))
         assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)
@@ -92,9 +96,12 @@ def check(booster, forest: Forest, people: bool | None = True, sampled: bool = F
     assert forest.counts_are in ("absent", "likely")
     for i, tree in enumerate(forest.trees):
         if tree.counts is not None and not sampled:
-            there = np.bincount(ours[:, i], weights=BINARY, minlength=tree.n_nodes)[tree.leaves]
-            assert tree.counts[tree.leaves, 1].tolist() == there.tolist()
-            assert i < parallel
+            mine, column = (
+                (BINARY, 1) if outputs == 1 else (outputs_of(i) == CLASSES, outputs_of(i))
+            )
+            there = np.bincount(ours[:, i], weights=mine, minlength=tree.n_nodes)[tree.leaves]
+            assert tree.counts[tree.leaves, column].tolist() == there.tolist()
+            assert i < parallel * outputs
     assert forest.single_precision
 
 

@@ -20,6 +20,7 @@ from tests.strategies import examples
 from treeaudit.errors import DataError
 from treeaudit.reconstruction import checker
 from treeaudit.reconstruction.answer import reconstruct
+from treeaudit.reconstruction.budget import Budget
 from treeaudit.reconstruction.checker import check_proof
 from treeaudit.reconstruction.proof import proof_of
 
@@ -63,7 +64,7 @@ def changed(proof: dict, rng: np.random.Generator) -> dict | None:
 
 def check(seed: int) -> None:
     forest, _, _ = trained(seed, most_people=25)
-    answer = reconstruct(forest)
+    answer = reconstruct(forest, budget=Budget(cells=2_000))
     proof = json.loads(json.dumps(proof_of(forest, answer)))
     assert check_proof(proof, forest) == answer.certified
     rng = np.random.default_rng(seed)

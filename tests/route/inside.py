@@ -1,5 +1,7 @@
 """Trees inside something else: pipelines, votes, stacks, calibration."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -32,12 +34,17 @@ def pipeline(rng: np.random.Generator) -> Drawn:
                  joint="single" if single else "shares")  # fmt: skip
 
 
+def _in_two(rows: People) -> People:
+    """Return the people with labels that every fold has."""
+    return replace(rows, label=np.where(rows.number > np.median(rows.number), "high", "low"))
+
+
 def together(rng: np.random.Generator, name: str) -> Drawn:
     from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.tree import DecisionTreeClassifier
 
-    rows = people(rng)
+    rows = people(rng) if name == "VotingClassifier" else _in_two(people(rng))
     classes, code = np.unique(rows.label, return_inverse=True)
     members = [
         ("tree", DecisionTreeClassifier(**limits(rng))),
@@ -62,13 +69,12 @@ def calibrated(rng: np.random.Generator) -> Drawn:
     from sklearn.tree import DecisionTreeClassifier
 
     rows = people(rng)
-    label = np.where(rows.number > np.median(rows.number), "high", "low")
-    rows = People(features=rows.features, label=label, number=rows.number, person=rows.person)
-    classes, code = np.unique(label, return_inverse=True)
+    rows = _in_two(rows)
+    classes, code = np.unique(rows.label, return_inverse=True)
     folds = KFold(3, shuffle=True, random_state=5)
     model = CalibratedClassifierCV(DecisionTreeClassifier(**limits(rng)), cv=folds)
-    model.fit(rows.features, label)
-    times = draws([train for train, _ in folds.split(label)], len(code))
+    model.fit(rows.features, rows.label)
+    times = draws([train for train, _ in folds.split(rows.label)], len(code))
     each = [one.estimator for one in model.calibrated_classifiers_]
     trees = of_trees(each, rows.features, code, times=times, n_classes=len(classes))
     return Drawn(model=model, people=rows, trees=trees, classes=classes.tolist(), sees="folds",

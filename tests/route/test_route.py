@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import treeaudit as ta
 from tests.route.compare import differences
 from tests.route.expected import Expected, told
+from tests.route.knowing import claims, falling
 from tests.route.models import KINDS, draw
 from tests.route.verdicts import THRESHOLDS, disagreements
 from tests.route.words import misread
@@ -48,3 +50,37 @@ def test_every_number_again(kind: str, seed: int) -> None:
         assert list(disagreements(report, expected)) == []
         text, page = to_text(found, width=240), to_html(found)
         assert list(misread(text, page, report, expected)) == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["tree", "extra tree", "forest", "forest of all", "extra trees", "bagging", "adaboost"]
+)
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
+)
+def test_known_and_unseen_people(kind: str, seed: int) -> None:
+    """Who falls once known people are taken out, and what claims are worth for unseen people."""
+    drawn, rng = draw(kind, seed)
+    people, n = drawn.people, len(drawn.people.label)
+    known, rows = rng.random(n) < 0.3, people.frame().drop(columns="person")
+    unseen = people.features.apply(lambda column: rng.permutation(column.to_numpy()))
+    label = people.label[rng.permutation(n)]
+    given = {"train": rows, "test": unseen.assign(label=label), "known": rows[known]}
+    report = ta.scan(drawn.model, target="label", repeats="people", **given).to_dict()
+    expected = Expected(told(drawn, report), 5, train=True)
+    if expected.drawn.sized_only:
+        return
+    found = {one["id"]: one for one in report["findings"]}
+    fall = found["TA103"]["details"].get("known", {"reason": "not everything could be seen"})
+    if len(drawn.trees) == 1 and "reason" not in fall:
+        real = falling(expected, known)
+        assert {name: fall[name] for name in real} == real
+    for one in fall.get("people", ()):
+        assert str(people.label[one["row"] - 1]) == one["label"]
+    said = {c["of"]: c for name in ("TA101", "TA102") for c in found[name]["controls"]}
+    real = claims(expected, unseen, np.searchsorted(np.array(drawn.classes), label))
+    assert {*said} == {of for of, claim in real.items() if claim is not None}
+    for of, control in said.items():
+        for part, right in real[of].items():
+            told_ = None if control[part] is None else (control[part]["value"], control[part]["n"])
+            assert told_ == (None if right is None else pytest.approx(right)), (of, part)

@@ -153,6 +153,14 @@ def test_unanswered_records_have_no_form(tmp_path) -> None:
         ta.save(forest, tmp_path / "safe.pkl")
 
 
+def test_dates_are_not_written_as_numbers(tmp_path) -> None:
+    days = np.array(["2026-11-20", "2026-11-21", "2026-11-22"], dtype="M8[D]")[IRIS[1]]
+    tree = fit(TREE, IRIS)
+    tree.classes_ = np.unique(days)
+    with pytest.raises(ta.UnsupportedModelError, match="dates"):
+        ta.save(ta.load(tree), tmp_path / "safe.pkl")
+
+
 class Own(DecisionTreeClassifier):
     """A class that only this file knows."""
 

@@ -1,6 +1,6 @@
 """The finding about one sort of leftovers: what was found, how bad it is, what was not seen."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol
 
 from treeaudit.attacks.case import Case
@@ -95,7 +95,7 @@ def _listed(kinds: Iterable[Kind]) -> tuple[str, ...]:
     return tuple(_NAMES[kind] for kind in kinds)
 
 
-def _reason(case: Case, missing: list[Kind], blind: list[str]) -> str:
+def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
     """Say what was not looked at, and what to do."""
     if not case.forest.leftovers.looked_for:
         return "nobody looked: the model was put together in Python; scan the file it is written to"

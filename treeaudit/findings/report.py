@@ -35,6 +35,10 @@ class Fix:
         Of the file that it was seen to write; empty where the model's own serves.
     passed, misses
         Whether the repaired model passes the policy, and what it misses.
+    works
+        Whether the command was seen to write a model that does not fail.
+    people
+        Whether it was found with the training people at hand.
     leaves
         Of all trees, before and after.
     right
@@ -49,6 +53,8 @@ class Fix:
     passed: bool
     misses: tuple[str, ...]
     leaves: tuple[int, int]
+    works: bool = False
+    people: bool = False
     by: Literal["defend", "release"] = "defend"
     suffix: str = ""
     right: tuple[float | None, float | None] = (None, None)
@@ -117,6 +123,8 @@ class Report(Rendered):
         whether that ``holds``; None without.
     fix
         The repair that was tried, where the audit did not pass and one was.
+    unrepaired
+        Whether no repair was found that works, or none was tried as that takes long.
     frontier
         The repairs of a forest that were tried with people at hand, the model as it is first.
     several
@@ -138,6 +146,7 @@ class Report(Rendered):
     people: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     baseline: Mapping[str, Any] | None = None
     fix: Fix | None = None
+    unrepaired: bool = False
     frontier: tuple[Tried, ...] = ()
     several: bool = False
     unit: Unit = field(default_factory=Unit)

@@ -29,7 +29,8 @@ Kind = Literal[
     "unseen",
 ]
 """What can lie beside the trees. ``unexplained`` is content that no audited model accounts for;
-``unseen`` is a part that the reader could not read, or another model, which was not audited."""
+``unseen`` is a part that the reader could not read, another model, which was not audited, or more
+content that no tree needs than anybody can tell from a message."""
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 """Every kind."""

@@ -18,15 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float
+from treeaudit.model.schema import Label
 from treeaudit.model.tree import Tree
 from treeaudit.readers.links import sums
 
 __all__ = [
-    "FIRST_TREE",
+    "FIRST_ROUND",
     "SHARES",
     "SINGLE",
     "Step",
     "counted",
+    "labels_of_first_round",
     "people_of_class",
     "with_people",
 ]
@@ -36,13 +38,13 @@ SINGLE, DOUBLE = 2.0**-22, 1e-12
 _MOST_SLACK = 0.1
 _CHANCE = 1e-6
 _NEAR = 1e-9
-FIRST_TREE = (
-    "the class counts of the first tree follow from its leaf values, whole in every leaf: they are "
-    "people unless rows had weights of their own; the other trees hold steps and no labels"
+FIRST_ROUND = (
+    "the class counts of the first round follow from its leaf values, whole in every leaf: they "
+    "are people unless rows had weights of their own; later trees hold steps and no labels"
 )
 SHARES = (
-    "the shares of the labels in the leaves of the first tree follow from their values, and rows "
-    "had weights of their own; the other trees hold steps and no labels"
+    "the shares of the labels in the leaves of the first round follow from their values, and rows "
+    "had weights of their own; later trees hold steps and no labels"
 )
 
 
@@ -122,8 +124,10 @@ def _shares(step: Step, value: Float) -> Float | None:
     return np.clip(np.where(certain, np.rint(share), share), 0.0, 1.0)
 
 
-def with_people(tree: Tree, step: Step | None) -> tuple[Tree, bool] | None:
-    """Return the first tree of two classes with its class counts, and whether these are people.
+def with_people(
+    tree: Tree, step: Step | None, k: int = 1, n_classes: int = 2
+) -> tuple[Tree, bool] | None:
+    """Return a tree of the first round with its class counts, and whether these are people.
 
     Otherwise they are the people of a leaf times the shares of the labels, by weight. None
     where neither follows.
@@ -136,15 +140,29 @@ def with_people(tree: Tree, step: Step | None) -> tuple[Tree, bool] | None:
         return None
     people = people_of_class(step, n, value)
     if people is not None:
-        return counted(tree, people), True
+        return counted(tree, people, k, n_classes), True
     shares = _shares(step, value)
-    return None if shares is None else (counted(tree, n * shares), False)
+    return None if shares is None else (counted(tree, n * shares, k, n_classes), False)
 
 
-def counted(tree: Tree, of_class: npt.ArrayLike) -> Tree:
-    """Return a tree of two classes with so many people of the second in its leaves."""
+def counted(tree: Tree, of_class: npt.ArrayLike, k: int = 1, n_classes: int = 2) -> Tree:
+    """Return a tree with so many people of class k in its leaves, and the rest in one column."""
     every = np.zeros(tree.n_nodes)
     every[tree.is_leaf] = of_class
-    second = sums(tree.parent, every)
-    first = np.zeros(0) if tree.n_records is None else tree.n_records - second
-    return replace(tree, counts=np.column_stack([first, second]))
+    counts = np.zeros((tree.n_nodes, n_classes))
+    counts[:, k] = sums(tree.parent, every)
+    if tree.n_records is not None:
+        counts[:, 0 if k else 1] = tree.n_records - counts[:, k]
+    return replace(tree, counts=counts)
+
+
+def labels_of_first_round(
+    classes: tuple[Label, ...], n_trees: int
+) -> tuple[tuple[Label, ...], ...]:
+    """Return what the columns of each tree count where it tells one class from all others."""
+    each = [tuple(map(str, classes))] * n_trees
+    for k in range(min(len(classes), n_trees)):
+        names = ["(none)"] * len(classes)
+        names[k], names[0 if k else 1] = str(classes[k]), f"not {classes[k]}"
+        each[k] = tuple(names)
+    return tuple(each)

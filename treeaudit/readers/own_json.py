@@ -2,7 +2,8 @@
 
 One object: ``format`` (always ``treeaudit-model``), ``version`` (1), ``schema``,
 ``counts_are``, ``counts_reason``, ``answers``, ``noise``, ``records_are``, ``n_records``,
-``single_precision``, ``privacy``, ``class_weights``, ``source`` and ``trees``. A tree is one list
+``single_precision``, ``privacy``, ``class_weights``, ``source``, ``trees`` and,
+where its trees count classes of their own, ``tree_classes``. A tree is one list
 per array of `treeaudit.Tree`; an open bound is null; ``categories`` holds, per
 node, null or the list of codes that lead into it.
 """
@@ -18,7 +19,7 @@ import numpy as np
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, ReadError
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
-from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.estimators.labels import labels_of
@@ -120,6 +121,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         privacy=privacy,
         warnings=_not_private(privacy),
         class_weights=_class_weights(data.get("class_weights"), len(trees), schema),
+        tree_classes=_tree_classes(data.get("tree_classes"), len(trees), schema),
         source=replace(
             source,
             estimator=estimator,
@@ -143,6 +145,20 @@ def _class_weights(
     if any(each is not None and (len(each) != width or np.any(each < 0)) for each in weights):
         raise ReadError("the JSON model has weights of classes that cannot be")
     return tuple(None if each is None else tuple(map(float, each)) for each in weights)
+
+
+def _tree_classes(
+    stated: object, n_trees: int, schema: Schema
+) -> tuple[tuple[Label, ...], ...] | None:
+    if stated is None:
+        return None
+    each = [tuple(names) for names in stated] if isinstance(stated, list) else []
+    classes = schema.classes or ()
+    known = {"(none)", *map(str, classes), *(f"not {label}" for label in classes)}
+    fits = all(len(names) == len(classes) and known.issuperset(names) for names in each)
+    if len(each) != n_trees or not fits:
+        raise ReadError("the JSON model has labels of trees that do not fit its classes")
+    return tuple(each)
 
 
 def _privacy(stated: object) -> dict[str, Any] | None:

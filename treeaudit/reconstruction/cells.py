@@ -188,41 +188,43 @@ def _route(cells: Cells, trees: Coded) -> tuple[Wide, Wide]:
     found_at, found_node = [], []
     sets = cells.sets.reshape(-1, cells.sets.shape[2])
     low, high = cells.low.ravel(), cells.high.ravel()
+    simple = not cells.layout.n_numbers and sets.shape[1] == 1
     while len(node):
         inner = trees.child[0][node] >= 0
         if not inner.all():
             found_at.append(at[~inner])
             found_node.append(node[~inner])
             at, node = at[inner], node[inner]
+        # All children of a node ask about one variable.
+        asked = trees.child[0][node]
+        place = trees.row[asked] * n + at
+        held = sets[:, 0][place] if simple else None
         some_at, some_node = [], []
         for child in trees.child:
-            into, here = child[node], at
-            if len(trees.child) > 2:
-                there = into >= 0
-                into, here = into[there], at[there]
-            place = trees.row[into] * n + here
-            if not cells.layout.n_numbers:
+            into = child[node]
+            passes: Flag
+            if held is not None:
+                passes = np.not_equal(held & trees.edge[:, 0][into], 0)
+            elif not cells.layout.n_numbers:
                 passes = _share(sets, place, trees, into)
             elif not cells.layout.n_sets:
                 passes = _overlap(low, high, place, trees, into)
             else:
-                number = trees.number[into]
+                number = trees.number[asked]
                 a, b = np.flatnonzero(~number), np.flatnonzero(number)
                 passes = np.empty(len(into), dtype=np.bool_)
                 passes[a] = _share(sets, place[a], trees, into[a])
                 passes[b] = _overlap(low, high, place[b], trees, into[b])
-            some_at.append(here[passes])
+            passes &= into >= 0
+            some_at.append(at[passes])
             some_node.append(into[passes])
         at, node = np.concatenate(some_at), np.concatenate(some_node)
     return np.concatenate(found_at), np.concatenate(found_node)
 
 
 def _share(sets: Words, place: Wide, trees: Coded, into: Wide) -> Flag:
-    if sets.shape[1] == 1:
-        shared = sets[:, 0][place] & trees.edge[:, 0][into]
-    else:
-        shared = (sets[place] & trees.edge[into]).max(axis=1)
-    some: Flag = np.asarray(shared != 0)
+    shared = sets[place] & trees.edge[into]
+    some: Flag = np.asarray(shared.max(axis=1) != 0)
     return some
 
 

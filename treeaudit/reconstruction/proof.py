@@ -67,7 +67,7 @@ def proof_of(forest: Forest, answer: Answer, *, public: bool = False) -> dict[st
             continue
         bounds = one.system.bounds
         low, high = bounds.low.copy(), bounds.high.copy()
-        for step in steps_of(one.system):
+        for step in steps_of(one.system, one.bounds):
             side = low if step.side == "low" else high
             side[step.unknown] = step.value
             equations = []
@@ -144,16 +144,16 @@ def _codes(cells: Cells, cell: int) -> list[list[int]]:
     return found
 
 
-def steps_of(system: System) -> list[Step]:
+def steps_of(system: System, goal: Bounds) -> list[Step]:
     """Return the steps to the bounds of a system, the way `treeaudit.reconstruction.settle` goes.
 
     The unknowns begin at 0, and at most at the least of their equations; each step counts with
-    all that come before it.
+    all that come before it. They end where the bounds are as good as a goal.
     """
     way = _Way(system)
     way.sweeps()
     n, quiet, turn = system.groups, 0, 0
-    while quiet < n - 1 and way.bounds.open.any():
+    while quiet < n - 1 and not way.reaches(goal):
         turn, quiet = turn % (n - 1) + 1, quiet + 1
         for first in range(n):
             if way.pair(first, (first + turn) % n):
@@ -176,6 +176,10 @@ class _Way:
     @property
     def bounds(self) -> Bounds:
         return Bounds(low=self.low.copy(), high=self.high.copy())
+
+    def reaches(self, goal: Bounds) -> bool:
+        """Tell whether the bounds are no looser than others."""
+        return bool((self.low >= goal.low).all() and (self.high <= goal.high).all())
 
     def add(self, unknown: int, side: str, times: Mapping[int, int]) -> None:
         """Take a step, where it says more than is known."""

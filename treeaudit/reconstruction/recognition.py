@@ -20,11 +20,11 @@ __all__ = ["domain_of"]
 
 _SIGNS = re.compile(r"[_:=.,;|/\- ]+")
 _HALF = 0.5
-_EXPECTED, _FEWEST = 50, 3
+_EXPECTED, _FEWEST = 25, 3
 """Without names: edges of a column to be expected below the others of its group, and members."""
-_EDGES, _EDGES_EACH, _CUTS = 40, 20, 3
-"""Edges below members of a group, edges at 0.5 of a column of 0 and 1, and thresholds of a column
-of whole numbers: with fewer it is not believed."""
+_QUESTIONS, _AGAIN, _CUTS = 20, 10, 3
+"""Questions below members of a group, questions to be expected again about a column of 0 and 1, and
+thresholds of a column of whole numbers: with fewer it is not believed."""
 
 
 def domain_of(
@@ -120,14 +120,21 @@ class _Asked:
         return len(self.cuts[column]) > 0 or column in self.sets
 
     def zero_or_one(self, column: int) -> bool:
-        """Tell whether a column is asked about 0.5 alone, often enough or like all others."""
-        mine = self.cuts[column].tolist() == [_HALF]
-        return mine and (self.halves[column] >= _EDGES_EACH or self.only_halves)
+        """Tell whether a column is asked about 0.5 alone, where more was to be expected.
+
+        A column with more values would be asked about again where it is above 0.5.
+        """
+        again = self.expected.diagonal()
+        only = all(cuts.tolist() in ([], [_HALF]) for cuts in self.cuts) and not self.sets
+        enough = again[column] >= _AGAIN or (only and again.sum() >= 2 * _AGAIN)
+        return bool(enough and self.cuts[column].tolist() == [_HALF])
 
     @property
-    def only_halves(self) -> bool:
-        alone = all(cuts.tolist() in ([], [_HALF]) for cuts in self.cuts)
-        return alone and not self.sets and self.halves.sum() >= _EDGES
+    def expected(self) -> Float:
+        """The questions of ``below`` if what is asked did not depend on what was asked."""
+        share = self.halves / max(int(self.halves.sum()), 1)
+        each: Float = self.below.sum(axis=1)[:, None] * share
+        return each
 
 
 def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
@@ -160,7 +167,8 @@ def _below(nodes: Nodes, n_features: int) -> Wide:
         ones[level] = ones[nodes.parent[level]]
         one = level[nodes.low[level] == _HALF]
         ones[one, nodes.feature[one]] = True
-    inside = np.flatnonzero(nodes.parent >= 0)
+    # One edge of each question whether a column is above 0.5.
+    inside = np.flatnonzero(nodes.low == _HALF)
     above = nodes.parent[inside]
     order = np.argsort(nodes.feature[inside], kind="stable")
     asked, first = np.unique(nodes.feature[inside[order]], return_index=True)
@@ -183,7 +191,7 @@ def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
     for prefix, columns in sorted(by_prefix.items(), key=lambda one: (-len(one[0]), one[0])):
         members = [i for i in columns if i not in taken]
         among = asked.below[np.ix_(members, members)]
-        believed = asked.below[members].sum() >= _EDGES and not among.any()
+        believed = asked.below[members].sum() >= _QUESTIONS and not among.any()
         if len(members) < 2 or not believed or not any(map(asked.about, members)):
             continue
         taken |= {*members}
@@ -195,9 +203,7 @@ def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
 def _unnamed_groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
     """Return the groups of which no tree asks for two, where many questions were to be expected."""
     left = [i for i, one in enumerate(features) if one.categories is None and asked.zero_or_one(i)]
-    share = asked.halves / max(int(asked.halves.sum()), 1)
-    expected = asked.below.sum(axis=1)[:, None] * share
-    expected = np.minimum(expected, expected.T)
+    expected = np.minimum(asked.expected, asked.expected.T)
     apart = (asked.below + asked.below.T == 0) & (expected >= _EXPECTED / 10)
     found = []
     while left:

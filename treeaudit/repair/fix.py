@@ -6,17 +6,20 @@ from pathlib import Path
 
 from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.report import Fix, Report
+from treeaudit.model.forest import Forest
 from treeaudit.people.sheet import read_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import attempt
 from treeaudit.repair.defend import Wanted, repair, utility_on
 from treeaudit.repair.release import own_suffix, release
-from treeaudit.writers import save
+from treeaudit.writers import repaired_suffix, save
 
 __all__ = ["with_fix"]
 
 _MOST_NODES = 300_000
 """Trees with more nodes in all are repaired only when asked: it takes seconds."""
+_MOST_PAIRS = 200_000
+"""People times trees: with more, trees are put together again only when asked."""
 
 
 def with_fix(
@@ -33,7 +36,8 @@ def with_fix(
         An audit. It is returned as it is where it passed, the model is too large
         to try, or nothing helps; a review is never repaired.
     train
-        The training people, for audits that counted persons by them.
+        The training people, for audits that counted persons by them, and for forests: their
+        trees are put together.
     test
         Unseen people: what the repair costs on them.
     target
@@ -49,15 +53,21 @@ def with_fix(
     >>> fix.steps[0], fix.passed
     ('leaves of fewer than 5 people merged into their parents', True)
     """
-    if report.verdict == "pass" or report.table.n_nodes > _MOST_NODES:
+    if report.verdict == "pass":
         return report
+    if report.table.n_nodes > _MOST_NODES:
+        return replace(report, unrepaired=True)
     request, unit = report.request, report.unit
-    by_people = unit.persons is not None
+    by_people, trees = unit.persons is not None, report.forest.n_trees
     if by_people and train is None:
-        return report
+        return replace(report, unrepaired=True)
+    together = train is not None and trees > 1
+    if together and (unit.records or 0) * trees > _MOST_PAIRS:
+        return replace(report, unrepaired=True)
     wanted = Wanted(
         policy=report.policy,
-        train=train if by_people else None,
+        train=train if by_people or together else None,
+        test=test if together else None,
         target=target,
         person=request.person,
         rows_per_person=request.rows_per_person,
@@ -68,12 +78,14 @@ def with_fix(
     try:
         done = repair(report.forest, wanted)
     except DataError:
-        return report
+        return replace(report, unrepaired=True)
     if not done.steps:
         return _released(report, wanted)
     fix = Fix(
         steps=done.steps,
         passed=done.passed,
+        works=done.after.report.verdict != "fail" and _is_written(report.forest, done.forest),
+        people=wanted.train is not None,
         misses=tuple(done.after.misses),
         leaves=(done.before.leaves, done.after.leaves),
         right=(done.before.accuracy, done.after.accuracy),
@@ -86,7 +98,17 @@ def with_fix(
         ]
         if uses[0] is not None and uses[1] is not None:
             fix = replace(fix, unseen=(uses[0].accuracy, uses[1].accuracy))
-    return replace(report, fix=fix)
+    return replace(report, fix=fix, frontier=done.frontier)
+
+
+def _is_written(forest: Forest, repaired: Forest) -> bool:
+    """Tell whether the file of the command that is printed can be written and read."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            load(save(repaired, Path(folder) / f"safer{repaired_suffix(forest)}"))
+    except TreeauditError:
+        return False
+    return True
 
 
 def _released(report: Report, wanted: Wanted) -> Report:
@@ -111,6 +133,8 @@ def _released(report: Report, wanted: Wanted) -> Report:
     fix = Fix(
         steps=("written again from what was audited",),
         by="release",
+        works=True,
+        people=wanted.train is not None,
         suffix=suffix,
         passed=after.report.verdict == "pass",
         misses=tuple(after.misses),

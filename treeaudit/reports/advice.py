@@ -58,6 +58,11 @@ def next_steps(report: Report) -> list[str]:
     failed = [c for c in report.checks if c.status == "fail" and not c.accepted]
     told = [c for c in failed if c.step and (c.beside_repair or not passed)]
     steps = [f"or {c.step}" if passed else c.step for c in told]
+    if failed and report.fix is None and report.forest.n_trees > 1 and "train" in report.people:
+        steps.append(
+            "treeaudit defend, with the same people, searches for fewer trees and larger leaves "
+            "that pass; that takes minutes and was not tried here"
+        )
     against = {c.attack for c in failed if not c.step}
     for finding in report.findings:
         page = report.pages.get(finding.id)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.writers import suffixes_of
+from treeaudit.writers import repaired_suffix
 
 __all__ = [
     "defend_command",
@@ -52,8 +52,13 @@ def reconstruct_command(report: Report) -> str:
 
 
 def next_command(report: Report, *, folders: bool = False) -> str:
-    """Return what writes a better file, as it was tried; with ``folders``, by whole paths."""
+    """Return what writes a better file, as it was tried; with ``folders``, by whole paths.
+
+    Nothing where what was tried was not seen to work.
+    """
     fix = report.fix
+    if report.unrepaired or (fix is not None and not fix.works):
+        return ""
     if fix is None or fix.by == "defend":
         return defend_command(report, folders=folders)
     return _writing(report, "release", "clean", fix.suffix, folders=folders)
@@ -61,10 +66,7 @@ def next_command(report: Report, *, folders: bool = False) -> str:
 
 def defend_command(report: Report, *, folders: bool = False) -> str:
     """Return what repairs the model for the policy; with ``folders``, by whole paths."""
-    source = report.forest.source
-    suffix = Path(source.path).suffix.lower() if source.path is not None else ".pkl"
-    suffix = suffix if suffix in suffixes_of(report.forest) else ".json"
-    return _writing(report, "defend", "safer", suffix, folders=folders)
+    return _writing(report, "defend", "safer", repaired_suffix(report.forest), folders=folders)
 
 
 def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: bool) -> str:
@@ -73,6 +75,8 @@ def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: b
     options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
     if report.unit.counts_persons:
         options = (*options, *_PERSONS)
+    elif report.fix is not None and report.fix.people and command == "defend":
+        options = (*options, "train", "test", "target")
     taken = path is not None and Path(path).name == f"{stem}{suffix}"
     name = f"{stem}-2{suffix}" if taken else f"{stem}{suffix}"
     line = request.command(command, options, folders=folders)

@@ -71,14 +71,15 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     if report.warnings:
         console.print()
     print_verdict(report, console)
-    if report.verdict == "fail" or report.fix is not None:
+    stands = report.verdict == "fail" or report.fix is not None
+    command = next_command(report, folders=True) if stands else ""
+    if command:
         # A command is not broken into lines: it would not survive being copied.
-        command = next_command(report, folders=True)
         line = Text.assemble(("next", "bold"), "  ", plain(command, len(command)))
         console.print(line, soft_wrap=True)
-        if report.fix is not None:
-            said = fix_sentence(report, Numbers(k=report.policy.k))
-            console.print(_row("    ", plain(said, 600), "dim"))
+    if report.fix is not None:
+        said = fix_sentence(report, Numbers(k=report.policy.k))
+        console.print(_row("    ", plain(said, 600), "dim"))
     for step in next_steps(report):
         console.print(_row("next", step, "dim"))
 

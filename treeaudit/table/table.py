@@ -272,7 +272,8 @@ class Table:
             leaf=self.leaf[chosen],
             rules=rules,
             size=self._size[chosen] if self.tells_people else None,
-            counts=counts,
+            # Columns of one class and all others are none of the classes of the model.
+            counts=None if self.first_round and self.forest.tree_classes else counts,
             value=value,
             label=label,
         )

@@ -18,6 +18,7 @@ __all__ = [
     "WRITERS",
     "check_target",
     "content_by",
+    "repaired_suffix",
     "save",
     "suffixes_of",
     "to_estimator",
@@ -139,6 +140,13 @@ def suffixes_of(forest: Forest) -> list[str]:
     if is_in_place(forest):
         return [name for name in WRITERS if live or name != ".skops"]
     return list(WRITERS) if live else [".json"]
+
+
+def repaired_suffix(forest: Forest) -> str:
+    """Return the suffix of the file in which a repair of a model is advised to be written."""
+    path = forest.source.path
+    named = ".pkl" if path is None else Path(path).suffix.lower()
+    return named if named in suffixes_of(forest) else ".json"
 
 
 def writer_for(forest: Forest, suffix: str) -> str:

@@ -84,6 +84,8 @@ class Kept:
                 return value
             case Global():
                 return self._name(value)
+            case np.ndarray() if value.dtype.metadata:
+                raise UnsupportedModelError(f"the model holds dates, which are not written: {JSON}")
             case np.ndarray() if value.dtype != object:
                 return value
             case np.ndarray():

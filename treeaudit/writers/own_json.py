@@ -45,6 +45,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         "single_precision": forest.single_precision,
         "privacy": forest.privacy,
         "class_weights": forest.class_weights,
+        **({"tree_classes": forest.tree_classes} if _of_first_round(forest) else {}),
         "source": {
             "estimator": forest.source.estimator,
             "library": forest.source.library,
@@ -53,6 +54,10 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         },
         "trees": [_tree(tree) for tree in forest.trees],
     }
+
+
+def _of_first_round(forest: Forest) -> bool:
+    return forest.answers == "sum" and forest.tree_classes is not None
 
 
 def _schema(schema: Schema) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no 
 def _refuse(forest: Forest) -> None:
     """Refuse what is more than the trees that were read."""
     kind, found = forest.source.estimator, forest.source.stored
-    if forest.members or forest.tree_classes is not None:
+    if forest.members or (forest.tree_classes is not None and forest.answers != "sum"):
         raise UnsupportedModelError(
             f"a {kind} cannot be written as a {_LIKE}: its answers are more than its trees; "
             f"save it as a pickle, choose one of its models with --select, or {JSON}"

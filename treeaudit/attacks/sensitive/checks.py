@@ -19,10 +19,13 @@ def no_labels(forest: Forest) -> str | None:
     number = forest.answers in ("path", "leaf") or forest.trees[0].value is not None
     if forest.schema.classes is None and number:
         return "not applicable: the model predicts a number and holds no labels"
+    asked = forest.leftovers.looked_for
     # A random forest of a boosting library holds labels in every tree.
     sums = forest.answers == "sum" and not grown_at_once(forest)
     sums = sums and any(tree.n_records is not None for tree in forest.trees)
     if sums and all(tree.counts is None for tree in forest.trees):
+        if asked and "first-round-counts" not in asked:
+            return None
         return "not applicable: its trees add up numbers and hold no labels"
     return None
 

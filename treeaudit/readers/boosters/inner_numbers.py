@@ -19,7 +19,7 @@ from treeaudit.readers.types import Flag, Float, Wide
 __all__ = ["Inner", "strays"]
 
 _ROUNDS, _LOOSE, _UNSURE = 12, 1e-4, 10
-_ENOUGH, _MOST_ABOVE = 4000, 64
+_ENOUGH, _MOST_ABOVE, _CLOSE = 4000, 64, 1e-5
 _MOST_SLOW = 500_000
 
 
@@ -104,9 +104,12 @@ def _solved(inner: Inner) -> _Constants:
     """Return the constants that explain the most nodes, the fewest of them first."""
     n_trees = int(inner.tree.max(initial=-1)) + 1
     added = np.zeros(n_trees)
-    best = _Constants(0.0, 0.0, np.ones(n_trees), added)
+    # LightGBM has no penalties unless told to.
+    best = (
+        _Constants(0.0, 0.0, np.ones(n_trees), added) if inner.n_moved else _usual(inner, n_trees)
+    )
     fewest = int(np.count_nonzero(_off(inner, best)[0]))
-    if not fewest and not inner.scaled.any():
+    if not fewest:
         return best
     for columns, apart in ((3, False), (4, False), (3, True), (4, True)):
         l2, per_rate, l1 = _penalties(inner, columns, apart)
@@ -184,23 +187,37 @@ def _size(inner: Inner, at: Float) -> Float:
     return at[inner.node] + at[inner.left] + at[inner.right]
 
 
-def _rates(inner: Inner, l2: float, l1: float, usual: Float) -> Float:
-    """Return one over the rate of each tree, where a schedule changes it from round to round."""
+def _ratios(inner: Inner, l2: float, l1: float) -> Float:
+    """Return what one over the rate would be for each inner node; not finite where none is."""
     term = inner.weight * (inner.cover + l2)
     grown = np.where(inner.scaled, np.sign(inner.weight) * l1, term + np.sign(inner.weight) * l1)
     scaled = np.where(inner.scaled, term, 0)
     below = scaled[inner.left] + scaled[inner.right]
-    ratio = (grown[inner.node] - grown[inner.left] - grown[inner.right]) / below
-    rates = usual.copy()
-    order = np.argsort(inner.tree, kind="stable")
-    good = order[np.isfinite(ratio[order]) & (below[order] != 0)]
+    ratio: Float = (grown[inner.node] - grown[inner.left] - grown[inner.right]) / below
+    return ratio
+
+
+def _usual(inner: Inner, n_trees: int) -> _Constants:
+    """Return the penalties that XGBoost takes unless told otherwise, with the rate of most."""
+    ratio = _ratios(inner, 1.0, 0.0)
+    ratio = np.sort(ratio[np.isfinite(ratio) & (ratio > 0)])
+    # The one that most others are the same as: bounds on weights may spoil more than half.
+    alike = np.searchsorted(ratio, ratio * (1 + _CLOSE)) - np.arange(len(ratio))
+    rate = float(ratio[int(np.argmax(alike)) + int(alike.max()) // 2]) if len(ratio) else 1.0
+    return _Constants(1.0, 0.0, np.full(n_trees, rate), np.zeros(n_trees))
+
+
+def _rates(inner: Inner, l2: float, l1: float, usual: Float) -> Float:
+    """Return one over the rate of each tree, where a schedule changes it from round to round."""
+    rates, ratio = usual.copy(), _ratios(inner, l2, l1)
+    good = np.flatnonzero(np.isfinite(ratio))
     if not len(good):
         return rates
     some, start = np.unique(inner.tree[good], return_index=True)
     for tree, part in zip(some.tolist(), np.split(ratio[good], start[1:]), strict=True):
         rates[tree] = np.median(part)
     steps = np.diff(rates)
-    close = np.abs(steps) <= 1e-5 * np.abs(rates[1:])
+    close = np.abs(steps) <= _CLOSE * np.abs(rates[1:])
     # Any other order of rates could spell something.
     turns = np.all(close | (steps > 0)) or np.all(close | (steps < 0))
     return rates if turns else usual

@@ -2,57 +2,81 @@
 
 import math
 import re
+from collections.abc import Callable, Sequence
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
-from treeaudit.readers.first_round import SINGLE, Step
+from treeaudit.readers.first_round import SINGLE, Step, with_people
 
-__all__ = ["first_counts", "step_of"]
+__all__ = ["first_counts", "first_round"]
 
-_BINARY = re.compile(r"binary sigmoid:([0-9.e+-]{1,20})")
+_BINARY = re.compile(r"(?:binary|multiclassova num_class:\d{1,9}) sigmoid:([0-9.e+-]{1,20})")
+_SOFTMAX = re.compile(r"multiclass num_class:(\d{1,9})")
 _ROOT = 1e-4
 """How far the start that the root tells is off, as a part of it."""
 
 
-def step_of(booster: Booster, tree: StoredTree) -> Step | None:
+def _step_of(booster: Booster, tree: StoredTree) -> Step | None:
     """Return what the leaves of the first tree are, where the file tells how it was trained.
 
     The root holds the score that boosting starts from, to six digits: enough to tell how many
     people of the class there are, and with them the score to all digits.
     """
     stated, objective = booster.parameters, _BINARY.fullmatch(booster.objective)
-    if stated is None or objective is None or tree.n_records is None or tree.raw.linear:
+    several = _SOFTMAX.fullmatch(booster.objective)
+    told = objective is not None or several is not None
+    if stated is None or not told or tree.n_records is None or tree.raw.linear:
         return None
     rate, penalty, sigmoid = (
         _number(stated.get("learning_rate")),
         _number(stated.get("lambda_l2", "0")),
-        _number(objective[1]),
+        1.0 if objective is None else _number(objective[1]),
     )
     weighted = stated.get("is_unbalance", "0") != "0"
     weighted = weighted or _number(stated.get("scale_pos_weight", "1")) != 1.0
     inner = tree.raw.inner_value
     if weighted or inner is None or not len(inner) or not rate or penalty is None or not sigmoid:
         return None
-    n, start, p = int(tree.n_records[0]), 0.0, 0.5
+    k = int(several[1]) if several is not None else 2
+    n, start, p = int(tree.n_records[0]), 0.0, 1 / k
     learnt = stated.get("boost_from_average", "1") != "0"
     if learnt:
-        told = 1 / (1 + math.exp(-min(max(float(inner[0]) * sigmoid, -30.0), 30.0)))
-        people = round(n * told)
-        if not 0 < people < n or abs(n * told - people) > _ROOT * (1 + n * told):
+        root = min(max(float(inner[0]) * sigmoid, -30.0), 30.0)
+        share = 1 / (1 + math.exp(-root)) if several is None else math.exp(root)
+        people = round(n * share)
+        if not 0 < people < n or abs(n * share - people) > _ROOT * (1 + n * share):
             return None
         p = people / n
-        start = math.log(p / (1 - p)) / sigmoid
+        start = math.log(p / (1 - p)) / sigmoid if several is None else math.log(p)
+    # Softmax of LightGBM multiplies the second derivative with k / (k - 1).
+    factor = sigmoid * sigmoid if several is None else k / max(k - 1, 1)
     return Step(
         p=p,
-        curvature=sigmoid * sigmoid * p * (1 - p),
+        curvature=factor * p * (1 - p),
         rate=rate * sigmoid,
         penalty=penalty,
         start=start,
         learnt=learnt,
         rounding=SINGLE,
     )
+
+
+def first_round(
+    booster: Booster, trees: Sequence[StoredTree], build: Callable[[int], Tree]
+) -> tuple[bool, list[Tree]]:
+    """Return whether the file tells what the first round is, and its trees with class counts.
+
+    No trees where the counts of one of them do not follow.
+    """
+    k = booster.n_outputs
+    steps = [_step_of(booster, tree) for tree in trees[:k]]
+    if len(steps) < k or None in steps:
+        return False, []
+    counted = [with_people(build(i), s, i if k > 1 else 1, max(k, 2)) for i, s in enumerate(steps)]
+    first = [one[0] for one in counted if one is not None and one[1]]
+    return True, first if len(first) == k else []
 
 
 def _number(word: str | None) -> float | None:
@@ -63,15 +87,16 @@ def _number(word: str | None) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def first_counts(tree: Tree | None) -> tuple[Leftover, ...]:
-    """Return the class counts of the first tree as something that lies beside it."""
-    if tree is None or tree.counts is None:
+def first_counts(first: Sequence[Tree]) -> tuple[Leftover, ...]:
+    """Return the class counts of the first round as something that lies beside its trees."""
+    held = [tree.counts[tree.is_leaf] for tree in first if tree.counts is not None]
+    if not held:
         return ()
-    held = tree.counts[tree.is_leaf]
-    pure = int((held.min(axis=1) == 0).sum())
+    pure = sum(int(((counts > 0).sum(axis=1) == 1).sum()) for counts in held)
+    leaves, n = sum(map(len, held)), max(int(counts.sum()) for counts in held)
     says = (
-        "unless rows had weights, the leaf values of the first tree give the exact number of "
-        f"people of each class in its {len(held):,} leaves: {pure:,} hold one class alone"
+        "unless rows had weights, the leaf values of the first round give the exact number of "
+        f"people of a class and of others in its {leaves:,} leaves: {pure:,} hold one alone"
     )
-    where, n = "leaf_value of Tree=0", int(held.sum())
+    where = "leaf_value of Tree=0" if len(held) == 1 else f"leaf_value of Tree=0 to {len(held) - 1}"
     return (Leftover(kind="first-round-counts", where=where, n=n, says=says),)

@@ -18,13 +18,13 @@ from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
-from treeaudit.readers.boosters.lightgbm_first import first_counts, step_of
+from treeaudit.readers.boosters.lightgbm_first import first_counts, first_round
 from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
-from treeaudit.readers.first_round import FIRST_TREE, Step, with_people
-from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
+from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
+from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
 from treeaudit.readers.limits import Most, clean
 
 __all__ = ["to_forest"]
@@ -65,21 +65,22 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     def build(i: int) -> Tree:
         return trees[i].tree(n_categories, not estimated)
 
-    step = None if sampled or estimated else step_of(booster, trees[0])
-    first = None if step is None else with_people(build(0), step)
     # A mean of trees is a random forest: each is a first one, of other rows.
-    counted = first is not None and first[1] and not booster.averaged
+    plain = not (sampled or estimated or booster.averaged)
+    asked, first = first_round(booster, trees, build) if plain else (False, [])
+    classes = schema.classes or ()
     reason = _reason(told, len(trees), estimated, None if booster.parameters is None else sampled)
     return Forest(
-        trees=LazyTrees(
-            lambda i: first[0] if first and counted and i == 0 else build(i), len(trees)
-        ),
+        trees=LazyTrees(lambda i: first[i] if i < len(first) else build(i), len(trees)),
         schema=schema,
-        counts_are="likely" if counted else "absent",
-        counts_reason=FIRST_TREE if counted else reason,
+        counts_are="likely" if first else "absent",
+        counts_reason=FIRST_ROUND if first else reason,
         answers="sum",
         records_are=records_are,
         n_records=n_records,
+        tree_classes=(
+            labels_of_first_round(classes, len(trees)) if first and len(classes) > 2 else None
+        ),
         source=replace(
             source,
             estimator=f"LightGBM {booster.objective}".strip(),
@@ -92,22 +93,24 @@ def to_forest(booster: Booster, source: Source) -> Forest:
         leftovers=Leftovers(
             found=(
                 *_leftovers(booster),
-                *first_counts(first[0] if first and counted else None),
+                *first_counts(first),
                 *category_names("pandas_categorical", booster.pandas),
                 *row_seed("parameters.bagging_seed", sampled and _tells_seed(booster)),
                 *booster.unseen,
                 *unexplained_numbers(trees, booster),
             ),
-            looked_for=KINDS - _not_asked(booster, step),
+            looked_for=KINDS - _not_asked(booster, asked, trees),
         ),
     )
 
 
-def _not_asked(booster: Booster, step: Step | None) -> frozenset[Kind]:
+def _not_asked(booster: Booster, asked: bool, trees: Sequence[StoredTree]) -> frozenset[Kind]:
     """Return what nobody has looked for in the steps of the trees: targets, or class counts."""
     if booster.objective.split(" ")[0] not in ("binary", "multiclass", "multiclassova"):
-        return frozenset({"targets"})
-    return frozenset() if step is not None else frozenset({"first-round-counts"})
+        return targets_in(
+            None if tree.n_records is None else tree.n_records[tree.links.is_leaf] for tree in trees
+        )
+    return frozenset() if asked else frozenset({"first-round-counts"})
 
 
 def _estimated(parameters: Mapping[str, str] | None) -> bool:

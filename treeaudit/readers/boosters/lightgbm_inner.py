@@ -23,7 +23,7 @@ _DIGITS, _ERROR = 6, 6e-6
 _SLACK = 2 * _ERROR
 _PARTS = ("node", "left", "right", "tree", "cover", "weight", "told", "gain", "error")
 # What changes weights and gains in ways that are not recalculated.
-_OF_WEIGHTS = ("path_smooth", "max_delta_step")
+_OF_WEIGHTS = ("path_smooth", "max_delta_step", "monotone_constraints")
 _OF_GAINS = (
     "monotone_penalty feature_contri cegb_penalty_split cegb_penalty_feature_lazy "
     "cegb_penalty_feature_coupled min_gain_to_split"
@@ -49,13 +49,13 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
     stated = booster.parameters or {}
     refilled = booster.objective.partition(" ")[0] in _REFILLED
     with np.errstate(all="ignore"):
-        odd = sum(_long(tree) for tree in told)
+        odd = _long(told)
         n_moved = len(told) if booster.averaged else min(booster.n_outputs, len(told))
         inner = _inner(told, n_moved, refilled=refilled)
         sums = inner.cover[inner.left] + inner.cover[inner.right]
         odd += int(np.count_nonzero(np.abs(sums - inner.cover[inner.node]) > _SLACK * sums))
     weights, gains = strays(inner)
-    if not any(stated.get(name, "0") != "0" for name in _OF_WEIGHTS):
+    if not any(stated.get(name, "") not in ("", "0") for name in _OF_WEIGHTS):
         odd += int(np.count_nonzero(weights))
         # Where gains are weighed against something else, they are not what was gained.
         if not any(stated.get(name, "") not in ("", "0") for name in _OF_GAINS):
@@ -65,15 +65,19 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
         yield Leftover(kind="unexplained", where="Tree=*", n=4 * odd, says=says)
 
 
-def _long(tree: StoredTree) -> int:
+def _long(trees: Sequence[StoredTree]) -> int:
     """Count the numbers with more digits than LightGBM writes."""
-    raw, grown = tree.raw, tree.raw.grown
-    if grown is None or raw.inner_value is None:
-        return 0
-    wide = grown.gain != grown.gain.astype(np.float32)
-    n = np.count_nonzero((wide & longer_than(grown.gain, _DIGITS)) | (grown.gain < 0))
-    for part in (raw.inner_value, grown.inner_weight):
-        n += np.count_nonzero(longer_than(part, _DIGITS))
+    parts = [
+        (tree.raw.inner_value, tree.raw.grown.inner_weight, tree.raw.grown.gain)
+        for tree in trees
+        if tree.raw.grown is not None and tree.raw.inner_value is not None
+    ]
+    value, weight, gain = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # Gains are numbers of 32 bits in the JSON.
+    wide = gain != gain.astype(np.float32)
+    wide[wide] = longer_than(gain[wide], _DIGITS)
+    n = np.count_nonzero(wide | (gain < 0))
+    n += np.count_nonzero(longer_than(np.concatenate([value, weight]), _DIGITS))
     return int(n)
 
 

@@ -2,11 +2,12 @@
 
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from mmap import mmap
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ __all__ = ["Booster", "parse"]
 _Column = TypeVar("_Column", Wide, Float)
 
 _TREE = re.compile(rb"^Tree=\d+\r?$", re.MULTILINE)
+_LEAST = -(1 << 62)
 _END = re.compile(rb"^end of trees\r?$", re.MULTILINE)
 _PARAMETER = re.compile(r"\[([a-z_0-9]{1,60}): ([^\]]{0,2000})\]")
 
@@ -76,6 +78,14 @@ class Booster:
 
 
 def parse(data: bytes | mmap) -> Booster:
+    """Return the model in the text; see `_parse`."""
+    with warnings.catch_warnings():
+        # What numpy only warns of is no number.
+        warnings.simplefilter("error", DeprecationWarning)
+        return _parse(data)
+
+
+def _parse(data: bytes | mmap) -> Booster:
     """Return the model in the text.
 
     Raises
@@ -160,6 +170,9 @@ def _words(text: str) -> list[str]:
 
 
 def _integers(text: str) -> Wide:
+    found: Wide | None = _plain(text, np.int64)
+    if found is not None and found.min(initial=0) > _LEAST and found.max(initial=0) < -_LEAST:
+        return found
     try:
         return np.asarray([int(word) for word in _words(text)], dtype=np.int64)
     except (ValueError, OverflowError):
@@ -167,10 +180,25 @@ def _integers(text: str) -> Wide:
 
 
 def _floats(text: str) -> Float:
+    found: Float | None = _plain(text, np.float64)
+    if found is not None:
+        return found
     try:
         return np.asarray([float(word) for word in _words(text)], dtype=np.float64)
     except ValueError:
         raise ReadError("a number is damaged") from None
+
+
+def _plain(text: str, kind: type) -> Any:  # noqa: ANN401  # an array of a kind
+    """Return the numbers of a line with one blank between them; None where it is not so."""
+    n = text.count(" ") + 1
+    if not text or n > Most.words:
+        return None
+    try:
+        found: Any = np.fromstring(text, dtype=kind, sep=" ")
+    except (ValueError, DeprecationWarning):
+        return None
+    return found if len(found) == n else None
 
 
 def _tree(fields: Mapping[str, str]) -> RawTree:

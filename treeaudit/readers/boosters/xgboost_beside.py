@@ -142,11 +142,15 @@ def _settings(names: str, explained: object = None) -> dict[str, Any]:
 
 def _numbers_of(booster: Booster) -> Callable[[object], bool]:
     """Return what explains a setting, or a number for each output as one text."""
-    most = 26 * max(booster.loss.n_outputs, 1) + 2
-    return lambda part: (
-        is_setting(part)
-        or (isinstance(part, str) and len(part) <= most and _NUMBERS.fullmatch(part) is not None)
-    )
+    most = max(booster.loss.n_outputs, 1)
+
+    def fits(part: object) -> bool:
+        if not isinstance(part, str) or _NUMBERS.fullmatch(part) is None:
+            return is_setting(part)
+        each = part.strip("[]").split(",")
+        return len(each) <= most and all(map(is_setting, each))
+
+    return fits
 
 
 def _groups(part: object, n_features: int) -> bool:

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
+from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
@@ -15,8 +16,8 @@ from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
-from treeaudit.readers.first_round import FIRST_TREE, counted
-from treeaudit.readers.leftovers.booster_parts import category_names, row_seed
+from treeaudit.readers.first_round import FIRST_ROUND, counted, labels_of_first_round
+from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.types import Wide
 
@@ -54,11 +55,14 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
     found = people(trees, booster.outputs, loss)
     schema, n_categories = schema_of(booster, trees)
     of_class = _first_counts(booster, trees, found)
-    known = of_class if schema.classes is not None and len(schema.classes) == 2 else {}
+    known = of_class if schema.classes is not None else {}
+    n_classes = len(schema.classes or ())
 
     def build(i: int) -> Tree:
         tree = trees[i].tree(n_categories, found[i], booster.scale[i])
-        return counted(tree, known[i]) if i in known else tree
+        if i not in known:
+            return tree
+        return counted(tree, known[i], booster.outputs[i] if n_classes > 2 else 1, n_classes)
 
     records_are, n_records = _records(booster, found)
     return Forest(
@@ -70,6 +74,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
         records_are=records_are,
         n_records=n_records,
         single_precision=True,
+        tree_classes=_tree_classes(booster, schema.classes) if known else None,
         source=replace(
             source,
             estimator=f"XGBoost {booster.loss.objective}".strip(),
@@ -86,8 +91,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
                 *row_seed("Config", booster.parameters.get("subsample", 1) != 1),
                 *few(in_xgboost(document, booster, trees)),
             ),
-            # Of a model that predicts a number, nobody has asked what its steps tell.
-            looked_for=KINDS if schema.classes is not None else KINDS - {"targets"},
+            looked_for=KINDS if schema.classes is not None else KINDS - _targets(trees, found),
         ),
     )
 
@@ -180,10 +184,25 @@ def _first_counts(
     return told
 
 
+def _tree_classes(
+    booster: Booster, classes: tuple[Label, ...] | None
+) -> tuple[tuple[Label, ...], ...] | None:
+    """Return what the trees count that tell one class from all others."""
+    if classes is None or len(classes) < 3:
+        return None
+    each = labels_of_first_round(classes, len(classes))
+    return tuple(each[output] for output in booster.outputs)
+
+
+def _targets(trees: Sequence[StoredTree], found: Sequence[Wide | None]) -> frozenset[Kind]:
+    pairs = zip(trees, found, strict=True)
+    return targets_in(None if n is None else n[tree.links.is_leaf] for tree, n in pairs)
+
+
 def _of_first(known: int, booster: Booster) -> str:
     """Say where the class counts are from."""
     if booster.loss.n_first_round == 1:
-        return FIRST_TREE
+        return FIRST_ROUND
     return (
         f"the class counts of {known:,} trees of the first round follow from their leaf values, "
         "whole in every leaf: they are people unless rows had weights of their own"

@@ -13,6 +13,7 @@ from treeaudit.readers.types import Array, Flag, Float, Wide
 
 __all__ = ["StoredTree", "read_tree"]
 
+_KINDS: Mapping[type, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
 
 
@@ -202,9 +203,16 @@ def _column(raw: Mapping[str, object], name: str, n: int | None, kinds: str) -> 
     column = raw.get(name)
     if not isinstance(column, list | np.ndarray):
         raise ReadError(f"its {name} is missing")
-    array = np.asarray(column) if len(column) else np.empty(0, dtype=np.int64)
+    array = _of_list(column) if isinstance(column, list) else column
     if array.ndim != 1 or array.dtype.kind not in kinds:
         raise ReadError(f"its {name} holds something other than numbers")
     if n is not None and len(array) != n:
         raise ReadError(f"its {name} has {len(array):,} entries instead of {n:,}")
     return array
+
+
+def _of_list(column: list[object]) -> Array:
+    kinds = set(map(type, column))
+    if len(kinds) == 1 and (kind := _KINDS.get(*kinds)) is not None:
+        return np.fromiter(column, kind, len(column))
+    return np.asarray(column) if column else np.empty(0, dtype=np.int64)

@@ -148,6 +148,9 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
     scaled = leaf & (np.abs(weight - value) <= _SAME * np.abs(value))
     if booster.loss.objective in _REFILLED:
         scaled = leaf
+    gain = np.concatenate(stored).astype(np.float64)
+    # Whoever took the gains out, as a release does, has merged leaves without weights of their own.
+    bare = not gain.any()
     inner = Inner(
         node=node,
         left=left,
@@ -156,12 +159,13 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
         cover=cover,
         weight=weight,
         scaled=scaled,
-        told=np.ones(len(weight), dtype=np.bool_),
-        gain=np.concatenate(stored).astype(np.float64),
+        told=~(leaf & (weight == 0)) if bare else np.ones(len(weight), dtype=np.bool_),
+        gain=gain,
         slack=_SLACK,
     )
     odd = np.abs(cover[left] + cover[right] - cover[node]) > _SAME_COVER * cover[node]
-    return sum(int(np.count_nonzero(some)) for some in (odd, *strays(inner)))
+    weights, gains = strays(inner)
+    return sum(int(np.count_nonzero(some)) for some in (odd, weights, gains & (not bare)))
 
 
 def _spare(columns: Mapping[str, Any], tree: StoredTree) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from treeaudit.model.forest import CountsAre, RecordsAre
-from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Names
 from treeaudit.readers.estimators.labels import label_of
@@ -33,6 +33,8 @@ class Grove:
         What was noticed, one sentence each.
     class_weights
         As in `treeaudit.Forest`; empty where all classes weigh the same.
+    tree_classes
+        As in `treeaudit.Forest`.
     """
 
     build: Callable[[int], Tree]
@@ -46,6 +48,7 @@ class Grove:
     single_precision: bool
     warnings: tuple[str, ...] = ()
     class_weights: tuple[tuple[float, ...] | None, ...] = ()
+    tree_classes: tuple[tuple[Label, ...], ...] | None = None
 
 
 class Budget:

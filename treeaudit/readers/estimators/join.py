@@ -55,6 +55,11 @@ def join(
     groves = [part.grove for part in parts]
     features, homes = _features(groves, columns)
     labels, tree_classes = _labels(parts, classes)
+    if len(parts) == 1 and groves[0].tree_classes is not None:
+        tree_classes = groves[0].tree_classes
+    elif any(grove.tree_classes is not None for grove in groves):
+        # Beside trees that count all classes, those of a first round would be misread.
+        groves = [_uncounted(grove) for grove in groves]
     ranks = [None] * len(parts) if tree_classes is not None else _ranks(groves, labels)
     single = all(g.single_precision for g in groves)
     width = 0 if labels is None else len(labels)
@@ -82,6 +87,19 @@ def join(
         single_precision=single,
         tree_classes=tree_classes,
         class_weights=_class_weights(groves, ranks, width),
+    )
+
+
+def _uncounted(grove: Grove) -> Grove:
+    if grove.tree_classes is None:
+        return grove
+    reason = "boosted trees predict a number each: the file holds no counts of classes"
+    return replace(
+        grove,
+        build=lambda i: replace(grove.build(i), counts=None),
+        counts_are="absent",
+        counts_reason=reason,
+        tree_classes=None,
     )
 
 

@@ -11,9 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from treeaudit.model.leftovers import Kind, Leftover
+from treeaudit.readers.exchange.onnx_attributes import LABELS, n_numbers, odd_attribute
+from treeaudit.readers.exchange.onnx_fields import (
+    OF_FUNCTION,
+    OF_GRAPH,
+    OF_MODEL,
+    OF_NODE,
+    OF_TENSOR,
+    SHAPE,
+    TYPE,
+    WIDTH,
+)
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, read_node
 from treeaudit.readers.exchange.onnx_wires import Wires, spare_numbers, wires_of
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
@@ -33,46 +42,13 @@ _HEADER = 300
 _COST_OF_OTHER = 10
 _LONGEST_WORD = 60
 _INPUT = 11
-# Bytes of an element by its type; those that stand in varints take up to ten.
-_WIDTH = {1: 5, 2: 10, 3: 10, 4: 10, 5: 10, 6: 10, 7: 10, 9: 10, 10: 10, 11: 9, 12: 10, 13: 10}
 _FEW_BYTES = 8
-_CHOICES = frozenset(b"NONE SOFTMAX LOGISTIC SOFTMAX_ZERO PROBIT AVERAGE SUM MIN MAX".split())
 _NAME = re.compile(r"(?=(?:[^0-9]*[0-9]){0,16}[^0-9]*\Z)[\w./:@ ()+-]{0,100}")
 # Numbers that steps around the trees may hold for each column and class, and beside them.
 _PER_NUMBER, _FEW_NUMBERS = 4, 64
-_SHAPE: Mapping[int, Any] = {1: {1: None, 2: "name"}}
-_TENSOR: Mapping[int, Any] = {1: None, 2: _SHAPE}
 _MOST_AXES, _MOST_VERSION = 4, 1000
 _TWICE = "the same operators are named twice"
-
-
-def _types(inner: Mapping[int, Any]) -> dict[int, Any]:
-    return {1: _TENSOR, 4: {1: inner}, 5: {1: None, 2: inner}, 8: _TENSOR, 9: {1: inner}}
-
-
-_TYPE = _types(_types(_types({1: _TENSOR})))
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft")
-_OF_MODEL = {6: "doc_string", 14: "metadata_props", 20: "training_info", 26: "configuration"}
-_OF_GRAPH = {
-    10: "doc_string",
-    14: "quantization_annotation",
-    15: "sparse_initializer",
-    16: "metadata_props",
-}
-_OF_FUNCTION = {8: "doc_string", 14: "metadata_props"}
-_OF_NODE = {6: "doc_string", 9: "metadata_props", 10: "device_configurations"}
-_OF_TENSOR = {12: "doc_string", 16: "metadata_props"}
-_COLUMNS = "nodeids featureids hitrates missing_value_tracks_true modes splits treeids values"
-_EXPLAINED = frozenset(
-    (
-        *(f"nodes_{name}" for name in (*_COLUMNS.split(), "truenodeids", "falsenodeids")),
-        *("nodes_trueleafs", "nodes_falseleafs", "tree_roots", "membership_values"),
-        *(f"{of}_{name}" for of in ("class", "target") for name in "treeids nodeids ids".split()),
-        *("class_weights", "target_weights", "leaf_weights", "leaf_targetids", "n_targets"),
-        *("classlabels_strings", "classlabels_int64s", "base_values"),
-        *("post_transform", "aggregate_function"),
-    )
-)
 # What these operators list, by the attribute.
 _CATEGORIES = frozenset(
     (
@@ -82,7 +58,6 @@ _CATEGORIES = frozenset(
 )
 _FLOATS = (1, 10, 11)
 _PER_COLUMN = "a number per column: the smallest or largest value, where columns were scaled by it"
-_LABELS = frozenset({"classlabels_strings", "classlabels_int64s", "classlabels_ints"})
 
 
 def beside(
@@ -102,8 +77,8 @@ def beside(
         Nodes and votes of the ensemble that no tree uses.
     """
     width = sum(given.width or 0 for given in graph.inputs.values())
-    labels = [part for name, part in attributes.items() if name in _LABELS]
-    size = width + sum(len(part.strings) + _n_numbers(part) for part in labels)
+    labels = [part for name, part in attributes.items() if name in LABELS]
+    size = width + sum(len(part.strings) + n_numbers(part) for part in labels)
     look = _Look(
         chosen=chosen,
         attributes=attributes,
@@ -177,7 +152,7 @@ class _Look:
                 self._type(where, message.message(part), inside)
             elif part.value > Most.features:
                 self._other(where, message, part, {1: "size"})
-        if known is _SHAPE and sum(part.number == 1 for part in message.fields()) > _MOST_AXES:
+        if known is SHAPE and sum(part.number == 1 for part in message.fields()) > _MOST_AXES:
             n = message.end - message.at
             self._add("unexplained", f"{where}shape", n, "more axes than a table has")
 
@@ -203,7 +178,7 @@ class _Look:
                     graphs += 1
                     self.graph("graph", message.message(part), 0)
                 case _:
-                    self._other("", message, part, _OF_MODEL)
+                    self._other("", message, part, OF_MODEL)
         if graphs > 1:
             self._add("unexplained", "graph", graphs, "the file holds more than one graph")
 
@@ -232,7 +207,7 @@ class _Look:
                 case 9:
                     self._operators(message.message(part), domains)
                 case _:
-                    self._other("functions.", message, part, _OF_FUNCTION)
+                    self._other("functions.", message, part, OF_FUNCTION)
 
     def graph(self, where: str, message: Message, depth: int) -> None:
         if depth > Deepest.graphs:
@@ -249,7 +224,7 @@ class _Look:
                 case 11 | 12 | 13:
                     self._value(f"{where}.", message.message(part), part.number, wired=depth == 0)
                 case _:
-                    self._other(f"{where}.", message, part, _OF_GRAPH)
+                    self._other(f"{where}.", message, part, OF_GRAPH)
 
     def _value(self, where: str, message: Message, field: int, *, wired: bool) -> None:
         self._once(where, message, frozenset({1, 2}))
@@ -263,7 +238,7 @@ class _Look:
                     self._name(where, message, part)
                 self.named.add((field * wired, name))
             elif part.number == 2:
-                self._type(f"{where}type.", message.message(part), _TYPE)
+                self._type(f"{where}type.", message.message(part), TYPE)
             else:
                 self._other(where, message, part, {3: "doc_string", 4: "metadata_props"})
 
@@ -281,7 +256,7 @@ class _Look:
                 case 5:
                     n_attributes += 1
                 case _:
-                    self._other(f"{where}.", message, part, _OF_NODE)
+                    self._other(f"{where}.", message, part, OF_NODE)
         if node.domain not in self.domains:
             says = f"an operator of {show(node.domain, 60)}, which is code that the file names"
             self._add("calls", where, 1, says)
@@ -314,38 +289,9 @@ class _Look:
                 self._other(f"{at}.", message, part, {13: "doc_string"})
             for tensor in attribute.tensors:
                 self.tensor(at, tensor, wired=False)
-            n = size_of([attribute.numbers, attribute.strings, attribute.single])
-            texts = [*attribute.strings, attribute.single or b""]
-            if name.removesuffix("_as_tensor") not in _EXPLAINED:
-                self._add("unexplained", at, n, "an attribute that no tree ensemble has")
-            elif name.startswith("nodes_hitrates") and _differ(attribute):
-                says = "how often each node was reached, which may count training records"
+            if says := odd_attribute(name, self.attributes, self.chosen.operator):
+                n = size_of([attribute.numbers, attribute.strings, attribute.single])
                 self._add("unexplained", at, n, says)
-            elif not self._fits(name, attribute):
-                says = f"{n:,} bytes in an attribute of the trees that they do not need"
-                self._add("unexplained", at, n, says)
-            elif any(len(text) > _LONGEST_TEXT for text in texts if isinstance(text, bytes)):
-                self._add("unexplained", at, n, "a text that is longer than a label")
-
-    def _fits(self, name: str, attribute: Attribute) -> bool:
-        """Tell whether an attribute is filled in as its name says, and no longer than needed."""
-        kinds = [
-            attribute.numbers is not None and len(attribute.numbers) > 0,
-            bool(attribute.strings) or attribute.modes is not None,
-            attribute.single is not None,
-        ]
-        n_labels = max((_n_numbers(a) + len(a.strings) for n, a in self.attributes.items()
-                        if n in _LABELS), default=0)  # fmt: skip
-        stated = self.attributes["n_targets"].single if "n_targets" in self.attributes else 1
-        most = max(n_labels, stated if isinstance(stated, int) else 1)
-        if name.startswith("base_values"):
-            return kinds[1:] == [False, False] and _n_numbers(attribute) <= most
-        if name in ("post_transform", "aggregate_function", "n_targets"):
-            word = attribute.single
-            return kinds[:2] == [False, False] and (isinstance(word, int) or word in _CHOICES)
-        if name.startswith("membership_values"):
-            return self.chosen.operator == "TreeEnsemble"
-        return sum(kinds) <= 1
 
     def _attribute(
         self, where: str, node: GraphNode, name: str, attribute: Attribute, depth: int
@@ -376,7 +322,7 @@ class _Look:
             self._add("unexplained", where, 8 * n, says)
 
     def _many(self, n: int, name: str) -> bool:
-        return n >= FEWEST_RECORDS and n != self.width and name not in _LABELS
+        return n >= FEWEST_RECORDS and n != self.width and name not in LABELS
 
     def tensor(self, where: str, message: Message, *, wired: bool) -> None:
         sizes: list[int] = []
@@ -401,10 +347,10 @@ class _Look:
                 case 14 if part.wire == VARINT:
                     outside = outside or part.value == 1
                 case _:
-                    self._other(f"{where}.", message, part, _OF_TENSOR)
+                    self._other(f"{where}.", message, part, OF_TENSOR)
         at = f"{where}[{_shown(name)}]" if wired else where
         n = math.prod(max(size, 0) for size in sizes)
-        most = _WIDTH.get(kind, _LONGEST_TEXT)
+        most = WIDTH.get(kind, _LONGEST_TEXT)
         if outside:
             self._add("unseen", at, n, "it lies in another file, which was not read")
         elif wired and name not in self.wires.tensors:
@@ -426,11 +372,3 @@ class _Look:
 def _shown(name: str) -> str:
     """Return a name as a path may show it: as it is only where it looks like a name."""
     return bare(name) if _NAME.fullmatch(name) else masked(name)
-
-
-def _n_numbers(attribute: Attribute) -> int:
-    return 0 if attribute.numbers is None else len(attribute.numbers)
-
-
-def _differ(attribute: Attribute) -> bool:
-    return attribute.numbers is not None and len(np.unique(attribute.numbers)) > 1

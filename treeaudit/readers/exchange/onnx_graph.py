@@ -272,7 +272,7 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                     modes.append(kinds)
             case 2:
                 pass
-            case 20 if _CONTENT.get(part.value) in (None, *(once & _HOLDING)) and part.value < 15:
+            case 20 if _CONTENT.get(part.value) in once or not once & _HOLDING:
                 pass
             case _:
                 found.unread.append((message, part))

@@ -18,7 +18,8 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.exchange.pmml_conditions import Fields
-from treeaudit.readers.exchange.pmml_document import Document, Model, Node, parse
+from treeaudit.readers.exchange.pmml_document import parse
+from treeaudit.readers.exchange.pmml_parts import Document, Model, Node
 from treeaudit.readers.exchange.pmml_spare import in_trees
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
 from treeaudit.readers.leftovers.single_targets import single_targets

@@ -13,7 +13,7 @@ import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature
-from treeaudit.readers.exchange.pmml_document import DataField, Predicate
+from treeaudit.readers.exchange.pmml_parts import DataField, Predicate
 from treeaudit.readers.limits import Most, show
 
 __all__ = ["OTHER", "Condition", "Fields"]

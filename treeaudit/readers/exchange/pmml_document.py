@@ -5,16 +5,22 @@ nothing that grows. Each ``Node`` is packed as soon as it ends.
 """
 
 import re
-from dataclasses import dataclass, field
 from mmap import mmap
 from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.exchange.pmml_beside import Beside
+from treeaudit.readers.exchange.pmml_parts import (
+    DataField,
+    Document,
+    Model,
+    Node,
+    Predicate,
+    TreeModel,
+)
 from treeaudit.readers.exchange.pmml_spelling import Spelling
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, clean, show
 
-__all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel", "parse"]
+__all__ = ["parse"]
 
 _CHUNK = 8 << 20
 _COST_OF_MODEL, _COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 700, 400, 100, 64
@@ -25,67 +31,6 @@ _SKIPPED = frozenset(
     "Output ModelStats ModelExplanation ModelVerification Extension Targets Timestamp".split()
 )
 _COMPOUND = frozenset({"or", "and", "xor", "surrogate"})
-
-
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """A condition: its operator, the field, and values or other conditions."""
-
-    operator: str
-    field: str = ""
-    values: tuple[str, ...] = ()
-    parts: tuple["Predicate", ...] = ()
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """A node of a tree, as written."""
-
-    attributes: dict[str, str]
-    predicate: Predicate | None = None
-    distribution: list[tuple[str, str]] = field(default_factory=list)
-    children: list["Node"] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class TreeModel:
-    """A tree: its attributes and its root."""
-
-    attributes: dict[str, str]
-    root: Node | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Model:
-    """A model at the top of the file, with the trees inside it in their order."""
-
-    kind: str
-    attributes: dict[str, str]
-    trees: list[TreeModel] = field(default_factory=list)
-    schema: list[dict[str, str]] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
-    methods: set[str] = field(default_factory=set)
-
-
-@dataclass(slots=True, eq=False)
-class DataField:
-    """A column of the data, or one that is computed from others."""
-
-    attributes: dict[str, str]
-    values: list[str] = field(default_factory=list)
-    same_as: str | None = None
-    derived: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class Document:
-    """What a PMML file holds; ``used`` are the fields that others are computed from."""
-
-    fields: dict[str, DataField] = field(default_factory=dict)
-    models: list[Model] = field(default_factory=list)
-    application: str | None = None
-    used: set[str] = field(default_factory=set)
-    beside: Beside = field(default_factory=Beside)
 
 
 def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.exchange.pmml_conditions import Fields
-from treeaudit.readers.exchange.pmml_document import Document, Model, Node, Predicate
+from treeaudit.readers.exchange.pmml_parts import Document, Model, Node, Predicate
 from treeaudit.readers.exchange.pmml_trees import Rows
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name
 from treeaudit.readers.leftovers.unexplained import not_explained

@@ -17,7 +17,7 @@ from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.forest import CountsAre
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.pmml_conditions import Condition, Fields
-from treeaudit.readers.exchange.pmml_document import Node, TreeModel
+from treeaudit.readers.exchange.pmml_parts import Node, TreeModel
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.types import Float, Wide

@@ -18,7 +18,7 @@ from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
-from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, listed
+from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING, listed
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
@@ -31,7 +31,6 @@ _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
 _MOST_SPARE = 16_384
-_NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
 
 
 class Account(FittedValues):
@@ -44,6 +43,7 @@ class Account(FittedValues):
             place, sizes = self._todo.pop()
             self._object(place, sizes)
         yield from self._more
+        self.count_all()
         if self.spare > _MOST_SPARE:
             says = (
                 f"{self.spare:,.0f} bytes of names, categories, numbers and scores that no tree "
@@ -135,7 +135,7 @@ class Account(FittedValues):
             self.categories(value, place, name, auto, sizes)
         elif name == "classes_" and not isinstance(value, dict):
             self.classes(value, place)
-        elif name in _NAMING:
+        elif name in NAMING:
             width = width_of(model)
             # Searches and stacks state none: their names are those of a model of the file.
             lent = width is None and model.kind.endswith(_LENT)

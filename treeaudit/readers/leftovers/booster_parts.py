@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from treeaudit.model.leftovers import Leftover
+from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.leftovers.names_as_text import looks_like_content
+from treeaudit.readers.types import Wide
 
 __all__ = [
     "NUMBER",
@@ -45,6 +46,15 @@ def category_names(where: str, columns: Iterable[Sequence[object]]) -> Iterator[
     if sizes:
         says = f"every category that occurred in {len(sizes):,} columns is named"
         yield Leftover(kind="column-values", where=where, n=sum(sizes), says=says)
+
+
+def targets_in(sizes: Iterable[Wide | None]) -> frozenset[Kind]:
+    """Return what the steps of a model that predicts a number may tell of single people.
+
+    Nothing where every tree tells the people of its leaves and nobody is alone.
+    """
+    told = all(size is not None and bool((size > 1).all()) for size in sizes)
+    return frozenset() if told else frozenset({"targets"})
 
 
 def row_seed(where: str, sampled: bool) -> Iterator[Leftover]:

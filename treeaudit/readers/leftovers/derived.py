@@ -7,10 +7,12 @@ is known, and the impurity of every node follows from its values.
 L. Breiman, J. Friedman, R. Olshen, C. Stone, Classification and Regression Trees (1984), 4.2, 8.3.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.readers.types import Float
+from treeaudit.readers.types import Float, Wide
 
 __all__ = ["underived"]
 
@@ -44,25 +46,22 @@ def underived(
         Whether values were moved into bounds, as monotonic constraints do: then impurities
         are only held against those of the children.
     """
-    impurity, weight = nodes["impurity"], nodes["weighted_n_node_samples"]
+    impurity, weight = nodes["impurity"], np.ascontiguousarray(nodes["weighted_n_node_samples"])
+    of_classes = values.shape[2] > 1
     inner = np.flatnonzero(nodes["left_child"] >= 0)
     sides = nodes["left_child"][inner], nodes["right_child"][inner]
-    slack = np.full(len(nodes), _ROUNDING)
-    for side in sides:
-        slack[side] *= np.maximum(1, weight[inner] / np.maximum(weight[side], 1e-300))
 
     def excess(a: Float) -> Float:
         """Return by how much a parent is above the mean of its children."""
         wide = (-1, *[1] * (a.ndim - 1))
-        shares = ((weight[side] / weight[inner]).reshape(wide) for side in sides)
-        below: Float = sum(a[side] * share for side, share in zip(sides, shares, strict=True))
-        return a[inner] - below
+        below: Float = sum(a[side] * weight[side].reshape(wide) for side in sides)
+        above: Float = a[inner] - below / weight[inner].reshape(wide)
+        return above
 
-    of_classes = values.shape[2] > 1
     if of_classes:
-        values = values / values.sum(axis=2, keepdims=True)
-    size = np.abs(values).max(axis=(1, 2))
-    unknown = impurity.tobytes() == len(nodes) * _UNKNOWN and not of_classes
+        values = values / np.add.reduce(values, axis=2, keepdims=True)
+    size = np.ones(len(nodes)) if of_classes else np.abs(values).max(axis=(1, 2))
+    unknown = not of_classes and impurity.tobytes() == len(nodes) * _UNKNOWN
     by_median = criterion in _MEDIANS and not of_classes
     # Without people nothing adds up: a model may not tell them.
     usual = weight[inner] > 0
@@ -76,15 +75,19 @@ def underived(
         ends = np.sort(np.stack([values[side] for side in sides]), axis=0)
         odd = ((values[inner] < ends[0]) | (values[inner] > ends[1])).any(axis=(1, 2))
     else:
-        gap = np.abs(excess(values)).max(axis=(1, 2))
+        # Shares of classes sum up to 1: one of them follows.
+        gap = np.abs(excess(values[:, :, : -1 if of_classes else 1])).max(axis=(1, 2))
         odd = ~(gap <= 1e3 * _ROUNDING * (size[inner] + size[sides[0]] + size[sides[1]]))
     n_values = int(np.count_nonzero(odd & usual))
     if unknown:
         return 0, n_values
 
     if of_classes and not clipped:
-        follows = _of_classes(values, criterion)
-        return int(np.count_nonzero(~(np.abs(impurity - follows) <= slack))), n_values
+        off = np.abs(impurity - _of_classes(values, criterion))
+        if off.max() <= _ROUNDING:
+            return 0, n_values
+        return int(np.count_nonzero(~(off <= _slack(weight, inner, sides)))), n_values
+    slack = _slack(weight, inner, sides)
     most = np.abs(impurity).max() + size.max() ** 2
     below = ~(excess(impurity) >= -most * _ROUNDING) | ~(impurity[inner] >= 0)
     alone = (nodes["n_node_samples"] <= 1) & ~(np.abs(impurity) <= 1e-9 * most)
@@ -101,11 +104,19 @@ def underived(
     return int(np.count_nonzero(below) + np.count_nonzero(alone)), n_values
 
 
+def _slack(weight: Float, inner: Wide, sides: Sequence[Wide]) -> Float:
+    """Return how far a number of each node may be off, which was summed up with the one beside."""
+    slack = np.full(len(weight), _ROUNDING)
+    for side in sides:
+        slack[side] *= np.maximum(1, weight[inner] / np.maximum(weight[side], 1e-300))
+    return slack
+
+
 def _of_classes(shares: Float, criterion: str) -> Float:
     """Return the impurity of every node, the mean over its outputs."""
     if criterion in ("entropy", "log_loss"):
         terms = shares * np.log2(np.where(shares > 0, shares, 1))
         entropy: Float = -terms.sum(axis=2).mean(axis=1)
         return entropy
-    gini: Float = (1 - (shares * shares).sum(axis=2)).mean(axis=1)
+    gini: Float = (1 - np.einsum("nok,nok->no", shares, shares)).mean(axis=1)
     return gini

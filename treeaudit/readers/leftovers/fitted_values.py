@@ -99,7 +99,9 @@ class FittedValues(Values):
             self._seen.add(id(part))
             if part.dtype.kind in "OUS":
                 self._texts([arrived(one) for one in part.tolist()], place, step, "categories_")
-            elif not is_sorted(part, frozenset()):
+            elif is_sorted(part, frozenset()):
+                self.categories_of_all += [part.itemsize] * part.size
+            else:
                 self.leave(place, step, part.copy())
 
     def classes(self, value: object, place: Place) -> None:

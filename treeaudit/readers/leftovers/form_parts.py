@@ -59,6 +59,7 @@ _KEYS: Keys = {
     **_each("format version counts_are records_are n_records single_precision answers", _SHORT),
     "counts_reason": _is_sentence,
     "class_weights": None,
+    "tree_classes": None,
     "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
     "privacy": {
         **_each(

@@ -101,9 +101,9 @@ def _odd_blanks(shape: bytes) -> int:
     around = max(whole - len(shape) - 2, 0)
     solid = shape.translate(None, _BLANKS)
     n = len(shape) - len(solid)
-    if n == 0 or n == _in_line(shape):
+    if n == 0 or (b"\n" not in shape and n == _in_line(shape)):
         return around
-    if shape.count(b"\r\n") == shape.count(b"\n"):
+    if b"\r" in shape and shape.count(b"\r\n") == shape.count(b"\n"):
         shape = shape.replace(b"\r\n", b"\n")
     signs = np.frombuffer(shape, np.uint8)
     blank = signs <= _BLANK
@@ -124,13 +124,13 @@ def _odd_blanks(shape: bytes) -> int:
 
 def _pairs(solid: bytes) -> Int:
     """Count how often which signs stand behind one another, blanks aside."""
-    sign = _SIGN[np.frombuffer(solid, np.uint8)]
-    pair = sign[:-1] * 8 + sign[1:]
-    pair[1:] += np.where(sign[1:-1] == _SIGN[_COMMA], sign[:-2], 0) * 64
-    counted: Int = np.bincount(pair, minlength=512).astype(np.int32)
-    # A number is one thing, however many digits it has.
-    counted[0] = 0
-    return counted
+    sign = _SIGN[np.frombuffer(b"0" + solid + b"0", np.uint8)]
+    at = np.flatnonzero(sign)
+    here, after, before = sign[at], sign[at + 1], sign[at - 1]
+    pair = here * 8 + after + np.where(here == _SIGN[_COMMA], before, 0) * 64
+    # A number before a sign.
+    counted = np.bincount(np.concatenate([pair, here[before == 0]]), minlength=512)
+    return counted.astype(np.int32)
 
 
 def _in_line(shape: bytes) -> int:

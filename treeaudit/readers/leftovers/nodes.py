@@ -1,6 +1,8 @@
 """Room in the nodes of a stored tree that no question and no answer uses."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -140,11 +142,16 @@ def is_path_length(member: Inert, stored: Array) -> bool:
     return bool(np.array_equal(stored, depth))
 
 
-def _is_record(nodes: npt.NDArray[np.void], names: frozenset[str]) -> bool:
-    fields = nodes.dtype.names
+def _is_record(nodes: Array, names: frozenset[str]) -> bool:
+    return _fits(nodes.dtype, names)
+
+
+@lru_cache(16)
+def _fits(record: np.dtype[Any], names: frozenset[str]) -> bool:
+    fields = record.names
     if fields is None or not names.issuperset(fields) or len(fields) <= 6:
         return False
-    return all(nodes.dtype[name].kind in "biuf" for name in fields)
+    return all(record[name].kind in "biuf" for name in fields)
 
 
 def _out_of_reach(left: Array, right: Array, inner: Array) -> int:

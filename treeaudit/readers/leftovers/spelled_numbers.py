@@ -45,14 +45,15 @@ def odd_numbers(text: bytes, *, json: bool = True) -> int:
     plain = text.translate(_DIGITS)
     of_xgboost = b"E" in text
     n = len((_OR_HAS_NO_EXPONENT if of_xgboost else _ENDS_IN_ZERO).findall(plain))
-    n += len(_SIGNED_ZERO.findall(text))
+    n += len(_SIGNED_ZERO.findall(text)) if b"-0" in text else 0
     if b"+" in text:
         n += text.count(b"+") - text.count(b"e+")
     if not json:
         n += sum(len(pattern.findall(plain)) for pattern in _BEGIN_WITH_ZERO)
     if of_xgboost:
         n += len(_OF_XGBOOST.findall(text))
-    return n + sum(_USUAL.fullmatch(one) is None for one in _EXPONENT.findall(text))
+    found = _EXPONENT.findall(text) if b"e" in text else ()
+    return n + sum(_USUAL.fullmatch(one) is None for one in found)
 
 
 def longer_than(values: Float, digits: int) -> Flag:

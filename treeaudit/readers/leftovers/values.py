@@ -28,7 +28,7 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
-__all__ = ["FEW", "MIXED", "MOST_KEYS", "MOST_OBJECTS", "Values", "listed"]
+__all__ = ["FEW", "MIXED", "MOST_KEYS", "MOST_OBJECTS", "NAMING", "Values", "listed"]
 
 FEW = 16
 """So many settings in a row say nothing of people."""
@@ -49,6 +49,12 @@ MIXED = frozenset(
 _LIBRARIES = frozenset(
     "sklearn _loss imblearn xgboost lightgbm treeaudit scipy builtins __builtin__".split()
 )
+NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
+"""Attributes that name columns."""
+
+_LONGEST_LABEL, _USUAL_LABEL = 200, 64
+# Bytes for each column: of a few steps, a few numbers each.
+_USUAL_NUMBERS = 128
 # Values of single columns, sorted: TA204 tells of them.
 _SORTED = frozenset(
     "quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_".split()
@@ -110,7 +116,8 @@ class Values:
         self._settings = FEW
         self._keys = MOST_KEYS
         # What no tree needs and nobody can tell from a message, in bytes; texts that were counted.
-        self.spare = 0.0
+        self.spare = self._numbers = 0.0
+        self.categories_of_all: list[str | int] = []
         self._counted: set[str] = set()
         self._mixed = False
 
@@ -229,24 +236,35 @@ class Values:
         for i, part in enumerate(parts):
             if not isinstance(part, str):
                 self.check(part, "", place, f"{step}[{i}]", frozenset(), name)
-            elif not reads_as_name(part):
+            elif not reads_as_name(part) or (name not in NAMING and len(part) > _LONGEST_LABEL):
                 self.leave(place, f"{step}[{i}]", part)
-            elif name != "classes_":
-                self.count(part, len(parts))
+            elif name == "categories_":
+                self.categories_of_all.append(part)
+            else:
+                self.count(part[_USUAL_LABEL:], np.inf)
+                self.count(part if name != "classes_" else "", len(parts))
 
     def count(self, value: str | int, n: float) -> None:
         """Count a text, or bytes of numbers, that stand for one of so many columns or for all.
 
         Of as many as the trees test, nothing is spare.
         """
-        if n <= self._facts.n_tested:
+        tested = self._facts.n_tested
+        if isinstance(value, int):
+            self._numbers += value * min(1, tested / max(n, 1))
+        if n <= tested or (isinstance(value, str) and value in self._counted):
             return
-        size = value if isinstance(value, int) else len(value.encode("utf-8", "surrogatepass"))
         if isinstance(value, str):
-            if value in self._counted:
-                return
             self._counted.add(value)
-        self.spare += size * (1 - self._facts.n_tested / n)
+            value = len(value.encode("utf-8", "surrogatepass"))
+        self.spare += value * (1 - tested / n)
+
+    def count_all(self) -> None:
+        """Count categories, and numbers of which there are many for each column."""
+        tested, all_ = self._facts.n_tested, self.categories_of_all
+        for one in all_:
+            self.count(one, len(all_))
+        self.spare += max(0.0, self._numbers - _USUAL_NUMBERS * tested)
 
     def _dict(
         self, value: dict[object, object], forms: str, place: Place, step: str,

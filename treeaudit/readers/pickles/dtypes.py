@@ -120,7 +120,9 @@ class DType:
             size = state[5] // 4 if code[0] == "U" else state[5]
             code = f"{code[0]}{size}"
         if code[0] in "mM":
-            code = "i8"
+            # Read as numbers; marked, since whoever writes them again has lost their unit.
+            plain = np.dtype(f"{order}i8" if order in ("<", ">") else "i8")
+            return np.dtype(plain, metadata={"dates": True})
         try:
             return np.dtype(f"{order}{code}" if order in ("<", ">") else code)
         except (TypeError, ValueError):

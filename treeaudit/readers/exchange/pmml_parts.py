@@ -1,0 +1,68 @@
+"""What a PMML file is made of, as far as trees go: fields, models, nodes and conditions."""
+
+from dataclasses import dataclass, field
+
+from treeaudit.readers.exchange.pmml_beside import Beside
+
+__all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A condition: its operator, the field, and values or other conditions."""
+
+    operator: str
+    field: str = ""
+    values: tuple[str, ...] = ()
+    parts: tuple["Predicate", ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of a tree, as written."""
+
+    attributes: dict[str, str]
+    predicate: Predicate | None = None
+    distribution: list[tuple[str, str]] = field(default_factory=list)
+    children: list["Node"] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class TreeModel:
+    """A tree: its attributes and its root."""
+
+    attributes: dict[str, str]
+    root: Node | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Model:
+    """A model at the top of the file, with the trees inside it in their order."""
+
+    kind: str
+    attributes: dict[str, str]
+    trees: list[TreeModel] = field(default_factory=list)
+    schema: list[dict[str, str]] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    methods: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True, eq=False)
+class DataField:
+    """A column of the data, or one that is computed from others."""
+
+    attributes: dict[str, str]
+    values: list[str] = field(default_factory=list)
+    same_as: str | None = None
+    derived: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Document:
+    """What a PMML file holds; ``used`` are the fields that others are computed from."""
+
+    fields: dict[str, DataField] = field(default_factory=dict)
+    models: list[Model] = field(default_factory=list)
+    application: str | None = None
+    used: set[str] = field(default_factory=set)
+    beside: Beside = field(default_factory=Beside)
