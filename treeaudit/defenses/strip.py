@@ -81,6 +81,7 @@ def without_leftovers(forest: Forest) -> Forest:
             else single_targets(forest.trees, means=False)
         ),
         others={},
+        seeds=None,
         source=replace(forest.source, parameters=parameters),
     )
 

@@ -158,6 +158,8 @@ class Forest:
         Per tree, what one person of each class weighs in its answer, where
         ``counts`` are people and the model weighs its classes; None where all
         weigh the same.
+    seeds
+        Per tree, the seed from which its people were drawn, where the file keeps them all.
     """
 
     trees: Sequence[Tree]
@@ -177,6 +179,7 @@ class Forest:
     members: tuple[Member, ...] = ()
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
     class_weights: tuple[tuple[float, ...] | None, ...] | None = None
+    seeds: tuple[int, ...] | None = None
 
     def classes_of(self, tree: int) -> tuple[Label, ...] | None:
         """Return the labels of the count columns of one tree."""

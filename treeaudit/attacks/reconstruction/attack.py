@@ -19,6 +19,7 @@ from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import not_applicable
 from treeaudit.attacks.reconstruction.checking import checked_on
 from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
+from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
 from treeaudit.attacks.reconstruction.view import view
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule, most
@@ -29,7 +30,9 @@ from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
 from treeaudit.reconstruction.answer import Answer, reconstruct
-from treeaudit.reconstruction.budget import Budget
+from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
+from treeaudit.reconstruction.drawn import reconstruct_drawn
+from treeaudit.reconstruction.draws import not_drawn, times_of
 from treeaudit.reconstruction.scope import not_usable
 from treeaudit.reconstruction.words import sentence
 
@@ -45,7 +48,8 @@ def _needless(forest: Forest) -> str | None:
         return "not applicable: the leaves hold no labels"
     if forest.answers == "sum":
         return not_applicable(forest)
-    if forest.records_are == "bootstrap" and not any(x.kind == "seeds" for x in forest.leftovers):
+    kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.leftovers)
+    if forest.records_are == "bootstrap" and not kept:
         return (
             "not applicable: nobody tells who was drawn for which tree, so that all trees make "
             "nothing certain that one does not (labels they give back: TA106)"
@@ -54,7 +58,8 @@ def _needless(forest: Forest) -> str | None:
 
 
 def _not_run(case: Case) -> str | None:
-    reason = not_usable(case.forest)
+    drawn = case.forest.records_are == "bootstrap"
+    reason = not_drawn(case.forest) if drawn else not_usable(case.forest)
     return None if reason is None else f"the people were not reconstructed: {reason}"
 
 
@@ -82,8 +87,8 @@ class Reconstruction:
         assumes="the attacker has the file, and knows which values the columns can have",
         remedy="release a single tree, or train with differential privacy; larger leaves do not "
         "help",
-        limit="what is not certified may still be guessed; not for trees of draws, weights or "
-        "noise, nor for boosting",
+        limit="what is not certified may still be guessed; not for weights or noise, nor for "
+        "boosting; for trees of draws only where their seeds are in the file",
         reference="Ferry, Fukasawa, Pascal and Vidal (2024); Gambs, Gmati and Hurfin (2012)",
     )
     about: ClassVar[About] = "table"
@@ -101,15 +106,38 @@ class Reconstruction:
         Skipped where nobody was found and not everything could be tried.
         """
         budget = Budget(seconds=case.seconds)
+        if case.forest.records_are == "bootstrap":
+            return self._in_order(case, budget)
         try:
             answer = reconstruct(case.forest, budget=budget, progress=case.progress, curve=True)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         details = _details(case, answer)
-        unseen = () if answer.stopped is None else (f"the search ended after {answer.stopped}",)
-        if not details.given_away and unseen:
-            reason = f"nobody is certain so far, but {unseen[0]}: more with --seconds"
-            return Skipped(id=self.id, title=self.title, reason=reason, asks=("--seconds",))
+        return self._found(details, _evidence(case.forest, answer))
+
+    def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:
+        """Return whom the draws, made again, give away with their rows."""
+        try:
+            found = reconstruct_drawn(case.forest, times_of(case.forest), budget=budget)
+        except DataError as error:
+            return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
+        except OutOfBudgetError as ended:
+            return self._out_of(str(ended))
+        shown = evidence_in_order(case.forest, found, _SHOWN)
+        return self._found(details_in_order(case, found), shown)
+
+    def _out_of(self, budget: str) -> Skipped:
+        asks = ("--seconds",) if budget.endswith(" seconds") else ()
+        reason = f"nobody is certain so far, but the search ended after {budget}"
+        reason += ": more with --seconds" if asks else ""
+        return Skipped(id=self.id, title=self.title, reason=reason, asks=asks)
+
+    def _found(
+        self, details: ReconstructionDetails, evidence: tuple[Evidence, ...]
+    ) -> Finding | Skipped:
+        if not details.given_away and details.stopped is not None:
+            return self._out_of(details.stopped)
+        ended = details.stopped
         n = details.certified.whole or 0
         return Finding(
             id=self.id,
@@ -118,10 +146,10 @@ class Reconstruction:
             leaves=0,
             people=details.given_away,
             summary=_summary(details, n),
-            looked=(f"leaves of {answer.n_trees:,} trees together",),
-            unseen=unseen,
+            looked=(f"leaves of {details.trees:,} trees together",),
+            unseen=() if ended is None else (f"the search ended after {ended}",),
             details=details,
-            evidence=_evidence(case.forest, answer),
+            evidence=evidence,
         )
 
 
@@ -154,7 +182,9 @@ def _details(case: Case, answer: Answer) -> ReconstructionDetails:
             AfterTrees(trees=trees, certified=Share.of(low, n), exact=Share.of(exact, n))
             for trees, low, exact in answer.curve
         ),
-        checked=None if train is None else checked_on(train, answer),
+        checked=None
+        if train is None
+        else checked_on(train, answer.cells, ((one.cell, one.bounds) for one in answer.labels)),
     )
 
 
@@ -185,7 +215,8 @@ def _evidence(forest: Forest, answer: Answer) -> tuple[Evidence, ...]:
 def _summary(details: ReconstructionDetails, n: int) -> str:
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
+    rows = "" if details.in_order is None else ", each with the row of the training table"
     return (
         f"{details.given_away:,} of {n:,} people are given away for certain: {details.exact:.1%} "
-        "with every value that the model asks about."
+        f"with every value that the model asks about{rows}."
     )

@@ -54,6 +54,9 @@ class ReconstructionDetails(Details):
         People of whom it is certain in which cell they are.
     exact
         Those of them whose every value that a tree asks about is certain.
+    in_order
+        Those given away of whom the row of the training table is certain too; not written where
+        no seeds tell rows.
     k
         The smallest acceptable group.
     cells, open_cells
@@ -77,6 +80,7 @@ class ReconstructionDetails(Details):
     given_away: People
     certified: Share
     exact: Share
+    in_order: People | None = only_if_given()
     k: int
     cells: int
     open_cells: int

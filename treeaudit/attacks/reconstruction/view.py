@@ -62,6 +62,9 @@ def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
     if details.stopped is not None:
         trees = f"{details.trees:,} of {details.of_trees:,} trees"
         facts.append(("Not finished", say("ended after {}, {} used", details.stopped, trees)))
+    if details.in_order is not None:
+        text = "{} certain with the row of the training table: the seeds make the draws again"
+        facts.append(("In their order", say(text, details.in_order)))
     if details.checked is not None:
         text = "every certificate was held against the training people: {} right, {} wrong"
         right = People(details.checked.cells - details.checked.wrong, "cell", "cells")

@@ -16,6 +16,7 @@ from treeaudit.model.source import Member, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.answers import answers_of
 from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
+from treeaudit.readers.estimators.draw_seeds import draw_seeds
 from treeaudit.readers.estimators.first_tree import with_first_counts
 from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
@@ -86,6 +87,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
             stored=found,
         ),
         warnings=tuple(dict.fromkeys(warnings)),
+        seeds=draw_seeds(estimator) if alone else None,
         members=() if alone else tuple(piece.member for piece in chosen),
     )
 
