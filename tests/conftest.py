@@ -152,3 +152,17 @@ def cancer_file(cancer_tree, tmp_path) -> Path:
     path = tmp_path / "cancer.pkl"
     path.write_bytes(pickle.dumps(cancer_tree))
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_reconstruction(request):
+    """Half a second for the reconstruction of a forest, but where it is what is tested."""
+    from treeaudit.reconstruction.budget import Budget
+
+    with pytest.MonkeyPatch.context() as patch:
+        if "reconstruction" not in request.node.nodeid:
+            patch.setattr(
+                "treeaudit.attacks.reconstruction.attack.Budget",
+                lambda seconds, cells: Budget(seconds=min(seconds, 0.5), cells=cells // 10),
+            )
+        yield

@@ -39,6 +39,7 @@ from treeaudit.reconstruction.words import sentence
 __all__ = ["Reconstruction"]
 
 _SHOWN = 5
+_CELLS_A_SECOND = 200_000
 
 
 def _needless(forest: Forest) -> str | None:
@@ -105,7 +106,9 @@ class Reconstruction:
 
         Skipped where nobody was found and not everything could be tried.
         """
-        budget = Budget(seconds=case.seconds)
+        budget = Budget(
+            seconds=case.seconds, cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), 10))
+        )
         if case.forest.records_are == "bootstrap":
             return self._in_order(case, budget)
         try:
