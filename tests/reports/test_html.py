@@ -428,9 +428,8 @@ def test_a_forest_is_capped_and_says_so():
     model = Forest(trees=(tree,) * 103, schema=Schema.numeric(1, ["no", "yes"]))
     page = page_of(model)
     assert "3 more trees are not listed" in page.text
-    assert (
-        sum(a.get("class") == "strip" for a in page.named("svg")) == 100 + 5 + 1
-    )  # sizes, feature
+    # Trees, sizes, a feature, and who is certain after 1, 2, 5, 10, 20, 50, 100 and all trees.
+    assert sum(a.get("class") == "strip" for a in page.named("svg")) == 100 + 5 + 1 + 8
     assert sum("data-icicle" in attrs for attrs in page.named("div")) == 3
 
 

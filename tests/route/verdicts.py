@@ -137,8 +137,11 @@ def _of_labels(name: str, expected: Expected, details: Mapping[str, Any]) -> flo
         return "skipped"
     if drawn.sized_only:
         return None
-    if drawn.answer in ("number", "") or drawn.joint == "boosted":
+    if drawn.answer in ("number", ""):
         return _of_numbers(name, details)
+    if drawn.joint == "boosted":
+        # The labels of the first tree follow from its steps, which is computed elsewhere.
+        return None
     if name == "max-disclosed-by-one-known":
         if not details["TA103"]:
             return "skipped"
