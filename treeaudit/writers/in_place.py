@@ -119,6 +119,8 @@ def _repaired(
         for k, tree in zip(origin, trees, strict=True)
     ]
     changed: dict[str, object] = {"estimators_": written}
+    if member.get("bootstrap") is True and forest.source.parameters.get("bootstrap") is False:
+        changed["bootstrap"] = False  # counted anew, on everybody
     rounds = member.get("estimators_")
     if isinstance(rounds, np.ndarray):
         shaped = np.empty(len(written), dtype=object)
