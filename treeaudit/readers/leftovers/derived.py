@@ -61,7 +61,7 @@ def underived(
     if of_classes:
         values = values / np.add.reduce(values, axis=2, keepdims=True)
     size = np.ones(len(nodes)) if of_classes else np.abs(values).max(axis=(1, 2))
-    unknown = not of_classes and impurity.tobytes() == len(nodes) * _UNKNOWN
+    unknown = impurity.tobytes() == len(nodes) * _UNKNOWN
     by_median = criterion in _MEDIANS and not of_classes
     # Without people nothing adds up: a model may not tell them.
     usual = weight[inner] > 0
