@@ -278,7 +278,7 @@ def _fewer(trees: int) -> list[int]:
     Examples
     --------
     >>> _fewer(100)
-    [1, 2, 3, 5, 8, 11, 16, 24, 34, 49, 70, 100]
+    [1, 2, 4, 7, 11, 16, 23, 34, 49, 70, 100]
     """
     found = {trees}
     while trees > 1:
