@@ -26,7 +26,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         figure=Figure(
             number=exact, counts="certain to be in the training data, every value of them"
         ),
-        headline=say("can write down {} of the training table, for certain", exact)
+        together=say("can write down {} of the training table, for certain", exact)
         if exact
         else None,
         rungs=(
