@@ -153,25 +153,25 @@ def _followed(
     train = case.people("train")
     n = len(train) if train.persons is None else int(train.persons.max()) + 1
     certain, possible = np.zeros((2, n), dtype=np.bool_)
-    open_leaves = []
+    open_leaves: list[tuple[Wide, Codes, Codes]] = []
     for tree in trees:
         rows = case.table.rows_of(tree)
         size = held[rows]
         if not size.any():
             continue
-        ends = case.ends(tree)
-        chosen, single = np.flatnonzero((size > 0)[ends.leaf]), None
+        found = case.ends(tree)
+        chosen, single = np.flatnonzero((size > 0)[found.leaf]), None
         if labels is not None and code is not None:
-            said = np.append(labels.top[rows][ends.leaf], -2)[ends.pair] == code
-            alike, mixed = np.zeros((2, len(ends.leaf) + 1), dtype=np.bool_)
-            alike[ends.pair[said]] = True
-            mixed[ends.pair[~said]] = True
+            said = np.append(labels.top[rows][found.leaf], -2)[found.pair] == code
+            alike, mixed = np.zeros((2, len(found.leaf) + 1), dtype=np.bool_)
+            alike[found.pair[said]] = True
+            mixed[found.pair[~said]] = True
             chosen = chosen[alike[chosen]]
             # Of a person with several labels in a leaf none follows, unless one record was drawn.
             single = ~mixed[chosen]
             if case.forest.records_are == "all":
                 chosen, single = chosen[single], None
-        leaf, who = ends.leaf[chosen], ends.who[chosen]
+        leaf, who = found.leaf[chosen], found.who[chosen]
         whole = np.bincount(leaf, minlength=len(size))[leaf] <= size[leaf]
         if single is not None:
             whole &= single
