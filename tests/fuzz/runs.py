@@ -6,6 +6,7 @@ and whatever it found is found again in a fork of its own.
 """
 
 import argparse
+import gc
 import json
 import random
 import signal
@@ -230,6 +231,7 @@ def main(
     if not run.outcomes:
         _take(run, sift(genuine(), compare, name="genuine", **told))
     make = mutants()
+    gc.freeze()
     spent = _children()
     while True:
         left = _ROUND if asked.mutants is None else asked.mutants - run.mutants()

@@ -25,7 +25,16 @@ _STOPPED = (
     *("smtplib.", "webbrowser.", "sys.settrace", "sys.setprofile", "sqlite3.", "mmap."),
 )
 _KNOWN = frozenset(
-    ("sklearn", "numpy", "scipy", "joblib", "pandas", "threadpoolctl", *sys.stdlib_module_names)
+    (
+        "sklearn",
+        "numpy",
+        "scipy",
+        "joblib",
+        "pandas",
+        "threadpoolctl",
+        "dill",
+        *sys.stdlib_module_names,
+    )
 )
 _NEWNET, _NEWUSER = 0x40000000, 0x10000000
 

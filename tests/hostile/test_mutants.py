@@ -85,3 +85,34 @@ def test_python_warns_of_no_text() -> None:
     with pytest.raises(ReadError, match="spelled"):
         read_pickle(b"S'a\\mb'\n.")
     assert read_pickle(b"S'a\\\\mb'\n.").root == "a\\mb"
+
+
+DILLS = named("dill._dill", "_create_array")
+WHAT = (named("numpy", "ndarray"), (0,), b"b")
+FULL = (1, (1,), F8, False, bytes(8))
+
+
+def test_an_array_of_dill_is_an_array_of_numpy() -> None:
+    assert read_pickle(stored(call(DILLS, RECONSTRUCT, WHAT, FULL, None))).root == np.zeros(1)
+    bytes_ = call(named("dill._dill", "_load_type"), "bytes")
+    assert read_pickle(stored(call(bytes_))).root == b""
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        call(DILLS, named("numpy", "log1p"), (1,), FULL, None),
+        call(DILLS, named("numpy._core.multiarray", "scalar"), (F8, bytes(8)), FULL, None),
+        call(DILLS, RECONSTRUCT, (named("posix", "system"), (0,), b"b"), FULL, None),
+        call(DILLS, RECONSTRUCT, WHAT, FULL, {"rows": 1}),
+        call(DILLS, RECONSTRUCT, WHAT, FULL),
+        call(DILLS, RECONSTRUCT, WHAT, (1, (2,), F8, False, bytes(8)), None),
+        built(call(DILLS, RECONSTRUCT, WHAT, FULL, None), FULL),
+        call(named("dill._dill", "_load_type"), "FunctionType"),
+        call(named("dill._dill", "_import_module"), "posix.system"),
+        call(named("dill._dill", "_eval_repr"), "1"),
+    ],
+)
+def test_dill_is_followed_no_further(forged: Code) -> None:
+    with pytest.raises(ReadError):
+        read_pickle(stored(forged))
