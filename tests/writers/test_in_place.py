@@ -287,6 +287,27 @@ def test_nearly_every_file_of_the_corpus_can_be_released(tmp_path) -> None:
     assert unexplained == {}
 
 
+def test_settings_of_members_hold_no_people(tmp_path) -> None:
+    wood = fit(RandomForestClassifier(20, random_state=0), CANCER)
+    secret = [float(one) for one in CANCER[0][:20, 0] + 1 / 3]
+    for tree, told in zip(wood.estimators_, secret, strict=True):
+        tree.ccp_alpha, tree.max_features_ = told, -told
+        tree.class_weight = {0: told, 1: -told}
+    wood.estimator_params = ("ccp_alpha", *map(repr, secret))
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(wood))
+    names = {one.where.rpartition(".")[2] for one in ta.load(path).leftovers.found
+             if one.kind == "unexplained"}  # fmt: skip
+    assert {"ccp_alpha", "max_features_", "class_weight"} <= names
+    content = ta.save(ta.release(path), tmp_path / "clean.pkl").read_bytes()
+    assert sum(np.float64(one).byteswap().tobytes() in content for one in secret) <= 1
+    assert not any(repr(one).encode() in content for one in secret)
+    left = ta.load(tmp_path / "clean.pkl").leftovers.found
+    assert [one for one in left if one.kind in ("unexplained", "unseen")] == []
+    rows = others(CANCER, 300)
+    assert np.array_equal(pickle.loads(content).predict_proba(rows), wood.predict_proba(rows))
+
+
 @pytest.mark.libraries
 @pytest.mark.parametrize("suffix", [".skops", ".pkl"])
 @pytest.mark.parametrize("i", [0, 6, 8])

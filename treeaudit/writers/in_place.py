@@ -15,6 +15,7 @@ from treeaudit.model.source import Source
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
+from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.beside_trees import beside_trees
@@ -114,8 +115,9 @@ def _repaired(
     ]
     if is_tree(member.estimator):
         return {"tree_": trees[0]}
+    alike = Settled(1)
     written = [
-        Kept({id(held[k - first]): {"tree_": tree}})(held[k - first])
+        Kept({id(held[k - first]): {"tree_": tree}}, alike)(held[k - first])
         for k, tree in zip(origin, trees, strict=True)
     ]
     changed: dict[str, object] = {"estimators_": written}

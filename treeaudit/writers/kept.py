@@ -11,10 +11,11 @@ import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.estimators.found import elements
-from treeaudit.readers.leftovers.attributes import attributes_of
+from treeaudit.readers.leftovers.attributes import attributes_of, is_name
 from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.readers.leftovers.forms import is_setting
+from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
@@ -47,11 +48,14 @@ class Kept:
     ----------
     changes
         What was repaired.
+    settled
+        What is known of the settings of other records that are written beside it.
     """
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: Changes, settled: Settled | None = None) -> None:
         self._changes = changes
         self._made: dict[tuple[int, bool], object] = {}
+        self._settled = settled or Settled()
         # What was read stays as long as this, so that no identity is given twice.
         self._read: list[object] = []
 
@@ -173,6 +177,8 @@ class Kept:
             named = {k: one for k, one in part.pairs.items()
                      if one == "drop" or id(arrived(one)) in members}  # fmt: skip
             part = replace(part, pairs=named)
+        if name == "estimator_params":
+            return tuple(one for one in elements(part) if isinstance(one, str) and is_name(one))
         if name == "bin_thresholds_":
             return _category_bins(value, part)
         return self(part, fitted=fitted, depth=depth)
@@ -184,9 +190,9 @@ class Kept:
         if isinstance(part, str):
             return part if is_setting(part, name) and not isinstance(part, Text) else None
         if is_plain(part, _LONGEST):
-            return part
+            return part if self._settled.takes(value.kind, name, part) else None
         if name == "class_weight" and isinstance(part, dict) and _by_class(value, part):
-            return dict(part)
+            return dict(part) if self._settled.takes(value.kind, name, repr(part)) else None
         if isinstance(part, Inert) and attributes_of(part.kind) and part.kind in NEEDED:
             return self(part, fitted=False, depth=depth)
         return None

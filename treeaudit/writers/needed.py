@@ -34,7 +34,7 @@ _MEMBERS = "estimators_ order_ chain_method_ code_book_ pairwise_indices_ label_
 
 _OF: Mapping[str, str] = {
     "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor": (
-        "tree_ max_features_"
+        "tree_"
     ),
     "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor": (
         _FOREST

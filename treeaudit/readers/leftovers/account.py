@@ -100,6 +100,8 @@ class Account(FittedValues):
                 # Nearly all that a forest of many trees holds.
                 kind = type(value)
                 if name in known and (kind in _PLAIN or (kind is int and -_WIDE < value < _WIDE)):
+                    if not self._settled.takes(model.kind, name, value):
+                        self.leave(place, name, value)
                     continue
                 if name == "random_state" and value is None:
                     # Overwritten seeds, also of what never had one.
@@ -134,14 +136,21 @@ class Account(FittedValues):
             auto = given is None or (isinstance(given, str) and given == "auto")
             self.categories(value, place, name, auto, sizes)
         elif name == "classes_" and not isinstance(value, dict):
-            self.classes(value, place)
+            told = _labels_in(value, max(self._facts.classes, default=0))
+            if self._settled.takes(model.kind, "labels", told):
+                self.classes(value, place)
+            else:
+                self.leave(place, name, value)
         elif name in NAMING:
             width = width_of(model)
             # Searches and stacks state none: their names are those of a model of the file.
             lent = width is None and model.kind.endswith(_LENT)
             self.check(value, "n", place, name, sizes if lent else frozenset({width or 0}), name)
         elif name == "class_weight" and isinstance(value, dict | list):
-            self.class_weight(value, place, sizes)
+            if self._settled.takes(model.kind, name, repr(value)):
+                self.class_weight(value, place, sizes)
+            else:
+                self.leave(place, name, value)
         elif name == "cv_results_" and isinstance(value, dict | Inert):
             self.results(value, place)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
@@ -292,6 +301,13 @@ class Account(FittedValues):
             self._plain -= 1
             return
         self.leave(above, step, value)
+
+
+def _labels_in(classes: object, n: int) -> bytes | None:
+    """Return numbers that are labels of their own; None where they only number n classes."""
+    if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "iuf":
+        return None
+    return None if np.isin(classes, np.arange(n)).all() else classes.tobytes()
 
 
 def _repeats(model: Inert, schema: object) -> bool:

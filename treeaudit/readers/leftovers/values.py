@@ -19,6 +19,7 @@ from treeaudit.readers.leftovers.forms import (
     is_sorted,
     is_sound,
 )
+from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.leftovers.unexplained import masked
@@ -123,6 +124,7 @@ class Values:
         self.categories_of_all: list[str | int] = []
         self._counted: set[str] = set()
         self._mixed = False
+        self._settled = Settled()
 
     def leave(self, place: Place, step: str, value: object, name: object = "") -> None:
         """Note a value, and the text that it is called by, as not explained."""
