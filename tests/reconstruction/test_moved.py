@@ -48,7 +48,7 @@ def test_the_erased_person_by_hand() -> None:
     assert found.fewer == (1, 0)
     assert found.left.n_people == found.came.n_people == 0
     assert found.together is not None
-    [(leaves, label, people)] = names(found.together.left)
+    [(_, label, people)] = names(found.together.left)
     assert (label, people) == (0, 1)
     assert found.together.left.exact == found.together.left.named == 1
     assert found.together.came.n_people == 0
@@ -178,7 +178,9 @@ def check_all_pairs(seed: int) -> None:
     found = between(old, new)
     levels = values.max(axis=0).astype(int) + 1
     grid = np.array([*product(*map(range, levels))], dtype=float)
-    joint = [tuple(map(tuple, one)) for one in zip(old.apply(grid).tolist(), new.apply(grid).tolist())]
+    joint = [
+        tuple(map(tuple, one)) for one in zip(old.apply(grid).tolist(), new.apply(grid).tolist())
+    ]
     kinds = sorted(set(joint))
     grid = grid[[joint.index(kind) for kind in kinds]]
     for number, label in enumerate(found.schema.classes):

@@ -232,5 +232,6 @@ def difference(
             raise DataError(f"{told} cannot be held against another release: {reason}")
         forests.append(forest)
     public = schema if schema is None or isinstance(schema, Schema) else read_schema(schema)
-    found = between(*forests, public, seconds, progress)
-    return Difference(old=forests[0], new=forests[1], found=found)
+    first, second = forests
+    found = between(first, second, public, seconds, progress)
+    return Difference(old=first, new=second, found=found)

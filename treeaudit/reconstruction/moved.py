@@ -181,12 +181,12 @@ def _alone(here: Answer, there: Answer, forest: Forest) -> Moved:
         low[one.cell, label] = one.bounds.low
     at = np.flatnonzero(low.any(axis=1))
     room = _room(here.cells.part(at), low[at] > 0, there, forest)
-    cell, label = np.nonzero(low[at] > room)
+    cell, which = np.nonzero(low[at] > room)
     return Moved(
         cells=here.cells,
         cell=at[cell],
-        label=label,
-        people=(low[at] - room)[cell, label].astype(np.int64),
+        label=which,
+        people=(low[at] - room)[cell, which].astype(np.int64),
     )
 
 

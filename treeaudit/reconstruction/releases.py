@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
@@ -141,13 +140,17 @@ class Releases:
 
 
 def _leaf(counts: Float) -> Tree:
-    return Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], counts=[counts])
+    above = np.full(1, -1, np.int32)
+    open_end = np.full(1, np.inf)
+    return Tree(parent=above, feature=above, low=-open_end, high=open_end, counts=counts[None])
 
 
 def _joined(feature: int, *branches: tuple[tuple[int, ...], Tree]) -> Tree:
     """Return the tree that asks first about one more column, whose codes lead to a tree each."""
-    parts = [_leaf(sum(_counts(tree)[0] for _, tree in branches)), *(tree for _, tree in branches)]
-    parents, asked, sizes, codes, n = [[-1]], [[-1]], [np.zeros(1, np.int64)], [], 1
+    root_counts = np.sum([_counts(tree)[0] for _, tree in branches], axis=0)
+    parts = [_leaf(root_counts), *(tree for _, tree in branches)]
+    parents, asked = [parts[0].parent], [parts[0].feature]
+    sizes, codes, n = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)], 1
     for leads, tree in branches:
         root = tree.parent < 0
         parents.append(np.where(root, 0, tree.parent + n))
@@ -166,9 +169,9 @@ def _joined(feature: int, *branches: tuple[tuple[int, ...], Tree]) -> Tree:
     )
 
 
-def _sets(size: Wide, codes: Sequence[npt.ArrayLike]) -> CategorySets:
+def _sets(size: Wide, codes: Sequence[Int]) -> CategorySets:
     start = np.concatenate([[0], np.cumsum(size)])
-    return CategorySets(start=start, codes=np.concatenate([np.zeros(0, np.int32), *codes]))
+    return CategorySets(start=start, codes=np.concatenate(codes))
 
 
 def _counts(tree: Tree) -> Float:
@@ -214,9 +217,9 @@ def _part(tree: Tree, node: Wide, parent: Wide) -> Tree:
     sets = None
     if tree.categories is not None:
         codes = [tree.categories.of(one) for one in node.tolist()]
-        sets = _sets(np.array([*map(len, codes)]), codes)
+        sets = _sets(np.array([*map(len, codes)]), [np.array(one, np.int32) for one in codes])
     return Tree(
-        parent=parent,
+        parent=parent.astype(np.int32),
         feature=tree.feature[node],
         low=tree.low[node],
         high=tree.high[node],
