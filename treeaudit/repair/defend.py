@@ -14,7 +14,8 @@ from treeaudit.people.records import read_records
 from treeaudit.readers import load
 from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
 from treeaudit.repair.counting import Counting, counting_of
-from treeaudit.repair.frontier import Candidate, Judges, merging_for, right, search, searchable
+from treeaudit.repair.frontier import search
+from treeaudit.repair.judges import Candidate, Judges, merging_for, right, searchable
 
 __all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
@@ -203,7 +204,7 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
     frontier = _frontier(forest, wanted, before, progress, counting)
     if frontier:
-        tried = [one.attempt for one in frontier[1:] if one.attempt is not None]
+        tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
     else:
         tried = _tries(forest, policy, before, progress, counting)
     best = min(tried, key=lambda one: rank(one, before))
