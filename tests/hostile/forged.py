@@ -4,8 +4,10 @@ Each is named by its trick. Nothing in them runs a program: where a trick calls
 a method, that method only puts a number into a list.
 """
 
+import io
 import struct
 
+import joblib
 import numpy as np
 
 from tests.hostile.build import (
@@ -55,6 +57,13 @@ def _line(text: str) -> bytes:
 def _later(first: bytes, more: bytes) -> bytes:
     """Put an object into a tuple, fetch it again and do something to it."""
     return PROTO + MARK + first + b"q\x01" + get(1) + more + b"t" + STOP
+
+
+def _beside_objects(module: str) -> bytes:
+    """Store a text where an array of objects of joblib stores "numpy"."""
+    sink = io.BytesIO()
+    joblib.dump({"a": 1, "b": 2, module: 3, "x": np.array(["a", None])}, sink, protocol=4)
+    return sink.getvalue()
 
 
 def _frame(content: bytes, size: int) -> bytes:
@@ -457,6 +466,13 @@ FORGED: dict[str, tuple[bytes, str]] = {
         + b"t.",
         "another object to pickle.load",
     ),
+    **{
+        f"joblib-objects-import-{module}": (
+            _beside_objects(module),
+            "another object to pickle.load",
+        )
+        for module in ("antigravity", "test.autotest", "idlelib.idle", "json.tool", "pip.__main__")
+    },
     "type-with-metadata": (
         stored(np.zeros(2, np.dtype("f8", metadata={"rows": "a"}))),
         "metadata",

@@ -186,6 +186,23 @@ def test_regressors(model) -> None:
     assert unexplained(model.fit(X, abs(NUMBER))) == []
 
 
+def test_attributes_of_years_ago() -> None:
+    bag = ensemble.BaggingRegressor(n_estimators=2).fit(X, NUMBER)
+    bag.n_features_ = bag.__dict__.pop("n_features_in_")
+    assert unexplained(bag) == []
+    model = CalibratedClassifierCV(T(max_depth=3), cv=2, method="isotonic").fit(X, THREE > 1)
+    for each in (one.calibrators[0] for one in model.calibrated_classifiers_):
+        each._necessary_X_ = np.linspace(0, 1, 30)
+        each._necessary_y_ = each.__dict__.pop("y_thresholds_")
+        del each.X_thresholds_
+    assert unexplained(model) == []
+    file = read_pickle(pickle.dumps(model))
+    found = leftovers(file.root, N, file.mentioned).found
+    assert [one.kind for one in found if "_necessary_X_" in one.where] == ["column-values"] * 2
+    each._necessary_X_[1] = 0.9
+    assert len(unexplained(model)) == 1
+
+
 OFTEN = [
     _table(("n", SimpleImputer(), COLUMNS)).set_output(transform="pandas"),
     _table(("n", "passthrough", make_column_selector(dtype_include="number"))),

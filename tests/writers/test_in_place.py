@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -92,6 +94,29 @@ def test_what_is_released_answers_alike(model, data, tmp_path) -> None:
     assert again.get_params().keys() == fitted.get_params().keys()
     left = ta.load(path).leftovers.found
     assert [one.where for one in left if one.kind in ("unexplained", "unseen", "seeds")] == []
+
+
+ABOVE, BELOW = DIABETES[1], np.column_stack([DIABETES[1], -DIABETES[1]])
+WEIGHED = [
+    (RandomForestRegressor(3, random_state=0), ABOVE),
+    (RandomForestRegressor(3, random_state=0), BELOW),
+    (RandomForestRegressor(2, criterion="absolute_error", max_depth=4, random_state=0), ABOVE),
+    (GradientBoostingRegressor(n_estimators=3, subsample=0.7, random_state=0), ABOVE),
+    (GradientBoostingClassifier(n_estimators=3, random_state=0), ABOVE > 140),
+    (RandomForestClassifier(3, random_state=0), BELOW > 140),
+    (DecisionTreeClassifier(max_depth=4, monotonic_cst=[1, -1] + [0] * 8), ABOVE > 140),
+]
+
+
+@pytest.mark.parametrize(("model", "y"), WEIGHED, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("k", [1, 8])
+def test_above_leaves_stands_what_they_weigh_together(model, y, k, tmp_path) -> None:
+    weight = 0.5 + np.random.default_rng(0).random(len(y))
+    forest = ta.load(clone(model).fit(DIABETES[0], y, sample_weight=weight))
+    forest = ta.release(forest) if k == 1 else applied(forest, [MergeSiblings(min_leaf=k)])
+    path = ta.save(forest, tmp_path / "safe.pkl")
+    kinds = ("unexplained", "unseen")
+    assert [one for one in ta.load(path).leftovers.found if one.kind in kinds] == []
 
 
 def test_the_best_of_a_search_over_stacks(tmp_path) -> None:

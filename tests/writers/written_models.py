@@ -69,7 +69,7 @@ def told(forest: ta.Forest, rows: np.ndarray) -> list[np.ndarray]:
     leaves = forest.apply(values)
     said = []
     for i, tree in enumerate(forest.trees):
-        if tree.counts is None and tree.label is None:
+        if tree.value is not None:
             said.append(tree.value[leaves[:, i]][:, None])
             continue
         weights = None if forest.class_weights is None else forest.class_weights[i]

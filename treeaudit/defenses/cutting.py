@@ -14,7 +14,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Index
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["below", "compact", "levels", "recount", "summed", "taken"]
+__all__ = ["averaged", "below", "compact", "levels", "recount", "summed", "taken"]
 
 
 def levels(tree: Tree) -> list[Index]:
@@ -60,6 +60,30 @@ def summed(tree: Tree, column: Float, by_level: Sequence[Index] | None = None) -
     return total
 
 
+def averaged(
+    tree: Tree, column: Float, weight: Float, by_level: Sequence[Index] | None = None
+) -> Float:
+    """Return a column of the leaves, and above them its mean by what the leaves weigh.
+
+    Parameters
+    ----------
+    column
+        Shape ``(n_nodes,)`` or ``(n_nodes, width)``; inner nodes keep what they
+        hold where nothing below them weighs anything.
+    weight
+        Shape ``(n_nodes,)``; that of inner nodes is not looked at.
+    by_level
+        From `levels`, where it is at hand.
+    """
+    by_level = by_level or levels(tree)
+    mean, total = column.copy(), summed(tree, weight, by_level)
+    if column.ndim > 1:
+        weight, total = weight[:, None], total[:, None]
+    inner = ~tree.is_leaf & (total.ravel() > 0)
+    mean[inner] = summed(tree, weight * column, by_level)[inner] / total[inner]
+    return mean
+
+
 def recount(tree: Tree, counted: Flag) -> Tree:
     """Return the tree with the numbers of every node added up from some leaves.
 
@@ -92,10 +116,7 @@ def _means(tree: Tree, counted: Flag, weight: Float, by_level: Sequence[Index]) 
     value = np.zeros(tree.n_nodes) if tree.value is None else tree.value
     # Leaves that nobody is in still count where nobody else does.
     tiny = np.where(counted & (weight == 0), 1e-12, weight)
-    total = summed(tree, tiny, by_level)
-    mean = value.copy()
-    np.divide(summed(tree, tiny * value, by_level), total, out=mean, where=total > 0)
-    mean = np.where(tree.is_leaf, value, mean)
+    mean = averaged(tree, value, tiny, by_level)
     if not _states_means(tree, value):
         return mean
     left_out = summed(tree, np.where(counted, 0.0, 1.0), by_level) > 0

@@ -180,7 +180,9 @@ class View:
         What unseen people say of it in a few words; their shares without.
     headline
         What whoever reads the file can do, after "Anyone who can read this
-        file"; None where nothing was found.
+        file"; None where nothing was found. Of a forest it speaks of one tree.
+    together
+        The same of all trees together, in a sentence of its own.
     harmless, too
         What can be said where no attack has a headline, and what is added to it.
     reason
@@ -202,6 +204,7 @@ class View:
     unseen: Phrase | None = None
     figure: Figure | None = None
     headline: Phrase | None = None
+    together: Phrase | None = None
     harmless: Phrase | None = None
     too: Phrase | None = None
     reason: Phrase | None = None

@@ -52,5 +52,8 @@ def noise_of_old(estimator: str, privacy: Mapping[str, Any] | None) -> Noise | N
         return None
     name, noise = _NOISE[estimator]
     asked = [query for query in Ledger.from_plain(privacy or {}).queries if query.name == name]
+    if not asked:
+        return None
+    used = asked[0].epsilon if asked[0].used is None else asked[0].used
     # The sensitivity of a query already counts what a replaced person moves.
-    return replace(noise, rate=float(asked[0].epsilon / asked[0].sensitivity)) if asked else None
+    return replace(noise, rate=float(used / asked[0].sensitivity))

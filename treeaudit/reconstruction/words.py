@@ -18,7 +18,7 @@ from treeaudit.reconstruction.domain import Variable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["people", "sentence"]
+__all__ = ["condition", "people", "sentence"]
 
 ANY = "*"
 _NAMED = 3
@@ -26,16 +26,23 @@ _NAMED = 3
 
 def sentence(cells: Cells, at: int) -> str:
     """Return what is known of the people in one cell, a condition a variable."""
-    texts = []
-    for variable, codes in _codes(cells, at):
-        if variable.cuts is not None:
-            text = _number(variable, codes[0], codes[-1])
-            texts += [] if text == ANY else [f"{variable.name} {text}"]
-        elif len(codes) < variable.n_codes:
-            named = [variable.values[code] for code in codes[:_NAMED]]
-            more = "" if len(codes) <= _NAMED else ", …"
-            texts.append(f"{variable.name} = {' or '.join(named)}{more}")
-    return " · ".join(texts) or "anybody"
+    texts = [condition(variable, codes) for variable, codes in _codes(cells, at)]
+    return " · ".join(text for text in texts if text) or "anybody"
+
+
+def condition(variable: Variable, codes: Sequence[int]) -> str:
+    """Return what it says of somebody that one variable has one of some codes, "" where nothing.
+
+    The codes of a number are in a row; the first and the last of them are enough.
+    """
+    if variable.cuts is not None:
+        text = _number(variable, codes[0], codes[-1])
+        return "" if text == ANY else f"{variable.name} {text}"
+    if len(codes) == variable.n_codes:
+        return ""
+    named = [variable.values[code] for code in codes[:_NAMED]]
+    more = "" if len(codes) <= _NAMED else ", …"
+    return f"{variable.name} = {' or '.join(named)}{more}"
 
 
 def people(answer: Answer, schema: Schema) -> "pd.DataFrame":

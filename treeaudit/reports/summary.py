@@ -43,9 +43,16 @@ def headline(report: Report, numbers: Numbers) -> Markup:
     """Return the verdict as one sentence in people, the numbers in bold."""
     views = [view_of(report, result) for result in report.results]
     can = [numbers.strong(view.headline) for view in views if view.headline is not None]
+    both = [numbers.strong(view.together) for view in views if view.together is not None]
+    told = []
+    if both:
+        told.append(_sentence("Anyone who can read this file", both))
     if can:
-        start = "In one tree alone, anyone" if report.forest.n_trees > 1 else "Anyone"
-        return Markup("{} who can read this file {}.").format(start, Markup(", and ").join(can))
+        who = "anyone" if both else "anyone who can read this file"
+        one = f"In one tree alone, {who}" if report.forest.n_trees > 1 else who.capitalize()
+        told.append(_sentence(one, can))
+    if told:
+        return Markup(" ").join(told)
     harmless = [view for view in views if view.harmless is not None]
     if not harmless:
         return Markup("The sizes of the groups were <b>not attacked</b>.")
@@ -53,6 +60,10 @@ def headline(report: Report, numbers: Numbers) -> Markup:
     if all(isinstance(result, Finding) for result in report.results[:1]):
         told += [numbers.strong(view.too) for view in views if view.too is not None]
     return Markup("{}.").format(Markup("").join(told))
+
+
+def _sentence(who: str, can: list[Markup]) -> Markup:
+    return Markup("{} {}.").format(who, Markup(", and ").join(can))
 
 
 def reasons(report: Report, numbers: Numbers) -> list[str]:

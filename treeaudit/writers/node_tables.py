@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
+from treeaudit.defenses.cutting import averaged
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -68,7 +69,7 @@ def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None)
         return Answers(
             people=people,
             weight=people.astype(np.float64),
-            value=_means(tree, tree.value, people)[:, None],
+            value=averaged(tree, tree.value, people.astype(np.float64))[:, None],
             impurity=np.full(n, np.nan),
         )
     per_person = None if forest.class_weights is None else forest.class_weights[index]
@@ -88,18 +89,6 @@ def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None)
         np.log2(shares, out=terms, where=shares > 0)
         impurity = -(shares * terms).sum(axis=1)
     return Answers(people=people, weight=weight, value=shares, impurity=np.maximum(impurity, 0))
-
-
-def _means(tree: Tree, value: Float, people: Wide) -> Float:
-    """Return the values of the leaves, and above them their mean over the people below."""
-    for depth in range(int(tree.depths.max()), 0, -1):
-        below = np.flatnonzero(tree.depths == depth)
-        above = tree.parent[below]
-        n, total = np.zeros(len(people)), np.zeros(len(people))
-        np.add.at(n, above, people[below])
-        np.add.at(total, above, people[below] * value[below])
-        value = np.where(n > 0, total / np.maximum(n, 1), value)
-    return value
 
 
 def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  # noqa: ANN401

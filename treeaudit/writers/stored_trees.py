@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Float, Wide
+from treeaudit.defenses.cutting import averaged, summed
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.node_table import read_nodes
@@ -133,18 +134,28 @@ def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exa
         new[name][rows.inner] = old[name][rows.inner]
     if rows.threshold is not None:
         new["threshold"][rows.inner] = rows.threshold
-    same = (old["n_node_samples"] == answers.people) & (tree.n_records is not None)
+    # Whether the people of every leaf are those who were there: others weigh what they are told to.
+    same = tree.n_records is not None and np.array_equal(
+        old["n_node_samples"][tree.is_leaf], answers.people[tree.is_leaf]
+    )
+    weight, as_weights = answers.weight, _holds_weights(values, nodes)
     new["impurity"] = answers.impurity
     new["n_node_samples"] = answers.people
-    # Where there are no counts, what a node weighs is not in the tree.
-    weight = answers.weight if tree.counts is not None else _weights(old, answers, same)
+    # Where no counts answer, what a node weighs is not in the tree.
+    uncounted = tree.counts is None or tree.value is not None
+    if uncounted and same:
+        weight = summed(tree, old["weighted_n_node_samples"].astype(np.float64))
     new["weighted_n_node_samples"] = weight
     if answers.value.shape[1]:
         value = answers.value[:, None, :]
-        if value.shape[2] > 1 and _holds_weights(values, nodes):
+        if as_weights:
             value = value * _scale(answers)[:, None, None]
     else:
-        value = _as_stored(values[kept[rows.place]], tree, same)
+        value = _as_stored(values[kept[rows.place]], tree, same=same)
+    if tree.n_records is not None and uncounted and tree.label is None:
+        flat = value.reshape(tree.n_nodes, -1)
+        above = summed(tree, flat) if as_weights else averaged(tree, flat, weight)
+        value = above.reshape(value.shape)
     state = {
         "max_depth": int(tree.depths.max()),
         "node_count": tree.n_nodes,
@@ -159,13 +170,10 @@ def _table(stored: Inert) -> Table:
     return nodes
 
 
-def _weights(old: Table, answers: Answers, same: Flag) -> Float:
-    """Return what nodes weigh: as they did, where the same people are in them."""
-    return np.where(same, old["weighted_n_node_samples"].astype(np.float64), answers.weight)
-
-
 def _holds_weights(values: Float, nodes: Table) -> bool:
     """Tell whether values are weights of classes, as before scikit-learn 1.4, and no shares."""
+    if values.shape[2] < 2:
+        return False
     total = values[:, 0, :].sum(axis=1)
     return bool(np.allclose(total, nodes["weighted_n_node_samples"])) and not np.allclose(total, 1)
 
@@ -177,20 +185,19 @@ def _scale(answers: Answers) -> Float:
     return np.where(answers.weight > 0, answers.weight, _NEXT_TO_NOTHING)
 
 
-def _as_stored(values: Float, tree: Tree, same: Flag) -> Float:
+def _as_stored(values: Float, tree: Tree, *, same: bool) -> Float:
     """Return the values of several outputs, which only merging leaves as they were."""
-    made = values
     if tree.n_records is None:
-        total = made.sum(axis=2, keepdims=True)
-        shares = np.divide(made, total, out=made.copy(), where=total > 0)
-        shares = made if made.shape[2] == 1 else shares
+        total = values.sum(axis=2, keepdims=True)
+        shares = np.divide(values, total, out=values.copy(), where=total > 0)
+        shares = values if values.shape[2] == 1 else shares
         return np.where(tree.is_leaf[:, None, None], shares, 0.0)
-    if not same.all():
+    if not same:
         raise UnsupportedModelError(
             "the numbers of several outputs cannot be added up again without the people who were "
             f"taken out: use --method merge-siblings, or {JSON}"
         )
-    return made
+    return values
 
 
 def predictor_record(stored: Inert, tree: Tree, whole: Tree, *, exact: bool) -> Inert:

@@ -10,7 +10,7 @@ Ferry, Fukasawa, Pascal and Vidal (2024), Trained random forests completely reve
 Gambs, Gmati and Hurfin (2012), Reconstruction attack through classifier analysis.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -31,6 +31,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
 from treeaudit.reconstruction.answer import Answer, reconstruct
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
+from treeaudit.reconstruction.by_hand import by_hand
 from treeaudit.reconstruction.drawn import reconstruct_drawn
 from treeaudit.reconstruction.draws import not_drawn, times_of
 from treeaudit.reconstruction.scope import not_usable
@@ -116,6 +117,8 @@ class Reconstruction:
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         details = _details(case, answer)
+        if not budget.over():
+            details = replace(details, by_hand=by_hand(case.forest, answer))
         return self._found(details, _evidence(case.forest, answer))
 
     def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:

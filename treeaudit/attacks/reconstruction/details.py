@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
+from treeaudit.reconstruction.by_hand import ByHand
 
 __all__ = ["AfterTrees", "Checked", "ReconstructionDetails"]
 
@@ -73,6 +74,8 @@ class ReconstructionDetails(Details):
         What the file does not say and every certificate rests on.
     curve
         The same for the first trees.
+    by_hand
+        One person and the leaves that prove it; not written where no few leaves do.
     checked
         Not written without the training people.
     """
@@ -92,4 +95,5 @@ class ReconstructionDetails(Details):
     stopped: str | None = only_if_given()
     assumptions: tuple[str, ...]
     curve: tuple[AfterTrees, ...]
+    by_hand: ByHand | None = only_if_given()
     checked: Checked | None = only_if_given()

@@ -3,9 +3,11 @@
 from treeaudit.attacks.reconstruction.details import ReconstructionDetails
 from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
-from treeaudit.findings.numbers import Count, People, Phrase, Share, say
+from treeaudit.findings.numbers import Count, People, Phrase, Share, exactly, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+from treeaudit.model.words import number_of
+from treeaudit.reconstruction.by_hand import ByHand
 from treeaudit.stats import fact
 
 __all__ = ["view"]
@@ -26,7 +28,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         figure=Figure(
             number=exact, counts="certain to be in the training data, every value of them"
         ),
-        headline=say("can write down {} of the training table, for certain", exact)
+        together=say("can write down {} of the training table, for certain", exact)
         if exact
         else None,
         rungs=(
@@ -65,11 +67,25 @@ def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
     if details.in_order is not None:
         text = "{} certain with the row of the training table: the seeds make the draws again"
         facts.append(("In their order", say(text, details.in_order)))
+    if details.by_hand is not None:
+        facts.append(("To check by hand", _by_hand(details.by_hand)))
     if details.checked is not None:
         text = "every certificate was held against the training people: {} right, {} wrong"
         right = People(details.checked.cells - details.checked.wrong, "cell", "cells")
         facts.append(("Checked", say(text, right, details.checked.wrong)))
     return tuple(facts)
+
+
+def _by_hand(seen: ByHand) -> Phrase:
+    one = seen.people == 1
+    text = (
+        f"leaf {seen.leaf} of tree {seen.tree} ({seen.rule}) holds "
+        f"{number_of(seen.people, 'person', 'people')} with {seen.label}, and {seen.fits:,} "
+        f"descriptions fit it. Leaves with nobody of this label rule out: "
+        + "; ".join(f"{x.rule} (tree {x.tree}, leaf {x.leaf})" for x in seen.others)
+        + f". One is left, which must be {'that person' if one else 'those people'}: {seen.left}"
+    )
+    return exactly(text)
 
 
 def _curve(details: ReconstructionDetails) -> Plot:

@@ -15,7 +15,7 @@ _MANY = 20
 """So many values of a column are more than a public scale has."""
 _NAMES = frozenset(
     "bin_thresholds_ bin_edges_ quantiles_ data_min_ data_max_ max_abs_ X_thresholds_ categories "
-    "vocabulary_".split()
+    "_necessary_X_ vocabulary_".split()
 )
 
 
@@ -117,10 +117,12 @@ def _extremes(place: Place, attributes: dict[str, object]) -> Iterator[Leftover]
 
 
 def _calibration(place: Place, attributes: dict[str, object]) -> Iterator[Leftover]:
-    stored = attributes.get("X_thresholds_")
-    if isinstance(stored, np.ndarray) and stored.ndim == 1 and len(stored) >= _MANY:
-        says = f"{len(stored):,} scores of records that the calibration was fitted on"
-        yield _values(place, "X_thresholds_", len(stored), says)
+    # Its name until 0.23, and since.
+    for name in ("_necessary_X_", "X_thresholds_"):
+        stored = attributes.get(name)
+        if isinstance(stored, np.ndarray) and stored.ndim == 1 and len(stored) >= _MANY:
+            says = f"{len(stored):,} scores of records that the calibration was fitted on"
+            yield _values(place, name, len(stored), says)
 
 
 def _categories(place: Place, stored: object, n_records: int | None) -> Iterator[Leftover]:

@@ -57,7 +57,10 @@ _LONGEST_LABEL, _USUAL_LABEL = 200, 64
 _USUAL_NUMBERS = 128
 # Values of single columns, sorted: TA204 tells of them.
 _SORTED = frozenset(
-    "quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_".split()
+    (
+        "quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_ "
+        "_necessary_X_ _necessary_y_"
+    ).split()
 )
 
 

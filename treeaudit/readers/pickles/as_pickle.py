@@ -28,6 +28,8 @@ _SIZED = {**dict.fromkeys(b"\x8a\x8cCU", 1), **dict.fromkeys(b"\x8bBTX", 4)}
 _SIZED |= dict.fromkeys(b"\x8d\x8e\x96", 8)
 _TEXTS = b"TUX\x8c\x8dSV"
 _NAMES = re.compile(rb"([^\n]{1,512})\n([^\n]{1,512})\n")
+# Modules that act when they are imported: programs, and the two jokes of Python.
+_LOUD = ("__main__", "autotest", "antigravity", "this")
 _DTYPE = re.compile(rb"\x8c\x05dtype\x94?\x93")
 _WIDTH = {**dict.fromkeys(b"hq", 1), **dict.fromkeys(b"jr", 4)}
 # Stands for a dictionary with something in it.
@@ -95,9 +97,19 @@ class Outer:
 
     joblib begins a pickle of its own there, with no objects stored. pickle.load
     goes on counting, and may fetch other objects by the same numbers.
+
+    Attributes
+    ----------
+    memo
+        What is stored so far, by number.
+    named
+        Names in the file, which its loader imports in any case.
+    stopped
+        Whether pickle.load has ended in an error.
     """
 
     memo: dict[int, object]
+    named: Sequence[Global] = ()
     stopped: bool = False
 
     def store(self, index: int | None, value: object) -> None:
@@ -121,10 +133,14 @@ class Outer:
                 self.stopped = True
                 return False
             # Its import fails, or there is no such thing in it, or it is the one of numpy.
-            library = other.partition(".")[0]
-            self.stopped = library not in KNOWN
-            return is_standard(other)
+            self.stopped = other.partition(".")[0] not in KNOWN
+            return _acts_when_imported(other) and all(one.module != other for one in self.named)
         return True
+
+
+def _acts_when_imported(module: str) -> bool:
+    *packages, name = module.split(".")
+    return name in _LOUD or (bool(packages) and is_standard(module))
 
 
 def _is_name(found: re.Match[bytes] | None) -> bool:

@@ -299,7 +299,7 @@ class Machine:
 
     def read_nested(self) -> object:
         self.spend(100 * len(self.memo))
-        inner = self._run_inside(self.data, self.at, Outer(dict(self.memo)))
+        inner = self._run_inside(self.data, self.at, Outer(dict(self.memo), self.mentioned))
         self.at = inner.at
         return inner.result
 
