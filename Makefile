@@ -7,7 +7,9 @@
 #   make lock  write down the versions that the tests ran on; LOCK=requirements/development.txt
 #                before any other target installs these very versions
 #   make inventory FOLDERS="a b"  the attributes of all classes, from pickles of tools/inventory.py
-#   make fuzz   half an hour of damaged files: read, and compared with what the libraries load
+#   make fuzz   half an hour of damaged files: read, and compared with what the libraries load;
+#                SECONDS=60 makes it shorter, MUTANTS=500000 compares so many pickles, however long
+#                that takes, and goes on where it stopped (STATE=.fuzz.json, SEED=0)
 #   make bench   measure against peers and floors, write benchmarks/RESULTS.md
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
@@ -15,6 +17,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 LOCK   ?=
+SECONDS ?= 600
+SEED   ?= 0
+STATE  ?= .fuzz.json
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCK),--constraint $(LOCK)) --editable
 
 .PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden inventory lock clean
@@ -56,10 +61,15 @@ bench: $(VENV)/test
 paper: $(VENV)/test
 	$(BIN)/python -m benchmarks.paper_tables
 
+ifdef MUTANTS
 fuzz: $(VENV)/test
-	$(BIN)/python -m tests.fuzz.mutate --seconds 600
-	$(BIN)/python -m tests.fuzz.oracle --seconds 900
-	$(BIN)/python -m tests.fuzz.oracle_formats --seconds 300
+	$(BIN)/python -m tests.fuzz.oracle --mutants $(MUTANTS) --seed $(SEED) --state $(STATE) --keep .fuzz
+else
+fuzz: $(VENV)/test
+	$(BIN)/python -m tests.fuzz.mutate --seconds $(SECONDS) --seed $(SEED) --keep .fuzz
+	$(BIN)/python -m tests.fuzz.oracle --seconds $(SECONDS) --seed $(SEED) --keep .fuzz
+	$(BIN)/python -m tests.fuzz.oracle_formats --seconds $(SECONDS) --seed $(SEED) --keep .fuzz
+endif
 
 golden: $(VENV)/test
 	$(BIN)/python -m pytest -q tests/cli tests/reports tests/contracts --update-golden

@@ -126,6 +126,7 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-certain-share", "skipped"),
         ("max-nearly-certain-share", "skipped"),
         ("max-known-number-share", "pass"),  # labels
+        ("max-dominating-people", "pass"),
         ("max-certified-people", "pass"),  # one tree
         ("max-joint-label-excess", "pass"),
         ("max-joint-one-label-excess", "pass"),

@@ -20,7 +20,7 @@ import numpy as np
 
 from tests.hostile.build import named, push, system
 
-__all__ = ["Mutator", "Piece", "joined", "pieces_of", "seeds", "values_of"]
+__all__ = ["Mutator", "Piece", "joined", "pieces_of", "values_of"]
 
 STRANGE_NUMBERS = (0, 1, 2, 127, 128, 255, 256, 4095, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63)
 VALUES = (
@@ -134,60 +134,6 @@ class Piece:
     arg: Any = None
     rest: bytes = b""
     stored: "Piece | None" = None
-
-
-def seeds() -> list[bytes]:
-    """Train small models and store them in every form."""
-    import joblib
-    from sklearn.ensemble import (
-        AdaBoostClassifier,
-        BaggingClassifier,
-        ExtraTreesRegressor,
-        GradientBoostingClassifier,
-        RandomForestClassifier,
-    )
-    from sklearn.impute import SimpleImputer
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    from treeaudit import load
-    from treeaudit.writers.own_json import to_dict
-
-    def tree_of(depth: int) -> Any:
-        return DecisionTreeClassifier(max_depth=depth)
-
-    rng = np.random.default_rng(7)
-    x = rng.integers(0, 9, (24, 3)).astype(float)
-    y = np.array(["no", "yes"], dtype=object)[(x[:, 0] + x[:, 1] > 8).astype(int)]
-    tree = DecisionTreeClassifier(max_depth=3, random_state=1)
-    models = [
-        tree.fit(x, y),
-        DecisionTreeClassifier(max_depth=2, class_weight="balanced").fit(x, x[:, 2] > 4),
-        DecisionTreeRegressor(max_depth=2, min_samples_leaf=5).fit(x, x[:, 0]),
-        RandomForestClassifier(3, max_depth=2, random_state=np.random.RandomState(0)).fit(x, y),
-        ExtraTreesRegressor(2, max_depth=2, min_samples_leaf=5).fit(x, x[:, :2]),
-        make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(x, y),
-        GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=2).fit(x, y),
-        make_pipeline(SimpleImputer(), RobustScaler(), MinMaxScaler(), tree_of(2)).fit(x, y),
-        BaggingClassifier(tree_of(2), 2, max_features=2, random_state=0).fit(x, y),
-        GradientBoostingClassifier(n_estimators=2, max_depth=1).fit(x, y),
-        AdaBoostClassifier(tree_of(1), n_estimators=2, random_state=0).fit(x, y),
-    ]
-    models[0].feature_names_in_ = np.array(["age", "income", "zip"], dtype=object)
-    bundle = {"model": models[0], "list": [1.5, "x", None]}
-    stored = []
-    for model in [*models, bundle]:
-        stored += [pickle.dumps(model, protocol) for protocol in range(6)]
-        for compress in (0, ("zlib", 3), ("gzip", 3), ("bz2", 3), ("xz", 3)):
-            sink = io.BytesIO()
-            joblib.dump(model, sink, compress=compress)
-            stored.append(sink.getvalue())
-    import json
-
-    stored += [json.dumps(to_dict(load(model))).encode() for model in models[:4]]
-    return stored
 
 
 def pieces_of(data: bytes) -> list[Piece]:
@@ -319,7 +265,7 @@ class Mutator:
         self.random = random.Random(seed)
         self.stored = stored
         self.by_instruction = by_instruction
-        self.pieces = [pieces_of(data) for data in stored]
+        self.pieces = [pieces_of(_unpacked(data)) for data in stored]
         self.values = [values_of(pieces) for pieces in self.pieces]
         self.apart = [i for i, pieces in enumerate(self.pieces) if pieces]
         self.kind = ""
@@ -327,15 +273,16 @@ class Mutator:
     def make(self) -> bytes:
         """Return one damaged file; `kind` tells how it was damaged."""
         if self.random.random() < self.by_instruction:
-            made, self.kind = self._by_instruction(self.random.choice(self.apart)), "instruction"
+            # The smaller of two: what is small is read sooner and changed in more of its parts.
+            two = self.random.choices(self.apart, k=2)
+            pick, self.kind = min(two, key=lambda i: len(self.pieces[i])), "instruction"
+            made = self._by_instruction(pick)
         else:
-            self.kind = "byte"
-            data = self.random.choice(self.stored)
-            packed = data[:1] == b"\x78"
-            data = zlib.decompress(data) if packed else data
-            made = self._by_byte(data)
-            made = zlib.compress(made, 1) if packed else made
-        if self.random.random() < 0.95:
+            pick, self.kind = self.random.randrange(len(self.stored)), "byte"
+            made = self._by_byte(_unpacked(self.stored[pick]))
+        if _is_packed(self.stored[pick]):
+            made = zlib.compress(made, 1)
+        if self.by_instruction == 1 or self.random.random() < 0.95:
             return made
         self.kind = "byte"
         return self._by_byte(made)
@@ -564,6 +511,14 @@ class Mutator:
                 [*fetch()],
             )
         )
+
+
+def _is_packed(data: bytes) -> bool:
+    return data[:1] == b"\x78"
+
+
+def _unpacked(data: bytes) -> bytes:
+    return zlib.decompress(data) if _is_packed(data) else data
 
 
 def _loose(raw: bytes) -> Piece:

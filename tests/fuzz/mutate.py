@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from tests.fuzz.mutants import Mutator, seeds
+from tests.fuzz.genuine import seeds
+from tests.fuzz.mutants import Mutator
 from tests.outcome import refusal
 
 LONGEST = 10

@@ -11,28 +11,19 @@ import random
 import re
 import sys
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterable
-from itertools import chain
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from tests.fuzz import oracle_exchange as exchange
 from tests.fuzz.model_text import BAD, mutate
-from tests.fuzz.oracle import (
-    Sifted,
-    answers_differ,
-    difference,
-    main,
-    sandboxed,
-    settled,
-    sift,
-)
+from tests.fuzz.oracle import answers_differ, difference
+from tests.fuzz.runs import File, main
 from treeaudit import Forest
 
 import numpy as np  # isort: skip  # behind what sets its threads
 
-__all__ = ["FORMATS", "changed", "fuzz"]
+__all__ = ["FORMATS", "changed"]
 
 _PAIR = re.compile(rb'"([\w\[\]. -]*)":("[^"]*"|[-\w.+]+|\[[^][{}]*\]|\{\})')
 _NUMBER = re.compile(rb"(?<![\w.])-?\d+(\.\d+)?([eE][-+]?\d+)?")
@@ -227,6 +218,7 @@ FORMATS: dict[str, tuple[Any, Any]] = {
 """What changes a file of each library, and what loads it there and compares."""
 
 
+@cache
 def _trained() -> dict[str, list[bytes]]:
     """Return genuine files of the libraries that are installed."""
     from sklearn.ensemble import RandomForestClassifier
@@ -283,24 +275,6 @@ def changed(form: str, data: bytes, draw: random.Random) -> bytes:
     return data
 
 
-def fuzz(inputs: Iterable[object], seed: int, keep: Path | None = None) -> Sifted:
-    """Compare the good files, and one mutant of each library for each of the inputs."""
-    draw = random.Random(seed)
-    trained = _trained()
-    outcomes: Counter[str] = Counter()
-    findings: dict[str, str] = {}
-    for form, stored in trained.items():
-        files = ((data, f"{form} genuine") for data in stored)
-        told = sift(files, _compare(form), f"{form}-genuine", keep)
-        outcomes, findings = outcomes + told[0], findings | told[1]
-    mutants = (
-        ((changed(form, draw.choice(stored), draw), form) for form, stored in trained.items())
-        for _ in inputs
-    )
-    told = sift(chain.from_iterable(mutants), _compare(""), f"formats-{seed}", keep)
-    return outcomes + told[0], findings | told[1]
-
-
 _OF_FORMATS = {
     "xgboost-json": "xgboost",
     "xgboost-ubjson": "ubjson",
@@ -312,23 +286,35 @@ _OF_FORMATS = {
 }
 
 
-def _compare(form: str) -> Callable[[bytes, Forest], str]:
-    def compare(data: bytes, forest: Forest) -> str:
-        name = form or _OF_FORMATS[forest.source.format]
+def _compare(data: bytes, forests: Sequence[Forest], say: Callable[[str], None]) -> None:
+    say("loading")
+    (forest,) = forests
+    try:
+        said = FORMATS[_OF_FORMATS[forest.source.format]][1](data, forest, say)
+    except Exception as error:  # noqa: BLE001  # a file that does not load
+        say(f"not loaded {type(error).__name__} {error}")
+    else:
+        say(f"different: {said}" if said else "equal")
 
-        def act(say: Callable[[str], None]) -> None:
-            say("loading")
-            try:
-                said = FORMATS[name][1](data, forest, say)
-            except Exception as error:  # noqa: BLE001  # a file that does not load
-                say(f"not loaded {type(error).__name__} {error}")
-            else:
-                say(f"different: {said}" if said else "equal")
 
-        return settled(sandboxed(act, native=True))
+def _genuine() -> Iterator[File]:
+    for form, stored in _trained().items():
+        for data in stored:
+            yield data, f"genuine {form}"
 
-    return compare
+
+def _mutants() -> Callable[[str], Iterator[File]]:
+    """Return what makes one mutant of each library after the other."""
+    trained = _trained()
+
+    def make(seed: str) -> Iterator[File]:
+        draw = random.Random(seed)
+        while True:
+            for form, stored in trained.items():
+                yield changed(form, draw.choice(stored), draw), form
+
+    return make
 
 
 if __name__ == "__main__":
-    sys.exit(main(fuzz))
+    sys.exit(main(_genuine, _mutants, _compare, native=True))

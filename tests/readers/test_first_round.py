@@ -32,6 +32,22 @@ def test_a_leaf_worked_out_by_hand() -> None:
     assert people_of_class(step, n, np.add(value, [0.001, 0])) is None
 
 
+def test_doctored_numbers_overflow_in_silence() -> None:
+    n, value = np.array([3.0, 5.0]), np.array([1e300, -1e300])
+    step = Step(p=0.25, curvature=0.1875, rate=5e-324)
+    assert people_of_class(step, n, value) is None
+    inf = np.inf
+    tree = Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-inf, -inf, 0],
+        high=[inf, 0, inf],
+        value=[0, *value],
+        n_records=[8, 3, 5],
+    )
+    assert with_people(tree, step) is None
+
+
 def test_the_class_has_to_have_as_many_people_as_boosting_started_from() -> None:
     step = Step(p=0.25, curvature=0.1875)
     n = np.array([3.0, 5.0])

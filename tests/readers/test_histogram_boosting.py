@@ -222,7 +222,8 @@ def test_spoiled_bytes_end_in_a_sentence() -> None:
 
     table = np.c_[HOURS, JOB]
     model = HistGradientBoostingClassifier(categorical_features=[1], **SMALL).fit(table, LABEL)
-    vote = VotingClassifier([("a", RandomForestClassifier(2, max_depth=2))]).fit(table, LABEL)
+    forest = RandomForestClassifier(2, max_depth=2, random_state=0)
+    vote = VotingClassifier([("a", forest)]).fit(table, LABEL)
     chance, seeds = random.Random(0), [pickle.dumps(model), pickle.dumps(vote)]
     for _ in range(300):
         sentence_or_model(pickled, spoil(chance, seeds))

@@ -77,6 +77,8 @@ class Step:
     rounding: float = DOUBLE
 
 
+# Numbers of a doctored file may overflow; what follows from them fails its check.
+@np.errstate(all="ignore")
 def people_of_class(step: Step, n: Float, value: Float) -> Float | None:
     """Return how many people of the class are in each leaf; None where that is not proved.
 
@@ -112,13 +114,15 @@ def people_of_class(step: Step, n: Float, value: Float) -> Float | None:
     return whole
 
 
+@np.errstate(all="ignore")
 def _shares(step: Step, value: Float) -> Float | None:
     """Return the shares of the class where no penalty hides them, whatever rows weigh."""
     if step.penalty:
         return None
     share = step.p + (value - step.start) / step.rate * step.curvature
     near = _NEAR + 2 * step.rounding * (step.p + np.abs(share - step.p))
-    if len(share) < 2 or not np.all((share >= -near) & (share <= 1 + near)):
+    inside = np.isfinite(share) & (share >= -near) & (share <= 1 + near)
+    if len(share) < 2 or not np.all(inside):
         return None
     certain = np.minimum(np.abs(share), np.abs(1 - share)) <= near
     return np.clip(np.where(certain, np.rint(share), share), 0.0, 1.0)

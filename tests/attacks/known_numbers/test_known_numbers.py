@@ -1,5 +1,7 @@
 """TA109 on models worked out by hand and on real ones, held against plain numpy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
+from treeaudit.attacks.known_numbers.attack import dominated
 
 INF = np.inf
 RANDOM = np.random.default_rng(4)
@@ -52,6 +55,31 @@ def test_leaves_worked_out_by_hand() -> None:
 def test_two_people_differ_by_their_spread_for_certain() -> None:
     found = _found(_forest([2, 50], [0.1, 9.0]), tolerance=0.1).details
     assert (found.known_people, found.certain_people, found.exact_people) == (2, 2, 0)
+
+
+def test_one_person_who_is_nearly_the_whole_total() -> None:
+    # Of ten people one has 1000 and nine have 1: a mean of 100.9, a spread of 299.7. The squares
+    # are 1,000,009 of 1009^2: that person has at least 98.2 % of the total. Of eleven, one of
+    # whom has 100 and ten of whom have 5, it is 7.6 times less sure: 10,250 of 150^2, 46 %.
+    model = _forest([10, 11], [299.7, 27.31], root=300.0)
+    tree = replace(model.trees[0], value=np.array([60.0, 100.9, 13.64]))
+    found = _found(replace(model, trees=(tree,)))
+    assert (found.details.dominating_people, found.people) == (1, 1)
+    assert found.summary == (
+        "The number of 1 person is known within 3, or as nine tenths of the total of a leaf "
+        "(4.8%), of 0 exactly."
+    )
+    # Where a mean is below zero nothing follows.
+    below = replace(model.trees[0], value=np.array([60.0, 100.9, -13.64]))
+    assert _found(replace(model, trees=(below,))).people == 0
+
+
+@given(numbers=st.lists(st.floats(0, 1e3), min_size=2, max_size=12))
+def test_whoever_dominates_has_nine_tenths_of_the_total(numbers) -> None:
+    values = np.array(numbers)
+    size = np.array([len(values)])
+    if dominated(np.array([values.std()]), np.array([values.mean()]), size)[0]:
+        assert values.max() >= 0.9 * (1 - 1e-6) * values.sum()
 
 
 def test_a_stated_tolerance_is_taken_and_others_are_refused() -> None:

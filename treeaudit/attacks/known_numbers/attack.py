@@ -4,12 +4,14 @@ Where a model predicts a number, people need not be equal to be disclosed: it is
 that their numbers are close. A leaf of ``n`` people keeps their mean ``m`` and often their
 standard deviation ``s``. One person has ``m``; two have ``m - s`` and ``m + s``; of ``n``
 each is off by at most ``s * sqrt(n - 1)``, and whoever guesses ``m`` of everybody is off by
-``s`` as a root of the mean square.
+``s`` as a root of the mean square. Where no number is below zero, the largest is at least
+``(s^2 + m^2) / m`` of a total of ``n m``: one person may be nearly all of it.
 
 References
 ----------
 Samuelson (1968), How deviant can you be? Li, Tao and Xiao (2008), Preservation of proximity
-privacy in publishing numerical sensitive data.
+privacy in publishing numerical sensitive data. Hundepool et al. (2012), Statistical Disclosure
+Control, section 4.2, the (n, k) rule.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeaudit.arrays import Float
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.attacks.case import (
     Case,
     Need,
@@ -31,16 +33,18 @@ from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
 from treeaudit.attacks.known_numbers.view import view
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.attacks.once import in_any_tree, share_at_most, share_told
-from treeaudit.findings.checks import Rule
+from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 
-__all__ = ["KnownNumbers", "spreads"]
+__all__ = ["KnownNumbers", "dominated", "spreads"]
 
 _OF_DEVIATION = 0.01
+_OF_TOTAL = 0.9
+"""The share of a total that is one person's from which it tells their number: (1, 90)."""
 _EXACT = 1e-7
 """Of the deviation of everybody: what rounding leaves of a spread of zero."""
 
@@ -66,6 +70,15 @@ _CHECKS = (
         needless=_no_numbers,
         step="make leaves larger (a higher min_samples_leaf) until the numbers in each differ",
     ),
+    Rule(
+        name="max-dominating-people",
+        title="People whose number is nine tenths of the total of a leaf",
+        bound="at most {:,.0f}",
+        measure=most("dominating_people"),
+        needless=_no_numbers,
+        step="cap the largest numbers before training, or write the file anew without the spread "
+        "of its leaves (treeaudit release)",
+    ),
 )
 
 
@@ -84,7 +97,8 @@ class KnownNumbers:
         "spread of its leaves (treeaudit release)",
         limit="where the file keeps no spread, only people alone are told of unless the training "
         "people are given; a number that anybody behind the rule has is a fact of the population",
-        reference="Samuelson (1968); Li, Tao and Xiao (2008), proximity privacy",
+        reference="Samuelson (1968); Li, Tao and Xiao (2008), proximity privacy; Hundepool et al. "
+        "(2012), section 4.2, dominance",
     )
     about: ClassVar[About] = "table"
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
@@ -98,7 +112,7 @@ class KnownNumbers:
         Skipped where nobody's is and not every tree tells how many people are in its leaves.
         """
         table, size = case.table, case.table.size
-        spread, whose, deviation = spreads(case)
+        spread, mean, whose, deviation = spreads(case)
         tolerance = case.tolerance
         if tolerance is None and deviation is not None:
             tolerance = _OF_DEVIATION * deviation
@@ -108,8 +122,10 @@ class KnownNumbers:
         if tolerance is not None:
             known |= spread <= tolerance
             certain |= spread * np.sqrt(np.maximum(size - 1, 1)) <= tolerance
-        once = in_any_tree(case, np.where(known, size, 0))
-        mine, every = table.per_tree(np.where(known, size, 0)), table.per_tree(size)
+        alone = dominated(spread, mean, size) & ~known
+        people = np.where(known, size, alone)
+        once = in_any_tree(case, people)
+        mine, every = table.per_tree(people), table.per_tree(size)
         share = Share.of(int(mine[0]), int(every[0])) if len(mine) == 1 else Share(
             float((mine / np.maximum(every, 1)).max()))  # fmt: skip
         severity, unseen = severity_of_share(share), unseen_trees(case)
@@ -121,9 +137,10 @@ class KnownNumbers:
             deviation=deviation,
             spread_of=whose,
             exact_people=_most(case, exact),
-            known_leaves=People.leaves(int(known.sum())),
+            known_leaves=People.leaves(int((known | alone).sum())),
             known_people=once.worst,
             certain_people=_most(case, certain),
+            dominating_people=People(int(table.per_tree(alone).max())),
             known_share=share,
             known_in_any_tree=once,
             narrowest=float(several.min()) if len(several) else None,
@@ -133,13 +150,13 @@ class KnownNumbers:
             id=self.id,
             title=self.title,
             severity=severity,
-            leaves=int(known.sum()),
+            leaves=int((known | alone).sum()),
             people=once.worst,
             summary=_summary(details, case.forest.n_trees > 1),
             looked=looked_at(what, case),
             unseen=unseen,
             details=details,
-            evidence=evidence(case, smallest(-size, np.flatnonzero(known))),
+            evidence=evidence(case, smallest(-size, np.flatnonzero(known | alone))),
         )
 
 
@@ -148,8 +165,33 @@ def _most(case: Case, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Peo
     return People(int(case.table.per_tree(np.where(chosen, case.table.size, 0)).max()))
 
 
-def spreads(case: Case) -> tuple[Float, Literal["file", "people", "none"], float | None]:
-    """Return the standard deviation in each leaf, whose it is, and that of everybody.
+def dominated(spread: Float, mean: Float, size: Wide) -> Flag:
+    """Tell in which leaves one person's number is nine tenths of the total or more.
+
+    It rests on no number being below zero, and is False everywhere where the means or the
+    spreads say otherwise, or tell nothing.
+
+    Examples
+    --------
+    Of ten people one has 1000 and nine have 1: a mean of 100.9 and a spread of 299.7.
+
+    >>> dominated(np.array([299.7]), np.array([100.9]), np.array([10])).tolist()
+    [True]
+    """
+    told = ~np.isnan(spread)
+    if not told.any() or mean[told].min() < 0:
+        return np.zeros(len(size), dtype=np.bool_)
+    square, total = (spread**2 + mean**2) * size, mean * size
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # The largest of some numbers is no less than the sum of their squares by their sum.
+        share = square / total**2
+    if (share[told] > 1 + 1e-6).any():
+        return np.zeros(len(size), dtype=np.bool_)
+    return np.asarray((size > 1) & (share >= _OF_TOTAL))
+
+
+def spreads(case: Case) -> tuple[Float, Float, Literal["file", "people", "none"], float | None]:
+    """Return the standard deviation and the mean in each leaf, whose they are, and everybody's.
 
     Parameters
     ----------
@@ -160,35 +202,38 @@ def spreads(case: Case) -> tuple[Float, Literal["file", "people", "none"], float
     Returns
     -------
     tuple
-        One number per leaf, NaN where it is not told; where from; and the standard
+        One number per leaf, NaN where it is not told, twice; where from; and the standard
         deviation of everybody's numbers, None where nobody knows it.
     """
     table, train = case.table, case.train
-    found = np.full(len(table), np.nan)
+    found, mean = np.full(len(table), np.nan), np.full(len(table), np.nan)
     roots: list[float] = []
     for i, tree in enumerate(case.forest.trees):
         rows = table.rows_of(i)
         if tree.spread is not None:
             found[rows] = tree.spread[table.leaf[rows]]
+            if tree.value is not None:
+                mean[rows] = tree.value[table.leaf[rows]]
             roots.append(float(tree.spread[0]))
         elif train is not None and train.targets is not None:
-            found[rows] = _of_people(train.targets, train.node[:, i], tree.n_nodes)[
-                table.leaf[rows]
-            ]
+            each, means = _of_people(train.targets, train.node[:, i], tree.n_nodes)
+            found[rows], mean[rows] = each[table.leaf[rows]], means[table.leaf[rows]]
     if roots:
-        return found, "file", max(roots)
+        return found, mean, "file", max(roots)
     if train is not None and train.targets is not None:
-        return found, "people", float(train.targets.std())
-    return found, "none", None
+        return found, mean, "people", float(train.targets.std())
+    return found, mean, "none", None
 
 
-def _of_people(numbers: Float, node: np.ndarray[tuple[int], np.dtype[np.int32]], n: int) -> Float:
-    """Return the standard deviation of the numbers of whoever ends in each node."""
+def _of_people(
+    numbers: Float, node: np.ndarray[tuple[int], np.dtype[np.int32]], n: int
+) -> tuple[Float, Float]:
+    """Return the standard deviation and the mean of the numbers of whoever ends in each node."""
     people = np.maximum(np.bincount(node, minlength=n), 1)
     mean = np.bincount(node, numbers, n) / people
     # About the mean, so that nothing is lost to the size of the numbers.
     spread: Float = np.sqrt(np.bincount(node, (numbers - mean[node]) ** 2, n) / people)
-    return np.where(np.bincount(node, minlength=n) > 0, spread, np.nan)
+    return np.where(np.bincount(node, minlength=n) > 0, spread, np.nan), mean
 
 
 def _summary(details: KnownNumbersDetails, many: bool) -> str:
@@ -199,9 +244,12 @@ def _summary(details: KnownNumbersDetails, many: bool) -> str:
         if details.narrowest is None:
             return "Nobody is alone in a leaf, and the file does not tell how numbers differ."
         return f"No leaf tells the numbers of its people{within or ' exactly'}."
+    if details.dominating_people:
+        within = f"{within or ' exactly'}, or as nine tenths of the total of a leaf"
     if many:
+        whose = "some" if details.dominating_people else "all"
         return (
-            f"In {details.known_leaves:,} leaves the numbers of all are known{within}; in the "
+            f"In {details.known_leaves:,} leaves the numbers of {whose} are known{within}; in the "
             f"worst tree that is {details.known_share:.1%} of the people drawn for it. Different "
             f"people in those of any tree: {details.known_in_any_tree.told}."
         )

@@ -31,6 +31,9 @@ class KnownNumbersDetails(Details):
     certain_people
         Of those, whom the mean, the spread and the size of the leaf bound within the
         tolerance, every one; of the tree with the most.
+    dominating_people
+        Those whose number is at least nine tenths of the total of their leaf, if no number is
+        below zero; of the tree with the most. They are among the known.
     known_share, known_in_any_tree
         Of people, in the worst tree, and different people over all.
     narrowest
@@ -44,6 +47,7 @@ class KnownNumbersDetails(Details):
     known_leaves: People
     known_people: People
     certain_people: People
+    dominating_people: People
     known_share: Share
     known_in_any_tree: InAnyTree
     narrowest: float | None

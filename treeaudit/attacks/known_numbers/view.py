@@ -40,8 +40,9 @@ def view(result: Finding | Skipped, report: Report) -> View:
             (
                 "How narrow",
                 say(
-                    "{} exactly, {} bounded within the tolerance for certain",
-                    details.exact_people, details.certain_people,
+                    "{} exactly, {} bounded within the tolerance for certain, {} with nine tenths "
+                    "of the total of a leaf or more, if no number is below zero",
+                    details.exact_people, details.certain_people, details.dominating_people,
                 ),
             ),
         ),

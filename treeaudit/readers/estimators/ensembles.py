@@ -155,6 +155,8 @@ def _bag(found: Found) -> Held:
         picked = chosen[i] if i < len(chosen) else None
         inner = found
         if isinstance(picked, np.ndarray) and isinstance(width, int) and not _all_of(picked, width):
+            if picked.dtype.kind not in "iu" or ((picked < 0) | (picked >= width)).any():
+                raise ReadError("the bag is damaged: a member saw columns that cannot be")
             inner = replace(found, before=(*found.before, _pick(picked, width)))
         if not isinstance(member, Inert):
             raise ReadError(f"estimators_[{i}] of the {found.estimator.kind} is no model")

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from treeaudit.errors import ReadError
 from treeaudit.model.schema import Label
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.pickles.arrays import arrived
@@ -127,7 +128,11 @@ class Found:
         stored = self.get("classes_")
         if not isinstance(stored, np.ndarray) or stored.ndim != 1 or stored.dtype.names:
             return None
-        own = tuple(label_of(arrived(value)) for value in stored.tolist())
+        values = [arrived(value) for value in stored.tolist()]
+        plain = [value for value in values if isinstance(value, bool | int | float | str | bytes)]
+        if len(set(plain)) < len(plain):
+            raise ReadError("the model is inconsistent: a class stands twice among its classes")
+        own = tuple(map(label_of, values))
         named = relabel(own, self.seen.labels)
         target = self.seen.target
         return tuple(f"{target}: {label}" for label in named) if target else named

@@ -189,11 +189,10 @@ def _columns(found: Found, records: Sequence[NodeTable]) -> tuple[list[Wide] | N
     if len(arrays) != len(records) or any(c.shape != (n_features,) for c in arrays):
         raise ReadError("the bag is damaged: it does not tell which columns its trees saw")
     width = max((int(c.max()) + 1 for c in arrays), default=0)
-    if isinstance(stated, int) and width <= stated <= Most.features:
-        width = stated
-    if width > Most.features or any(int(c.min()) < 0 for c in arrays):
+    most = stated if isinstance(stated, int) and stated <= Most.features else None
+    if width > (most or Most.features) or any(int(c.min()) < 0 for c in arrays):
         raise ReadError("the bag is damaged: its trees saw columns that cannot be")
-    return [c.astype(np.int64, copy=False) for c in arrays], width
+    return [c.astype(np.int64, copy=False) for c in arrays], most or width
 
 
 def _classes(found: Found, records: Sequence[NodeTable]) -> tuple[Label, ...] | None:

@@ -12,6 +12,8 @@ from treeaudit.readers.pickles.names import is_standard, judge
 __all__ = ["calls", "is_foreign"]
 
 _MOST = 20
+# Puts together what numpy and Python would: an array, the name of a plain type.
+_OF_DILL = frozenset(("dill._dill._create_array", "dill._dill._load_type"))
 
 
 def is_foreign(name: Global) -> bool:
@@ -24,6 +26,8 @@ def is_foreign(name: Global) -> bool:
     >>> is_foreign(Global("sklearn.tree._classes", "DecisionTreeClassifier", 0, True))
     False
     """
+    if str(name) in _OF_DILL:
+        return False
     if judge(name.module, name.name) in ("class", "function"):
         return True
     top = name.module.partition(".")[0]

@@ -153,9 +153,11 @@ def fill(state: object, at: int, spend: Spend) -> Array:
     ReadError
         If it is not the state that numpy writes.
     """
-    if not isinstance(state, tuple) or len(state) != 5 or state[0] not in (0, 1):
+    if not isinstance(state, tuple) or len(state) != 5 or state[0].__class__ is not int:
         raise ReadError(f"the array at byte {at:,} is damaged")
-    _, shape, dtype, fortran, data = state
+    version, shape, dtype, fortran, data = state
+    if version not in (0, 1):
+        raise ReadError(f"the array at byte {at:,} is damaged")
     if not isinstance(fortran, int) or fortran not in (0, 1):
         raise ReadError(f"the array at byte {at:,} has no order")
     if isinstance(dtype, DType) and dtype.is_object:

@@ -15,6 +15,7 @@ from treeaudit.readers.pickles.arrays import (
     Spend,
     array_from,
     axes_from,
+    fill,
     scalar_from,
 )
 from treeaudit.readers.pickles.dtypes import DType
@@ -185,6 +186,12 @@ def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             if plain and not (args[1:] in _ANNOUNCED and type(args[1]) is tuple):
                 raise ReadError(f"an array at byte {at:,} is not announced as numpy does")
             return LateArray() if plain else Inert(target, args)
+        case "_create_array":
+            # What dill makes of the two steps of numpy; the last would be attributes.
+            made = _make(args[0], args[1], at, spend, may_call)
+            if not isinstance(made, LateArray) or len(args) != 4 or args[3] is not None:
+                raise ReadError(f"an array at byte {at:,} is not made as dill does")
+            return fill(args[2], at, spend)
         case "_frombuffer":
             data, dtype, shape, order = args[:4]
             usual = order in ("C", "F") and len(args) == 4

@@ -51,13 +51,15 @@ class DType:
         ReadError
             If it holds more than numpy needs, such as the metadata of its maker.
         """
-        if not isinstance(state, tuple) or len(state) not in (8, 9) or state[0] not in (3, 4):
+        if not isinstance(state, tuple) or len(state) not in (8, 9):
+            raise ReadError("an array type is damaged, or not described as numpy does")
+        if any(n.__class__ is not int for n in (state[0], *state[5:8])):
             raise ReadError("an array type is damaged, or not described as numpy does")
         if not self._is_plain(*state[8:]):
             raise UnsupportedModelError("an array type with metadata cannot be read")
         sizes, flags = state[5:7], state[7]
         own = self.code.lstrip("<>|=")[:1] in ("S", "U", "V") and sizes[1] in (1, 2, 4, 8, 16)
-        known = all(n.__class__ is int for n in state[5:8]) and (own or sizes == (-1, -1))
+        known = state[0] in (3, 4) and (own or sizes == (-1, -1))
         known &= (state[3] is None) == (state[4] is None)
         if not known or not (flags in _FLAGS or flags & _POINTERS) or flags > max(_FLAGS):
             raise ReadError("an array type is damaged, or not described as numpy does")

@@ -63,6 +63,7 @@ def read_array(stream: ArrayStream, wrapper: Inert) -> object:
     subclass = stated.get("subclass")
     plain = subclass is None or (isinstance(subclass, Global) and str(subclass) in ARRAY_CLASSES)
     known = not wrapper.args and stated.keys() <= _STATED and isinstance(shape, tuple)
+    known &= isinstance(order, str)
     if not known or order not in ("C", "F") or not plain:
         raise ReadError("an array of the joblib file is not described as joblib does")
     stream.begin_array()

@@ -35,6 +35,7 @@ DATA_CALLS = {
     "numpy._core.numeric._frombuffer",
     "numpy.core.multiarray.scalar",
     "numpy._core.multiarray.scalar",
+    "dill._dill._create_array",
     "_codecs.encode",
     "copyreg._reconstructor",
     "copyreg.__newobj__",

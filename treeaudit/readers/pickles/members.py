@@ -15,13 +15,15 @@ __all__ = ["FETCHES", "fetched"]
 FETCHES = frozenset(
     (
         "builtins.getattr __builtin__.getattr builtins.type __builtin__.type "
-        "cloudpickle.cloudpickle.subimport jax._src.array._reconstruct_array "
+        "cloudpickle.cloudpickle.subimport dill._dill._load_type jax._src.array._reconstruct_array "
         "numpy.core._ufunc_reconstruct numpy._core._ufunc_reconstruct"
     ).split()
 )
 """What a file may call in the few forms that `fetched` knows, and in no other."""
 
 _RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
+# Of the types that dill calls by names of its own: those that need no import of another module.
+_OF_DILL = frozenset("object bytes bytearray set frozenset list tuple dict".split())
 _TYPES = {"Ellipsis": "ellipsis", "NotImplemented": "NotImplementedType"}
 
 
@@ -48,6 +50,8 @@ def fetched(target: Global, args: tuple[object, ...]) -> Global | Inert | None:
             return Global("builtins", "NoneType", target.offset, True)
         case "type", (Global(module="builtins" | "__builtin__", name=name),) if name in _TYPES:
             return Global("builtins", _TYPES[name], target.offset, True)
+        case "_load_type", (str(name),) if name in _OF_DILL:
+            return Global("builtins", name, target.offset, True)
         case "subimport", (str(module),) if may_import(module):
             return Inert(target, args)
         case "_ufunc_reconstruct", (str(module), str(name)):

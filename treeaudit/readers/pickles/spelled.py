@@ -15,6 +15,8 @@ __all__ = ["decimal", "decimal_float", "eight_bit", "index", "long", "quoted", "
 _LONG = 1024
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _FLOAT = re.compile(r"-?([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|inf|nan)")
+# Python warns of it.
+_NO_ESCAPE = re.compile(rb"\\[^'\"nrtx]")
 # Old picklers wrote these as they are.
 _OLD = ((b"\\u0000", b"\0"), (b"\\u000d", b"\r"), (b"\\u001a", b"\x1a"))
 
@@ -69,9 +71,10 @@ def decimal_float(m: Machine) -> None:
 
 def quoted(m: Machine) -> None:
     """Read a text of eight bits (STRING)."""
-    text = m.raw_line(m.size, times=4)
+    text = m.raw_line(m.size, times=5)
     try:
-        raw = codecs.escape_decode(text[1:-1])[0]
+        known = not _NO_ESCAPE.search(text.replace(rb"\\", b""))
+        raw = codecs.escape_decode(text[1:-1])[0] if known else b""
     except ValueError:
         raw = b""
     if repr(raw)[1:].encode() != text:

@@ -1,0 +1,118 @@
+"""What `make fuzz` has found, each by the change that made it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.ensemble import BaggingClassifier, IsolationForest, VotingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.hostile.build import (
+    Code,
+    built,
+    call,
+    dtype,
+    joblib_array,
+    late_array,
+    named,
+    stored,
+)
+from treeaudit import ReadError, load
+from treeaudit.readers.pickles.pickle_vm import read_pickle
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(200, 3))
+Y = (X[:, 0] > 0).astype(int)
+TREE = DecisionTreeClassifier(max_depth=2)
+STEPS = make_pipeline(StandardScaler(), TREE)
+
+
+@pytest.mark.parametrize(
+    "bag",
+    [
+        IsolationForest(n_estimators=2),
+        BaggingClassifier(TREE, 2),
+        BaggingClassifier(STEPS, 2, max_features=2),
+    ],
+)
+@pytest.mark.parametrize("column", [3, 24_834, -1])
+def test_a_member_that_saw_a_column_that_is_not_there(bag: Any, column: int) -> None:
+    bag.fit(X, Y)
+    load(bag)
+    bag.estimators_features_[1] = bag.estimators_features_[1].copy()
+    bag.estimators_features_[1][-1] = column
+    with pytest.raises(ReadError, match="columns that cannot be"):
+        load(bag)
+
+
+@pytest.mark.parametrize("classes", [[0, 0], [1, 1], ["a", "a"], [0, False]])
+def test_a_class_that_stands_twice(classes: list[object]) -> None:
+    """Its people would be counted in one column, and those of the other be lost."""
+    vote = VotingClassifier([("a", TREE), ("b", TREE)]).fit(X, Y)
+    vote.estimators_[1].classes_ = np.array(classes)
+    for damaged in (vote, vote.estimators_[1]):
+        with pytest.raises(ReadError, match="a class stands twice"):
+            load(damaged)
+
+
+F8 = np.dtype("f8")
+NUMBERS = late_array((2,), F8, bytes(16))
+RECONSTRUCT = named("numpy._core.multiarray", "_reconstruct")
+EMPTY = call(RECONSTRUCT, named("numpy", "ndarray"), (0,), b"b")
+STATE: list[Any] = [1, (1,), F8, False, bytes(8)]
+PLAIN: list[Any] = [3, "<", None, None, None, -1, -1, 0]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(dtype("f8", (*PLAIN[:i], NUMBERS, *PLAIN[i + 1 :])) for i in (0, 1, 5, 6, 7)),
+        *(built(EMPTY, (*STATE[:i], NUMBERS, *STATE[i + 1 :])) for i in range(5)),
+        *(joblib_array(bytes(8), F8, (1,), order=order) for order in (NUMBERS, 0, None)),
+        joblib_array(bytes(8), F8, NUMBERS),
+    ],
+)
+def test_an_array_in_the_place_of_a_number(place: Code) -> None:
+    with pytest.raises(ReadError):
+        read_pickle(stored(place))
+
+
+@pytest.mark.filterwarnings("error")
+def test_python_warns_of_no_text() -> None:
+    """It warns of what follows a backslash by mistake."""
+    with pytest.raises(ReadError, match="spelled"):
+        read_pickle(b"S'a\\mb'\n.")
+    assert read_pickle(b"S'a\\\\mb'\n.").root == "a\\mb"
+
+
+DILLS = named("dill._dill", "_create_array")
+WHAT = (named("numpy", "ndarray"), (0,), b"b")
+FULL = (1, (1,), F8, False, bytes(8))
+
+
+def test_an_array_of_dill_is_an_array_of_numpy() -> None:
+    assert read_pickle(stored(call(DILLS, RECONSTRUCT, WHAT, FULL, None))).root == np.zeros(1)
+    bytes_ = call(named("dill._dill", "_load_type"), "bytes")
+    assert read_pickle(stored(call(bytes_))).root == b""
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        call(DILLS, named("numpy", "log1p"), (1,), FULL, None),
+        call(DILLS, named("numpy._core.multiarray", "scalar"), (F8, bytes(8)), FULL, None),
+        call(DILLS, RECONSTRUCT, (named("posix", "system"), (0,), b"b"), FULL, None),
+        call(DILLS, RECONSTRUCT, WHAT, FULL, {"rows": 1}),
+        call(DILLS, RECONSTRUCT, WHAT, FULL),
+        call(DILLS, RECONSTRUCT, WHAT, (1, (2,), F8, False, bytes(8)), None),
+        built(call(DILLS, RECONSTRUCT, WHAT, FULL, None), FULL),
+        call(named("dill._dill", "_load_type"), "FunctionType"),
+        call(named("dill._dill", "_import_module"), "posix.system"),
+        call(named("dill._dill", "_eval_repr"), "1"),
+    ],
+)
+def test_dill_is_followed_no_further(forged: Code) -> None:
+    with pytest.raises(ReadError):
+        read_pickle(stored(forged))
