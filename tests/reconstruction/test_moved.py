@@ -179,7 +179,8 @@ def check_all_pairs(seed: int) -> None:
     levels = values.max(axis=0).astype(int) + 1
     grid = np.array([*product(*map(range, levels))], dtype=float)
     joint = [
-        tuple(map(tuple, one)) for one in zip(old.apply(grid).tolist(), new.apply(grid).tolist())
+        tuple(map(tuple, one))
+        for one in zip(old.apply(grid).tolist(), new.apply(grid).tolist(), strict=True)
     ]
     kinds = sorted(set(joint))
     grid = grid[[joint.index(kind) for kind in kinds]]

@@ -154,7 +154,7 @@ def _fits(record: np.dtype[Any], names: frozenset[str]) -> bool:
     return all(record[name].kind in "biuf" for name in fields)
 
 
-def _out_of_reach(left: Array, right: Array, inner: Array) -> int:
+def _out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], inner: Array) -> int:
     n, at = len(left), np.flatnonzero(inner)
     sides = left[at], right[at]
     if all(np.all((at < side) & (side < n)) for side in sides):
