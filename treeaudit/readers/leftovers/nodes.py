@@ -11,7 +11,7 @@ from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Array, Flag
 
 __all__ = ["is_path_length", "unused_in_predictor", "unused_in_tree"]
 
@@ -154,7 +154,7 @@ def _fits(record: np.dtype[Any], names: frozenset[str]) -> bool:
     return all(record[name].kind in "biuf" for name in fields)
 
 
-def _out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], inner: Array) -> int:
+def _out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], inner: Flag) -> int:
     n, at = len(left), np.flatnonzero(inner)
     sides = left[at], right[at]
     if all(np.all((at < side) & (side < n)) for side in sides):

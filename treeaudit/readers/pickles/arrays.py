@@ -16,7 +16,7 @@ import numpy.typing as npt
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.dtypes import DType, not_described
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Array, Table
 
 __all__ = [
     "ARRAY_CLASSES",
@@ -64,7 +64,7 @@ def arrived(value: object) -> object:
 _BLOCK = 4096
 
 
-def gathered(records: npt.NDArray[Any], names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+def gathered(records: Table, names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     """Return those columns of records that there are, each on its own."""
     there = [name for name in names if name in (records.dtype.names or ())]
     columns = {name: np.empty(len(records), records.dtype[name]) for name in there}
