@@ -178,10 +178,8 @@ def check_all_pairs(seed: int) -> None:
     found = between(old, new)
     levels = values.max(axis=0).astype(int) + 1
     grid = np.array([*product(*map(range, levels))], dtype=float)
-    joint = [
-        tuple(map(tuple, one))
-        for one in zip(old.apply(grid).tolist(), new.apply(grid).tolist(), strict=True)
-    ]
+    ends = (one.apply(grid).tolist() for one in (old, new))
+    joint = [tuple(map(tuple, one)) for one in zip(*ends, strict=True)]
     kinds = sorted(set(joint))
     grid = grid[[joint.index(kind) for kind in kinds]]
     for number, label in enumerate(found.schema.classes):
