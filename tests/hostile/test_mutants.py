@@ -4,7 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.ensemble import BaggingClassifier, IsolationForest, VotingClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    IsolationForest,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -47,6 +52,13 @@ def test_a_member_that_saw_a_column_that_is_not_there(bag: Any, column: int) -> 
         load(bag)
 
 
+def test_members_that_call_one_class_by_two_numbers() -> None:
+    stack = StackingClassifier([("a", TREE)], TREE, cv=2).fit(X, np.array(["no", "yes"])[Y])
+    assert load(stack).schema.classes == ("no", "yes")
+    stack.estimators_[0].classes_ = np.array([0, -1])
+    assert load(stack).schema.classes != ("no", "yes")
+
+
 @pytest.mark.parametrize("classes", [[0, 0], [1, 1], ["a", "a"], [0, False]])
 def test_a_class_that_stands_twice(classes: list[object]) -> None:
     """Its people would be counted in one column, and those of the other be lost."""
@@ -85,6 +97,28 @@ def test_python_warns_of_no_text() -> None:
     with pytest.raises(ReadError, match="spelled"):
         read_pickle(b"S'a\\mb'\n.")
     assert read_pickle(b"S'a\\\\mb'\n.").root == "a\\mb"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        dtype(
+            "V64",
+            (3, order, None, ("a",), {"a": (dtype("f8", (3, "<", *PLAIN[2:])), 0)}, 64, 1, 16),
+        )
+        for order in "<>="
+    ]
+    + [
+        dtype(code, (3, order, *PLAIN[2:]))
+        for code, order in (("f8", "|"), ("f8", "="), ("u1", ">"))
+    ]
+    + [dtype("O8", (3, "|", None, None, None, -1, -1, flags)) for flags in (0, 3, 27)]
+    + [dtype("f8", (*PLAIN[:-1], flags)) for flags in (8, 16, 144)],
+)
+def test_a_type_that_numpy_does_not_write(forged: Code) -> None:
+    """By the order of a record joblib swaps all its numbers; by other flags texts are no texts."""
+    with pytest.raises(ReadError, match="numpy"):
+        read_pickle(stored(forged))
 
 
 DILLS = named("dill._dill", "_create_array")
