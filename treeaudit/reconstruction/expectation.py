@@ -14,7 +14,7 @@ from treeaudit.arrays import Float, Wide
 
 __all__ = ["likeliest"]
 
-_NOBODY = 1e-2
+_NOBODY = 0.1
 """People in a place that is left out from then on, as a share of those in a place on average."""
 
 
