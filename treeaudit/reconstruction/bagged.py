@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import binom
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
@@ -112,6 +111,8 @@ def plausible(cells: Cells, trees: Sequence[Tree], n_people: int) -> Cells:
     A tree that leaves a cell without people of a class has drawn nobody of them who is there, which
     of a person happens in one tree after the other with probability 1 - p.
     """
+    from scipy.stats import binom
+
     out = max(1 - _in_tree(_draws(tree), n_people) for tree in trees)
     most = binom.isf(_DROPPED, len(trees), out)
     if most >= len(trees):

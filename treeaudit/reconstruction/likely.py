@@ -29,7 +29,7 @@ __all__ = ["Likely", "not_likely", "reconstruct_likely"]
 
 _MOST_TREES, _THINNING = 16, 10
 """Trees that are taken together, and after how many cells are thinned; doubled each time."""
-_PEOPLE_A_SECOND = 150
+_PEOPLE_A_SECOND = 50
 _MOST_ENTRIES = 100_000_000
 _CUTTING, _POINT = 0.5, 0.7
 """Shares of the time until when cells are cut, and the likeliest table is sought."""
@@ -135,8 +135,6 @@ def reconstruct_likely(
     row = _rows(paths(trees, _leaves(cells, cell), every=each), label, n_classes, len(told))
     taken = _rows_of(known, trees, n_classes, len(told), every=each)
     guess = likeliest(row, np.maximum(told - taken, 0.0), n, partial(budget.over, _POINT))
-    at = np.flatnonzero(guess) if prior is None and not noise else np.arange(len(guess))
-    row, cell, label, guess = row[at], cell[at], label[at], guess[at]
     weight = n * independent(cells, cell, label, guess)
     if prior is not None:
         people = counted(cells, cell, label, prior)

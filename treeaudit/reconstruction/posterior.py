@@ -21,7 +21,7 @@ from treeaudit.arrays import Float, Wide
 
 __all__ = ["Evidence", "Posterior", "posterior", "rounded"]
 
-_CHAINS, _ROUNDS, _FEWEST, _SETTLING = 16, 200, 60, 0.4
+_CHAINS, _ROUNDS, _FEWEST, _SETTLING = 16, 600, 150, 0.4
 """Chains; how often each looks at each person, and at least; the share of it that is not used."""
 _ELSEWHERE = 0.2
 """Share of the moves that are proposed by weight, not by the most likely table."""

@@ -14,11 +14,12 @@ from treeaudit.model.words import label_text, number
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.domain import Variable
+from treeaudit.reconstruction.likely import Likely
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["condition", "people", "sentence"]
+__all__ = ["condition", "likely_people", "people", "sentence"]
 
 ANY = "*"
 _NAMED = 3
@@ -56,22 +57,43 @@ def people(answer: Answer, schema: Schema) -> "pd.DataFrame":
         person may have, 1 where every value that is asked about is known, empty where a number
         has no grid.
     """
-    import pandas as pd
-
     cells, labels, times = [], [], []
-    for label, one in zip(schema.classes or (), answer.labels, strict=False):
+    for label, one in enumerate(answer.labels):
         held = np.flatnonzero(one.bounds.low > 0)
         cells.append(one.cell[held])
         times.append(one.bounds.low[held].astype(np.int64))
-        labels += [label] * len(held)
-    at, n = np.concatenate([*cells, np.zeros(0, np.int64)]), np.concatenate([*times, []])
-    size = answer.cells.n_records[at]
-    frame: dict[str, object] = dict(_columns(answer.cells, schema.names, at))
-    frame[schema.target] = [label_text(label) for label in labels]
-    frame["certain"] = "certain"
-    frame["multiplicity"] = [None if math.isinf(x) else f"{x:.0f}" for x in size.tolist()]
-    table = pd.DataFrame(frame)
-    return table.loc[table.index.repeat(n.astype(np.int64))].reset_index(drop=True)
+        labels.append(np.full(len(held), label))
+    none = np.zeros(0, np.int64)
+    at, of, n = (np.concatenate([*parts, none]) for parts in (cells, labels, times))
+    table = _table(answer.cells, schema, at, of, "certain")
+    return table.loc[table.index.repeat(n)].reset_index(drop=True)
+
+
+def likely_people(answer: Likely, schema: Schema) -> "pd.DataFrame":
+    """Return one row per person of the likeliest table, the likeliest first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `people`, with ``likely`` under ``certain``; and ``probability``.
+    """
+    found = answer.people
+    at, label = answer.cell[found.place], answer.label[found.place]
+    return _table(answer.cells, schema, at, label, "likely").assign(
+        probability=found.probability.round(3)
+    )
+
+
+def _table(cells: Cells, schema: Schema, at: Wide, label: Wide, known: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    classes = schema.classes or ()
+    frame: dict[str, object] = dict(_columns(cells, schema.names, at))
+    frame[schema.target] = [label_text(classes[i]) for i in label.tolist()]
+    frame["certain"] = known
+    size = cells.n_records[at].tolist()
+    frame["multiplicity"] = [None if math.isinf(x) else f"{x:.0f}" for x in size]
+    return pd.DataFrame(frame)
 
 
 def _columns(cells: Cells, names: Sequence[str], at: Wide) -> dict[str, npt.NDArray[np.object_]]:
