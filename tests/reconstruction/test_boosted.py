@@ -205,5 +205,5 @@ def test_trees_of_parts_of_the_people_certify_nobody(tmp_path: Path) -> None:
     # This form does not tell that people were left out.
     model.save_model(tmp_path / "model.json")
     forest = load(tmp_path / "model.json")
-    with pytest.raises(DataError, match="no one table|does not tell"):
+    with pytest.raises(DataError, match=r"no one table|does not tell"):
         reconstruct_boosted(forest)

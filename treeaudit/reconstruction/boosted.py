@@ -22,9 +22,10 @@ from treeaudit.reconstruction.domain import Domain
 from treeaudit.reconstruction.enclosure import enclosed, fulfils, nearest
 from treeaudit.reconstruction.recognition import domain_of
 from treeaudit.reconstruction.rounds import Equations, equations_of
+from treeaudit.reconstruction.scope import not_boosted
 from treeaudit.reconstruction.system import Bounds
 
-__all__ = ["Boosted", "not_boosted", "reconstruct_boosted"]
+__all__ = ["Boosted", "reconstruct_boosted"]
 
 _CUTTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 16, 6_000_000
 _KINDS = 2
@@ -88,16 +89,6 @@ class Boosted:
         left = float(bounds.low @ np.log2(size))
         left += unsettled * float(np.log2(open_records)) if open_records else 0.0
         return self.n_people * self.domain.bits - left
-
-
-def not_boosted(forest: Forest) -> str | None:
-    """Say why the leaves of boosted trees are no equations on the people; None where they are."""
-    boosting = forest.boosting
-    if boosting is None or boosting.trees is not forest.trees:
-        return "the file does not tell how its trees follow from the labels"
-    if forest.trees[0].counts is None:
-        return "the class counts of the first tree do not follow"
-    return None
 
 
 def reconstruct_boosted(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from treeaudit.model.forest import Forest, RecordsAre
 
-__all__ = ["not_usable"]
+__all__ = ["not_boosted", "not_usable"]
 
 _HOLD: Mapping[RecordsAre, str] = {
     "bootstrap": "its trees were trained on draws of the people",
@@ -29,4 +29,14 @@ def not_usable(forest: Forest) -> str | None:
         return "its classes carry weights"
     if any(tree.counts is None for tree in forest.trees):
         return "its trees hold no class counts"
+    return None
+
+
+def not_boosted(forest: Forest) -> str | None:
+    """Say why the leaves of boosted trees are no equations on the people; None where they are."""
+    boosting = forest.boosting
+    if boosting is None or boosting.trees is not forest.trees:
+        return "the file does not tell how its trees follow from the labels"
+    if forest.trees[0].counts is None:
+        return "the class counts of the first tree do not follow"
     return None

@@ -31,12 +31,11 @@ from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
 from treeaudit.reconstruction.answer import Answer, reconstruct
-from treeaudit.reconstruction.boosted import not_boosted, reconstruct_boosted
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.by_hand import by_hand
 from treeaudit.reconstruction.drawn import reconstruct_drawn
 from treeaudit.reconstruction.draws import not_drawn, times_of
-from treeaudit.reconstruction.scope import not_usable
+from treeaudit.reconstruction.scope import not_boosted, not_usable
 from treeaudit.reconstruction.words import sentence
 
 __all__ = ["Reconstruction"]
@@ -129,6 +128,8 @@ class Reconstruction:
 
     def _boosted(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the leaves of boosted trees give away."""
+        from treeaudit.reconstruction.boosted import reconstruct_boosted
+
         try:
             found = reconstruct_boosted(case.forest, budget=budget)
         except DataError as error:

@@ -1,5 +1,7 @@
 """What TA108 says of a boosted classifier."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from treeaudit.attacks.case import Case
@@ -9,13 +11,15 @@ from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.boosted import Boosted
 from treeaudit.reconstruction.words import sentence
+
+if TYPE_CHECKING:
+    from treeaudit.reconstruction.boosted import Boosted
 
 __all__ = ["details_of_boosting", "evidence_of_boosting"]
 
 
-def details_of_boosting(case: Case, found: Boosted) -> ReconstructionDetails:
+def details_of_boosting(case: Case, found: "Boosted") -> ReconstructionDetails:
     """Return what is measured."""
     n, train, bounds = found.n_people, case.labelled("train"), found.bounds
     certified, exact = Share.of(found.certified, n), Share.of(found.exact, n)
@@ -40,7 +44,7 @@ def details_of_boosting(case: Case, found: Boosted) -> ReconstructionDetails:
     )
 
 
-def evidence_of_boosting(forest: Forest, found: Boosted, shown: int) -> tuple[Evidence, ...]:
+def evidence_of_boosting(forest: Forest, found: "Boosted", shown: int) -> tuple[Evidence, ...]:
     """Describe some people who are certain: those with every value first, then the fewest."""
     low, size = found.bounds.low, np.repeat(found.cells.n_records, 2)
     held = np.flatnonzero(low > 0)
