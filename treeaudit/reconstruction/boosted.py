@@ -132,8 +132,9 @@ def reconstruct_boosted(
             raise OutOfBudgetError(f"{budget.seconds:g} seconds")
         if not fulfils(equations, found):
             raise DataError("no one table was found that fits all leaves")
-        _check_surplus(equations, found)
         bounds, finished = enclosed(equations, found, budget.over)
+    if bounds.low.any() and not _confirmed(equations, found):
+        raise DataError("too few leaves tell whether the trees were grown as assumed")
     if stopped is None and not finished:
         stopped = f"{budget.seconds:g} seconds"
     return Boosted(
@@ -177,13 +178,12 @@ def _cells(trees: list[Tree], layout: Layout, budget: Budget) -> tuple[Cells, st
     return cells, None
 
 
-def _check_surplus(equations: Equations, found: Float) -> None:
-    """Refuse numbers that fulfil no more equations than any would.
+def _confirmed(equations: Equations, found: Float) -> bool:
+    """Tell whether numbers fulfil many more equations than any would.
 
     That trees were grown as assumed shows where many more equations hold than there are
     unknowns, each to a thousandth: by chance none of them would.
     """
     size = abs(equations.middle).max(axis=1).toarray().ravel()
     sharp = equations.tells & (equations.errors(found) < _SHARP * size * (1 + equations.people))
-    if int(sharp.sum()) < int((found > 0).sum()) + _SURPLUS:
-        raise DataError("too few leaves tell whether the trees were grown as assumed")
+    return int(sharp.sum()) >= int((found > 0).sum()) + _SURPLUS

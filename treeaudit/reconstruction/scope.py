@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from treeaudit.model.forest import Forest, RecordsAre
+from treeaudit.model.tree import Tree
 
 __all__ = ["not_boosted", "not_usable"]
 
@@ -34,9 +37,20 @@ def not_usable(forest: Forest) -> str | None:
 
 def not_boosted(forest: Forest) -> str | None:
     """Say why the leaves of boosted trees are no equations on the people; None where they are."""
-    boosting = forest.boosting
-    if boosting is None or boosting.trees is not forest.trees:
+    if forest.boosting is None:
         return "the file does not tell how its trees follow from the labels"
     if forest.trees[0].counts is None:
         return "the class counts of the first tree do not follow"
+    known = forest.boosting.trees
+    if forest.trees is not known and not (
+        len(known) == forest.n_trees and all(map(_same, forest.trees, known))
+    ):
+        return "its trees were changed, and only what they were follows from the labels"
     return None
+
+
+def _same(tree: Tree, other: Tree) -> bool:
+    return all(
+        np.array_equal(getattr(tree, name), getattr(other, name))
+        for name in ("parent", "feature", "low", "high", "value")
+    )

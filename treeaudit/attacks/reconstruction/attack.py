@@ -50,7 +50,7 @@ def _needless(forest: Forest) -> str | None:
     if forest.schema.classes is None:
         return "not applicable: the leaves hold no labels"
     if forest.answers == "sum":
-        return None if not_boosted(forest) is None else not_applicable(forest)
+        return not_applicable(forest) if forest.boosting is None else None
     kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.leftovers)
     if forest.records_are == "bootstrap" and not kept:
         return (
@@ -61,10 +61,11 @@ def _needless(forest: Forest) -> str | None:
 
 
 def _not_run(case: Case) -> str | None:
-    if not_boosted(case.forest) is None:
-        return None
-    drawn = case.forest.records_are == "bootstrap"
-    reason = not_drawn(case.forest) if drawn else not_usable(case.forest)
+    forest, drawn = case.forest, case.forest.records_are == "bootstrap"
+    if forest.boosting is not None:
+        reason = not_boosted(forest)
+    else:
+        reason = not_drawn(forest) if drawn else not_usable(forest)
     return None if reason is None else f"the people were not reconstructed: {reason}"
 
 
@@ -113,7 +114,7 @@ class Reconstruction:
         budget = Budget(
             seconds=case.seconds, cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), 10))
         )
-        if not_boosted(case.forest) is None:
+        if case.forest.boosting is not None:
             return self._boosted(case, budget)
         if case.forest.records_are == "bootstrap":
             return self._in_order(case, budget)
