@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag
+from treeaudit.attacks.drawn import drawn_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
@@ -92,6 +94,7 @@ class Case:
     seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
     _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)
+    _drawn: list[Flag | None] = field(init=False, repr=False, default_factory=list)
 
     def people(self, role: Literal["train", "test"]) -> Records:
         """Return people who are there because the attack said that it needs them.
@@ -114,12 +117,16 @@ class Case:
     def ends(self, tree: int) -> Held:
         """Return which training people end in which leaf of a tree, in leaves of the table.
 
-        Kept where persons are named: what is sorted then is asked for again and again.
+        Only those whom the tree saw, where it is known whom. Kept where persons are named: what
+        is sorted then is asked for again and again.
         """
         train = self.people("train")
-        found = self._ends.get(tree) or held_in(
-            self.table, tree, train.node[:, tree], train.persons
-        )
+        if not self._drawn:
+            self._drawn.append(drawn_of(self.forest, train))
+        node, drawn = train.node[:, tree], self._drawn[0]
+        if drawn is not None:
+            node = np.where(drawn[:, tree], node, self.forest.trees[tree].n_nodes)
+        found = self._ends.get(tree) or held_in(self.table, tree, node, train.persons)
         if train.persons is not None:
             self._ends[tree] = found
         return found
