@@ -7,7 +7,6 @@ folder may be a pipe that nobody writes to, a gigabyte, or brackets without end.
 import os
 import re
 import stat
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +119,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     """
     if _DOTTED.search(text):
         raise ValueError("a name has too many parts")
+    import tomllib  # which readers of models never need
+
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -5,7 +5,6 @@ import struct
 from mmap import mmap
 
 from treeaudit.readers.limits import clean
-from treeaudit.readers.skops.zip_archive import begins_archive, member_names
 
 __all__ = ["looks_like_pickle", "name_of"]
 
@@ -90,7 +89,9 @@ def name_of(data: bytes | mmap) -> str:
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
-    if begins_archive(data):
+    if data[:4] == b"PK\x03\x04":
+        from treeaudit.readers.skops.zip_archive import member_names
+
         return _name_of_archive(member_names(data) or [])
     if head[257:262] == b"ustar":
         return "a tar archive: unpack it and name the model inside"

@@ -6,6 +6,7 @@ such; everything else that the file says is named as unexplained.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from treeaudit.model.leftovers import Kind, Leftover
@@ -15,7 +16,7 @@ from treeaudit.readers.limits import clean
 
 __all__ = ["Beside"]
 
-_MANY = 20
+_MANY, _MOST_FINE = 20, 2_000
 _LONGEST_NAME, _LONGEST_BLANK = 200, 400
 # Bytes of values and statistics that a file may hold for each of its columns and categories.
 _FREE, _STATISTICS = 100, 400
@@ -186,6 +187,8 @@ class Beside:
         # How many digits fractions have, and how many of them end in zeros.
         self._fractions: dict[int, int] = {}
         self._padded = 0
+        # Values seen before, by attribute: most of a file are few words and small numbers.
+        self._fine: dict[str, set[str]] = defaultdict(set)
 
     @property
     def found(self) -> tuple[Leftover, ...]:
@@ -232,12 +235,16 @@ class Beside:
             places, known = _EXPLAINED[name]
             if above in places and given.keys() <= known:
                 for key, value in given.items():
+                    if value in self._fine[key]:
+                        continue
                     if not (_SHORT if key in _OF_TREES else _SAYS[key]).fullmatch(value):
                         self._unseen(f"{_way(path)}@{key}", value)
                     elif "." in value and (found := _FRACTION.fullmatch(value)):
                         n = len(found[1])
                         self._fractions[n] = self._fractions.get(n, 0) + 1
                         self._padded += len(found[1]) not in (1, _FIXED) and found[1][-1] == "0"
+                    elif len(self._fine[key]) < _MOST_FINE and "." not in value:
+                        self._fine[key].add(value)
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = _EXPLAINED.get(name, ((), frozenset()))

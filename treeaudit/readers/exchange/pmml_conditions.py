@@ -53,8 +53,8 @@ class Condition:
         """Whether no value but a missing one passes."""
         return (self.codes is not None and not self.codes) or not self.low < self.high
 
-    def both(self, other: "Condition") -> "Condition":
-        """Return what passes both conditions on one feature."""
+    def both(self, other: "Condition", missing: bool) -> "Condition":
+        """Return what passes both conditions on one feature; missing values as is said."""
         codes = self.codes if other.codes is None else other.codes
         if self.codes is not None and other.codes is not None:
             codes = self.codes & other.codes
@@ -62,7 +62,6 @@ class Condition:
         if codes is not None and (low > -math.inf or high < math.inf):
             codes = frozenset(code for code in codes if low < code <= high)
             low, high = -math.inf, math.inf
-        missing = self.missing and other.missing
         hole = self.hole or other.hole
         return Condition(
             feature=self.feature, low=low, high=high, codes=codes, missing=missing, hole=hole
@@ -82,11 +81,14 @@ class Condition:
             return None
         if not other.low < other.high:
             return replace(self, missing=missing)
-        if other.low <= self.low:
-            return replace(self, low=max(self.low, other.high), missing=missing)
-        if other.high >= self.high:
-            return replace(self, high=other.low, missing=missing)
-        return None
+        low, high = self.low, self.high
+        if other.low <= low:
+            low = max(low, other.high)
+        elif other.high >= high:
+            high = other.low
+        else:
+            return None
+        return Condition(feature=self.feature, low=low, high=high, missing=missing, hole=self.hole)
 
 
 class Fields:
@@ -205,7 +207,9 @@ class Fields:
         for part in predicate.parts:
             for one in self.conditions(part) or ():
                 same = found.get(one.feature)
-                found[one.feature] = one if same is None else same.both(one)
+                found[one.feature] = (
+                    one if same is None else same.both(one, same.missing and one.missing)
+                )
         return list(found.values()) or None
 
     def _any(self, predicate: Predicate) -> list[Condition] | None:
@@ -259,7 +263,7 @@ class Fields:
         single = kind is not None and kind.attributes.get("dataType") == "float"
         values = sorted({_value(text, single) for text in predicate.values})
         operator, value = predicate.operator, values[0]
-        below = float(np.nextafter(value, -math.inf))
+        below = math.nextafter(value, -math.inf)
         if len(values) > 1:
             whole = all(v == int(v) and 0 <= v <= Most.category for v in values)
             if operator != "isIn" or not whole:
@@ -277,12 +281,15 @@ class Fields:
         return Condition(feature=feature, low=value if operator == "greaterThan" else below)
 
 
+_MOST_SINGLE = float(np.finfo(np.float32).max)
+
+
 def _value(text: str, single: bool) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if single and abs(value) <= float(np.finfo(np.float32).max):
+    if single and abs(value) <= _MOST_SINGLE:
         value = float(np.float32(value))
     if not math.isfinite(value):
         raise ReadError(f"the PMML is damaged: {show(text)} is no number")

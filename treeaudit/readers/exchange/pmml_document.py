@@ -126,12 +126,13 @@ class _Handler:
             raise ModelTooLargeError(
                 f"the XML has more than {Deepest.xml:,} levels or {Most.elements:,} elements"
             )
-        if attributes and max(map(len, attributes.values())) > Most.title:
+        if sum(map(len, attributes.values())) > Most.title < max(map(len, attributes.values())):
             raise ModelTooLargeError(
                 f"an attribute of the XML has more than {Most.title:,} characters"
             )
         prefix, _, local = tag.rpartition(":")
-        name = self._word(local)
+        # expat keeps one copy of every name that it reads.
+        name = self._word(local) if prefix else tag
         if prefix != self._prefix:
             if self._open:
                 self.document.beside.twice(f"an element of {prefix[:20]}", attributes)
@@ -144,20 +145,19 @@ class _Handler:
         above = self._open[-2] if len(self._open) > 1 else ""
         if not above and name != "PMML":
             raise ReadError(f"the XML is no PMML: it begins with {show(name)}")
-        given = {self._word(key): value for key, value in attributes.items()}
         match name:
             case "Node" if self._tree is not None:
-                self._node(given)
+                self._node(attributes)
             case "True" | "False" | "SimplePredicate" | "SimpleSetPredicate" | "CompoundPredicate":
-                self._predicate(name, given)
+                self._predicate(name, attributes)
             case "ScoreDistribution" if self._nodes:
                 self._spend(_COST_OF_PREDICATE)
-                pair = (self._word(given.get("value", "")), given.get("recordCount", ""))
+                pair = (self._word(attributes.get("value", "")), attributes.get("recordCount", ""))
                 self._nodes[-1].distribution.append(pair)
             case "Array" if self._open[-2] == "SimpleSetPredicate":
                 self._array = []
             case _:
-                self._other(name, above, given)
+                self._other(name, above, attributes)
 
     def _word(self, text: str) -> str:
         """Keep one copy of words that come often."""

@@ -31,15 +31,12 @@ class Spelling:
         """See an element begin at a byte of the file."""
         if self._begin < 0:
             self._begin = at
-        self._settle(self._depth)
+        if self._blank:
+            self._settle(self._depth)
         self._depth += 1
         self._open = at
-        n = len(tag) + 2 + 4 * len(given)
-        for key, value in given.items():
-            n += len(key) + len(value)
-            if not value.isascii():
-                n += len(value.encode("utf-8", "surrogatepass")) - len(value)
-        self._length += n
+        self._length += len(tag) + 2 + 4 * len(given) + sum(map(len, given))
+        self._length += _size("".join(given.values()))
 
     def end(self, at: int, tag: str) -> None:
         """See an element end."""
@@ -50,7 +47,8 @@ class Spelling:
             self._empty += 1
             self._length += 1
         else:
-            self._settle(self._depth)
+            if self._blank:
+                self._settle(self._depth)
             self._length += len(tag) + 3
         if not self._depth:
             self.root_end = at + (0 if empty else len(tag) + 3)
@@ -59,7 +57,7 @@ class Spelling:
     def text(self, text: str) -> None:
         """See text between elements."""
         self._open = -1
-        self._length += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        self._length += _size(text)
         if text.isspace():
             self._blank = self._blank + text
         else:
@@ -68,8 +66,6 @@ class Spelling:
     def _settle(self, depth: int) -> None:
         """Judge the blanks before a tag."""
         text, self._blank = self._blank, ""
-        if not text:
-            return
         if self._unit is None and depth == 1 and text[0] == "\n":
             self._unit = text[1:]
         if text != "\n" + (self._unit or "") * depth:
@@ -92,6 +88,10 @@ class Spelling:
         around = max(self._begin - _HEADER, 0) + len(text) - end
         n = more + self._blanks + min(quoted) + around
         return n if n > _FREE else 0
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _spared(reference: bytes) -> int:

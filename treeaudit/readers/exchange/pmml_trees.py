@@ -179,7 +179,7 @@ def _children(
         within = one = asked[-1]
         if len(asked) == 1 and not always:
             whole = rest or _whole(one, fields, strategy)
-            within = replace(whole.both(one), missing=one.missing)
+            within = whole.both(one, one.missing)
             rest = whole.without(one) or whole
         within = _default(within, child, node, strategy)
         if within.hole is not None:

@@ -32,6 +32,7 @@ _NEWLINE, _BLANK, _COMMA, _COLON, _QUOTE = b'\n ,:"'
 _FEW_TEXTS = 40
 _SIGN = np.zeros(256, dtype=np.int32)
 _SIGN[list(b"{}[],:")] = range(1, 7)
+_OPEN, _CLOSE = _SIGN[[*b"{["]], _SIGN[[*b"}]"]]
 _LINE = 1 << 20
 _LONGEST = 25  # characters of a 64-bit float with 17 digits, sign, point and exponent
 
@@ -90,15 +91,15 @@ def length_of(value: object) -> int:
     """
     # The encoder that sets no indents is written in C.
     text = json.dumps(value, separators=(",", ":"))
-    signs = np.frombuffer(b" " + _outside(text.encode()), np.uint8)
-    opens, closes = (np.isin(signs, [*marks]) for marks in (b"{[", b"}]"))
+    sign = _SIGN[np.frombuffer(b" " + _outside(text.encode()), np.uint8)]
+    opens, closes = ((sign == one) | (sign == other) for one, other in (_OPEN, _CLOSE))
     empty = closes & np.roll(opens, 1)
     depth = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int64)
     # A new line behind every comma and within both ends of what is not empty.
-    lines = opens | closes | (signs == _COMMA)
+    lines = opens | closes | (sign == _SIGN[_COMMA])
     lines &= ~(empty | np.roll(empty, -1))
     blanks = int(np.count_nonzero(lines)) + 2 * int(depth[lines].sum())
-    return len(text) + blanks + int(np.count_nonzero(signs == _COLON))
+    return len(text) + blanks + int(np.count_nonzero(sign == _SIGN[_COLON]))
 
 
 def _left(where: str, n: int, what: str) -> Leftover:

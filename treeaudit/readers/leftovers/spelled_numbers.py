@@ -15,6 +15,8 @@ _BEGIN_WITH_ZERO = tuple(map(re.compile, (rb" 0[01]", rb"=0[01]", rb" -0[01]", r
 _SIGNED_ZERO = re.compile(rb"-0(?![0-9.eE])")
 _EXPONENT = re.compile(rb"e[+-]?0[0-9]*")
 _ZERO, _POINT, _MINUS, _BLANK, _EQUALS, _BIG = b"0.- =E"
+_GOES_ON = np.zeros(256, dtype=np.bool_)
+_GOES_ON[list(b".eE")] = True
 _PIECE = 1 << 17  # bytes that stay at hand
 _USUAL = re.compile(rb"e(?:-0[5-9]|\+0[6-9])")
 
@@ -70,7 +72,7 @@ def _odd_runs(text: bytes, json: bool, of_xgboost: bool) -> int:
     before, several, zero = signs[begin - 1], end - begin > 1, signs[begin] == _ZERO
     fraction, negative = before == _POINT, before == _MINUS
     odd = fraction & several & (signs[end - 1] == _ZERO)
-    odd |= negative & zero & ~several & ~np.isin(signs[end], [*b".eE"])
+    odd |= negative & zero & ~several & ~_GOES_ON[signs[end]]
     front = np.where(negative, signs[begin - 2], before)
     if of_xgboost:
         odd |= (fraction & (signs[end] != _BIG)) | (zero & several & (front == _BIG))

@@ -20,8 +20,9 @@ _PLAIN = re.compile(r"[-+(\[<>=!~$]*\d*[.,]?\d+(e[-+]?\d+)?[)\]%]*", re.IGNORECA
 _WORD = re.compile(r"[A-Za-z0-9+/=]{16,}")
 # Where letters turn to digits or back, or small ones to capitals: rare in words and in CamelCase.
 _TURN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
-_IDEOGRAPHS = re.compile(r"[\u3400-\u9fff\uac00-\ud7ff\U00020000-\U0003ffff]")
-_RARE = re.compile(r"[\u2800-\u28ff\ufe00-\ufe0f\U00020000-\U0010ffff]")
+# Few files have such letters, and to compile their pattern takes milliseconds.
+_IDEOGRAPHS = r"[\u3400-\u9fff\uac00-\ud7ff\U00020000-\U0003ffff]"
+_RARE = r"[\u2800-\u28ff\ufe00-\ufe0f\U00020000-\U0010ffff]"
 _MOST_NUMBERS, _MOST_IN_A_WORD, _MOST_DIGITS, _LONGEST_RUN = 6, 3, 24, 12
 _MOST_IDEOGRAPHS, _MOST_SYMBOLS, _LONGEST_WORD = 32, 4, 45
 
@@ -66,7 +67,7 @@ def _few_fields(text: str) -> bool:
 def _usual_letters(text: str) -> bool:
     if text.isascii():
         return True
-    if len(_IDEOGRAPHS.findall(text)) > _MOST_IDEOGRAPHS or len(_RARE.findall(text)) > 2:
+    if len(re.findall(_IDEOGRAPHS, text)) > _MOST_IDEOGRAPHS or len(re.findall(_RARE, text)) > 2:
         return False
     kinds = [unicodedata.category(c)[0] for c in text if not c.isascii()]
     return kinds.count("M") <= len(text) // 2 and kinds.count("S") <= _MOST_SYMBOLS
