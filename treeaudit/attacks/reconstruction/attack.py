@@ -34,13 +34,14 @@ from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.by_hand import by_hand
 from treeaudit.reconstruction.drawn import reconstruct_drawn
 from treeaudit.reconstruction.draws import not_drawn, times_of
-from treeaudit.reconstruction.scope import not_usable
+from treeaudit.reconstruction.scope import not_usable, with_gaps
 from treeaudit.reconstruction.words import sentence
 
 __all__ = ["Reconstruction"]
 
 _SHOWN = 5
 _CELLS_A_SECOND = 200_000
+_GAPS = "leaves that hold nobody stand for others that were taken out, and may hold anybody"
 
 
 def _needless(forest: Forest) -> str | None:
@@ -61,7 +62,7 @@ def _needless(forest: Forest) -> str | None:
 
 def _not_run(case: Case) -> str | None:
     drawn = case.forest.records_are == "bootstrap"
-    reason = not_drawn(case.forest) if drawn else not_usable(case.forest)
+    reason = not_drawn(case.forest) if drawn else not_usable(with_gaps(case.forest))
     return None if reason is None else f"the people were not reconstructed: {reason}"
 
 
@@ -113,12 +114,13 @@ class Reconstruction:
         if case.forest.records_are == "bootstrap":
             return self._in_order(case, budget)
         try:
-            answer = reconstruct(case.forest, budget=budget, progress=case.progress, curve=True)
+            forest = with_gaps(case.forest)
+            answer = reconstruct(forest, budget=budget, progress=case.progress, curve=True)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         details = _details(case, answer)
         if not budget.over():
-            details = replace(details, by_hand=by_hand(case.forest, answer))
+            details = replace(details, by_hand=by_hand(forest, answer))
         return self._found(details, _evidence(case.forest, answer))
 
     def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:
@@ -183,7 +185,7 @@ def _details(case: Case, answer: Answer) -> ReconstructionDetails:
         of_trees=case.forest.n_trees,
         seconds=case.seconds,
         stopped=answer.stopped,
-        assumptions=answer.domain.assumptions,
+        assumptions=answer.domain.assumptions + ((_GAPS,) if answer.gaps else ()),
         curve=tuple(
             AfterTrees(trees=trees, certified=Share.of(low, n), exact=Share.of(exact, n))
             for trees, low, exact in answer.curve
@@ -222,7 +224,8 @@ def _summary(details: ReconstructionDetails, n: int) -> str:
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
     rows = "" if details.in_order is None else ", each with the row of the training table"
+    least = "at least " if _GAPS in details.assumptions else ""
     return (
-        f"{details.given_away:,} of {n:,} people are given away for certain: {details.exact:.1%} "
-        f"with every value that the model asks about{rows}."
+        f"{details.given_away:,} of {least}{n:,} people are given away for certain: "
+        f"{details.exact:.1%} with every value that the model asks about{rows}."
     )
