@@ -49,7 +49,8 @@ def test_method_1_does_not_protect_a_forest(tmp_path) -> None:
     rng = np.random.default_rng(0)
     values = (rng.random((600, 8)) < 0.2).astype(int)
     labels = rng.integers(0, 2, 600)
-    grown = RandomForestClassifier(30, bootstrap=False, max_depth=6, random_state=0).fit(values, labels)
+    grown = RandomForestClassifier(30, bootstrap=False, max_depth=6, random_state=0)
+    grown.fit(values, labels)
     model = ta.save(ta.defend(grown, method="prune-leaves", min_leaf=10), tmp_path / "pruned.pkl")
     found = ta.scan(model, train=(values, labels), attacks=["TA108"])["TA108"]
     assert found.people > 0

@@ -8,7 +8,7 @@ import numpy as np
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.tree import Tree
 
-__all__ = ["ANYBODY", "not_usable", "with_gaps"]
+__all__ = ["ANYBODY", "not_boosted", "not_usable", "with_gaps"]
 
 ANYBODY = 2.0**31
 """What a leaf that stands for one that was taken out holds of each class at most."""
@@ -59,3 +59,24 @@ def with_gaps(forest: Forest) -> Forest:
         return replace(tree, counts=np.where(empty[:, None], ANYBODY, tree.counts))
 
     return replace(forest, records_are="all", trees=LazyTrees(build, forest.n_trees))
+
+
+def not_boosted(forest: Forest) -> str | None:
+    """Say why the leaves of boosted trees are no equations on the people; None where they are."""
+    if forest.boosting is None:
+        return "the file does not tell how its trees follow from the labels"
+    if forest.trees[0].counts is None:
+        return "the class counts of the first tree do not follow"
+    known = forest.boosting.trees
+    if forest.trees is not known and not (
+        len(known) == forest.n_trees and all(map(_same, forest.trees, known))
+    ):
+        return "its trees were changed, and only what they were follows from the labels"
+    return None
+
+
+def _same(tree: Tree, other: Tree) -> bool:
+    return all(
+        np.array_equal(getattr(tree, name), getattr(other, name))
+        for name in ("parent", "feature", "low", "high", "value")
+    )

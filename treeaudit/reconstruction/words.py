@@ -14,11 +14,12 @@ from treeaudit.model.words import label_text, number
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.domain import Variable
+from treeaudit.reconstruction.likely import Likely
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["condition", "people", "sentence", "table"]
+__all__ = ["condition", "likely_people", "people", "sentence", "table"]
 
 ANY = "*"
 _NAMED = 3
@@ -86,6 +87,22 @@ def table(
     frame["multiplicity"] = [None if math.isinf(x) else f"{x:.0f}" for x in size.tolist()]
     rows = pd.DataFrame(frame)
     return rows.loc[rows.index.repeat(people.astype(np.int64))].reset_index(drop=True)
+
+
+def likely_people(answer: Likely, schema: Schema) -> "pd.DataFrame":
+    """Return one row per person of the likeliest table, the likeliest first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `people`, with ``likely`` under ``certain``; and ``probability``.
+    """
+    place = answer.people.place
+    rows = table(
+        answer.cells, schema, cell=answer.cell[place], label=answer.label[place],
+        people=np.ones(len(place)),
+    )  # fmt: skip
+    return rows.assign(certain="likely", probability=answer.people.probability.round(3))
 
 
 def _columns(cells: Cells, names: Sequence[str], at: Wide) -> dict[str, npt.NDArray[np.object_]]:
