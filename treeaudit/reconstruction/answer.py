@@ -16,6 +16,7 @@ from treeaudit.reconstruction.cells import Cells, refine
 from treeaudit.reconstruction.coding import Layout, coded
 from treeaudit.reconstruction.domain import Domain
 from treeaudit.reconstruction.recognition import domain_of
+from treeaudit.reconstruction.scope import ANYBODY, with_gaps
 from treeaudit.reconstruction.settle import Settled, settle
 from treeaudit.reconstruction.shuttle import shuttle
 from treeaudit.reconstruction.system import Bounds, System, system_of
@@ -44,7 +45,7 @@ class OfLabel:
     bounds
         No fewer and no more than so many people in each cell.
     n_people
-        All people of the class.
+        All people of the class; no fewer, where leaves were taken out.
     finished
         Whether time did not end the search for bounds.
     """
@@ -75,6 +76,8 @@ class Answer:
     curve
         After so many trees: people who were certain, and those with every value, from single
         equations alone; the last entry is the answer.
+    gaps
+        Whether leaves were taken out of the trees, so that there are more people than these.
     """
 
     domain: Domain
@@ -83,6 +86,7 @@ class Answer:
     n_trees: int
     stopped: str | None
     curve: tuple[tuple[int, int, int], ...]
+    gaps: bool = False
 
     @property
     def certified(self) -> int:
@@ -150,6 +154,7 @@ def reconstruct(
         If the leaves contradict each other or what is assumed.
     """
     budget = Budget() if budget is None else budget
+    forest = with_gaps(forest)
     n_trees = 0
 
     def counted() -> Iterator[Tree]:
@@ -168,6 +173,7 @@ def reconstruct(
     found: list[tuple[int, int, int]] = []
     counts: list[Float] = []
     people: Float | None = None
+    gaps = False
     batch = 1
     while (done := len(counts)) < n_trees:
         stops = [n for n in _CURVE if n > done] if curve else []
@@ -184,9 +190,11 @@ def reconstruct(
             batch = 1
             continue
         counts += [tree.counts for tree in trees if tree.counts is not None]
+        gaps = gaps or bool((code.counts >= ANYBODY).any())
         people = code.people[0] if people is None else people
-        if (code.people != people).any():
+        if not gaps and (code.people != people).any():
             raise DataError("the trees were not trained on the same people")
+        people = np.maximum(people, code.people.max(axis=0))
         batch = min(2 * batch, _MOST_TREES) if len(cells) <= 1.1 * before else 1
         if progress is not None:
             progress("putting trees together", len(counts), forest.n_trees)
@@ -195,6 +203,8 @@ def reconstruct(
             found.append((len(counts), *_certain(cells, looked)))
             cells = _without_empty(cells, looked)
     labels = _labels(cells, counts, people, partial(settle, over=budget.over))
+    if stopped is None and gaps and any(one.bounds.open.any() for one in labels):
+        stopped = "one equation at a time"
     if stopped is None and not all(one.finished for one in labels):
         stopped = f"{budget.seconds:g} seconds"
     found.append((len(counts), *_certain(cells, labels)))
@@ -205,6 +215,7 @@ def reconstruct(
         n_trees=len(counts),
         stopped=stopped,
         curve=tuple(found),
+        gaps=gaps,
     )
 
 
@@ -217,11 +228,13 @@ def _labels(
     """Return what is known of each class; worked out first where fewest cells may hold people."""
     made = {}
     order = np.argsort(cells.alive.sum(axis=0), kind="stable").tolist()
-    for label in () if people is None else order:
+    if people is None:
+        return ()
+    for label in order:
         system, at = system_of(cells, label, counts)
         solved = solve(system)
         made[label] = OfLabel(
-            n_people=int(people[label]) if people is not None else 0,
+            n_people=int(max(people[label], solved.bounds.low.sum())),
             cell=at,
             system=system,
             bounds=solved.bounds,

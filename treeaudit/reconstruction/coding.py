@@ -13,6 +13,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.domain import Domain
 from treeaudit.reconstruction.nodes import Nodes, nodes_of
+from treeaudit.reconstruction.scope import ANYBODY
 
 __all__ = ["Coded", "Layout", "Words", "coded"]
 
@@ -132,8 +133,9 @@ class Coded:
 
     @property
     def people(self) -> Float:
-        """Shape ``(n_trees, n_classes)``: what the leaves of each tree add up to."""
-        held = np.where((self.child[0] < 0)[:, None], self.counts, 0.0)
+        """Shape ``(n_trees, n_classes)``: what the leaves of each tree that tell add up to."""
+        told = (self.child[0] < 0)[:, None] & (self.counts < ANYBODY)
+        held = np.where(told, self.counts, 0.0)
         total: Float = np.add.reduceat(held, self.start[:-1])
         return total
 

@@ -65,5 +65,5 @@ def without(forest: Forest, known: Records) -> Forest:
         counts = held if tree.counts is None else tree.counts - held
         if (counts < 0).any():
             raise DataError(f"{known.origin} holds people who were not in the training data")
-        trees.append(replace(tree, counts=counts, n_records=counts.sum(axis=1).astype(np.int64)))
+        trees.append(replace(tree, counts=counts, n_records=None))
     return replace(forest, trees=tuple(trees), n_records=None)

@@ -152,6 +152,8 @@ def between(
         reconstruct(one, budget=Budget(seconds=seconds / 3), domain=domain, progress=progress)
         for one in (old, new)
     )
+    if first.gaps or second.gaps:
+        raise DataError("leaves were taken out of one of the models, which tells of no others then")
     pairs = zip(first.labels, second.labels, strict=True)
     fewer = np.array([one.n_people - other.n_people for one, other in pairs], dtype=np.float64)
     both = Releases(

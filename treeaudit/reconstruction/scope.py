@@ -1,13 +1,17 @@
 """Which models tell how many people of each class are in their leaves, everybody in every tree."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.model.forest import Forest, RecordsAre
+from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.tree import Tree
 
-__all__ = ["not_boosted", "not_usable"]
+__all__ = ["ANYBODY", "not_boosted", "not_usable", "with_gaps"]
+
+ANYBODY = 2.0**31
+"""What a leaf that stands for one that was taken out holds of each class at most."""
 
 _HOLD: Mapping[RecordsAre, str] = {
     "bootstrap": "its trees were trained on draws of the people",
@@ -33,6 +37,28 @@ def not_usable(forest: Forest) -> str | None:
     if any(tree.counts is None for tree in forest.trees):
         return "its trees hold no class counts"
     return None
+
+
+def with_gaps(forest: Forest) -> Forest:
+    """Return a forest whose empty leaves may hold anybody, where leaves were taken out of it.
+
+    No leaf is trained on nobody: it stands for others that a repair took out. The rest of a forest
+    without draws tells of everybody who ends there. Other forests are returned as they are.
+    """
+    told = forest.counts_are == "exact" and forest.source.parameters.get("bootstrap") is False
+    if forest.records_are != "all" and not (told and forest.records_are == "unknown"):
+        return forest
+
+    def build(i: int) -> Tree:
+        tree = forest.trees[i]
+        if tree.counts is None or tree.n_records is None:
+            return tree
+        empty = tree.is_leaf & (tree.n_records == 0)
+        if not empty.any():
+            return tree
+        return replace(tree, counts=np.where(empty[:, None], ANYBODY, tree.counts))
+
+    return replace(forest, records_are="all", trees=LazyTrees(build, forest.n_trees))
 
 
 def not_boosted(forest: Forest) -> str | None:

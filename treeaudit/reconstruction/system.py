@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.reconstruction.cells import Cells
+from treeaudit.reconstruction.scope import ANYBODY
 
 __all__ = ["Bounds", "System", "system_of"]
 
@@ -121,9 +122,9 @@ def system_of(cells: Cells, label: int, counts: Sequence[Float]) -> tuple[System
     return System(
         start=np.arange(n + 1) * n_trees,
         row=place[node].ravel(),
-        least=told,
+        least=np.where(told < ANYBODY, told, 0.0),
         most=told,
         bounds=Bounds(low=np.zeros(n), high=most),
         origin=origin,
-        groups=n_trees,
+        groups=n_trees if (told < ANYBODY).all() else 0,
     ), at

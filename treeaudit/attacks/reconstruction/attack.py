@@ -35,13 +35,14 @@ from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.by_hand import by_hand
 from treeaudit.reconstruction.drawn import reconstruct_drawn
 from treeaudit.reconstruction.draws import not_drawn, times_of
-from treeaudit.reconstruction.scope import not_boosted, not_usable
+from treeaudit.reconstruction.scope import not_boosted, not_usable, with_gaps
 from treeaudit.reconstruction.words import sentence
 
 __all__ = ["Reconstruction"]
 
 _SHOWN = 5
 _CELLS_A_SECOND = 200_000
+_GAPS = "leaves that hold nobody stand for others that were taken out, and may hold anybody"
 
 
 def _needless(forest: Forest) -> str | None:
@@ -65,7 +66,7 @@ def _not_run(case: Case) -> str | None:
     if forest.boosting is not None:
         reason = not_boosted(forest)
     else:
-        reason = not_drawn(forest) if drawn else not_usable(forest)
+        reason = not_drawn(forest) if drawn else not_usable(with_gaps(forest))
     return None if reason is None else f"the people were not reconstructed: {reason}"
 
 
@@ -119,12 +120,13 @@ class Reconstruction:
         if case.forest.records_are == "bootstrap":
             return self._in_order(case, budget)
         try:
-            answer = reconstruct(case.forest, budget=budget, progress=case.progress, curve=True)
+            forest = with_gaps(case.forest)
+            answer = reconstruct(forest, budget=budget, progress=case.progress, curve=True)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         details = _details(case, answer)
         if not budget.over():
-            details = replace(details, by_hand=by_hand(case.forest, answer))
+            details = replace(details, by_hand=by_hand(forest, answer))
         return self._found(details, _evidence(case.forest, answer))
 
     def _boosted(self, case: Case, budget: Budget) -> Finding | Skipped:
@@ -202,7 +204,7 @@ def _details(case: Case, answer: Answer) -> ReconstructionDetails:
         of_trees=case.forest.n_trees,
         seconds=case.seconds,
         stopped=answer.stopped,
-        assumptions=answer.domain.assumptions,
+        assumptions=answer.domain.assumptions + ((_GAPS,) if answer.gaps else ()),
         curve=tuple(
             AfterTrees(trees=trees, certified=Share.of(low, n), exact=Share.of(exact, n))
             for trees, low, exact in answer.curve
@@ -241,7 +243,8 @@ def _summary(details: ReconstructionDetails, n: int) -> str:
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
     rows = "" if details.in_order is None else ", each with the row of the training table"
+    least = "at least " if _GAPS in details.assumptions else ""
     return (
-        f"{details.given_away:,} of {n:,} people are given away for certain: {details.exact:.1%} "
-        f"with every value that the model asks about{rows}."
+        f"{details.given_away:,} of {least}{n:,} people are given away for certain: "
+        f"{details.exact:.1%} with every value that the model asks about{rows}."
     )
