@@ -1,6 +1,6 @@
 """Repair a model: as asked, or the mildest way that a policy passes; audited before and after."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,15 +14,13 @@ from treeaudit.people.records import read_records
 from treeaudit.readers import load
 from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
 from treeaudit.repair.counting import Counting, counting_of
-from treeaudit.repair.first_round import LevelFirst, tells_labels_first
 from treeaudit.repair.frontier import search
-from treeaudit.repair.judges import Candidate, Judges, merging_for, right, searchable
+from treeaudit.repair.judges import Candidate, Judges, right, searchable
+from treeaudit.repair.plans import tries
 
 __all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
 Progress = Callable[[str, int, int], None]
-
-_WIDER = (1, 2, 4, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +205,7 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
     if frontier:
         tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
     else:
-        tried = _tries(forest, policy, before, progress, counting)
+        tried = tries(forest, policy, before, progress, counting)
     best = min(tried, key=lambda one: rank(one, before))
     passed = [one for one in frontier if one.told.passed]
     chosen = max(passed, key=lambda one: (one.told.accuracy or 0.0, one.told.trees), default=None)
@@ -249,51 +247,6 @@ def _frontier(
         test = None
     judges = Judges(policy=wanted.resolved(), counting=counting, train=train, test=test)
     return search(forest, judges, before, progress)
-
-
-def _tries(
-    forest: Forest,
-    policy: Policy,
-    before: Attempt,
-    progress: Progress | None,
-    counting: Counting,
-) -> list[Attempt]:
-    """Try ever stronger repairs; one that leaves nothing but roots is none."""
-    tried: list[Attempt] = []
-    reasons: list[str] = []
-    plans = list(_plans(policy, forest))
-    for done, defenses in enumerate(plans, start=1):
-        # What passes already is not merged further.
-        if len(defenses) > 1 and tried and tried[-1].report.verdict == "pass":
-            continue
-        # Nor are larger leaves mended where all labels are gone.
-        if any(LevelFirst() in one.defenses and one.report.verdict == "pass" for one in tried):
-            break
-        try:
-            tried.append(asked(forest, defenses, policy, counting))
-        except DataError as error:
-            reasons.append(str(error))
-        if progress is not None:
-            progress("trying repairs", done, len(plans))
-    if not tried and before.report.verdict == "fail" and reasons:
-        raise DataError(reasons[0])
-    return tried or [before]
-
-
-def _plans(policy: Policy, forest: Forest) -> Iterator[tuple[Defense, ...]]:
-    """Yield combinations, the mildest first: none, which takes out leftovers alone."""
-    yield ()
-    merging = merging_for(policy, forest.n_trees)
-    if merging and tells_labels_first(forest):
-        merging = (LevelFirst(),)
-    sized = {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values)
-    if not sized and merging:
-        yield merging
-    for factor in _WIDER:
-        k = max(2, policy.k * factor)
-        yield (MergeSiblings(min_leaf=k),)
-        if merging:
-            yield (MergeSiblings(min_leaf=k), *merging)
 
 
 def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:

@@ -126,8 +126,9 @@ def _tree(
     columns["sum_hessian"][:] = cover
     if stored.weight is not None:
         # Of leaves that answer something else, what they answered is in the weights too.
+        leaf = tree.is_leaf & whole.is_leaf[place]
         as_before = whole.value is not None and np.array_equal(
-            tree.value[tree.is_leaf & kept], whole.value[place][tree.is_leaf & kept]
+            tree.value[leaf], whole.value[place][leaf]
         )
         columns["base_weights"][:] = np.where(kept & as_before, stored.weight[place], 0.0)
     sizes = np.array([len(one) for one in codes.values()], dtype=np.int64)

@@ -1,0 +1,67 @@
+"""Ever stronger repairs of a model that is not searched by trees and leaf size."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from treeaudit.defenses import Defense, MergeDiverse, MergeSiblings
+from treeaudit.errors import DataError
+from treeaudit.findings.policy import Policy
+from treeaudit.model.forest import Forest
+from treeaudit.repair.attempts import Attempt, asked
+from treeaudit.repair.counting import Counting
+from treeaudit.repair.first_round import MendFirst, tells_labels_first
+from treeaudit.repair.judges import merging_for
+
+__all__ = ["tries"]
+
+_WIDER = (1, 2, 4, 10)
+
+
+def tries(
+    forest: Forest,
+    policy: Policy,
+    before: Attempt,
+    progress: Callable[[str, int, int], None] | None,
+    counting: Counting,
+) -> list[Attempt]:
+    """Try ever stronger repairs; one that leaves nothing but roots is none."""
+    tried: list[Attempt] = []
+    reasons: list[str] = []
+    plans = list(_plans(policy, forest))
+    for done, defenses in enumerate(plans, start=1):
+        # What passes already is not merged further.
+        if len(defenses) > 1 and tried and tried[-1].report.verdict == "pass":
+            continue
+        # Nor is more of a first round that is mended.
+        if tried and tried[-1].report.verdict == "pass" and _mends(tried[-1].defenses):
+            break
+        try:
+            tried.append(asked(forest, defenses, policy, counting))
+        except DataError as error:
+            reasons.append(str(error))
+        if progress is not None:
+            progress("trying repairs", done, len(plans))
+    if not tried and before.report.verdict == "fail" and reasons:
+        raise DataError(reasons[0])
+    return tried or [before]
+
+
+def _plans(policy: Policy, forest: Forest) -> Iterator[tuple[Defense, ...]]:
+    """Yield combinations, the mildest first: none, which takes out leftovers alone."""
+    yield ()
+    merging: list[tuple[Defense, ...]] = [merging_for(policy, forest.n_trees)]
+    if merging[0] and tells_labels_first(forest):
+        first = sum(tree.counts is not None for tree in forest.trees)
+        each = tuple(one for one in merging_for(policy, first) if isinstance(one, MergeDiverse))
+        merging = [(MendFirst(merging=each),), (MendFirst(),)]
+    merging = [one for one in merging if one]
+    if not {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values):
+        yield from merging
+    for factor in _WIDER:
+        k = max(2, policy.k * factor)
+        yield (MergeSiblings(min_leaf=k),)
+        for one in merging:
+            yield (MergeSiblings(min_leaf=k), *one)
+
+
+def _mends(defenses: Sequence[Defense]) -> bool:
+    return any(isinstance(one, MendFirst) for one in defenses)
