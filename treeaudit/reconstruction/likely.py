@@ -22,17 +22,16 @@ from treeaudit.reconstruction.expectation import likeliest
 from treeaudit.reconstruction.informed import of_one
 from treeaudit.reconstruction.noisy import Noisy, noisy, not_noisy, paths
 from treeaudit.reconstruction.population import counted, independent
-from treeaudit.reconstruction.posterior import Posterior, posterior
+from treeaudit.reconstruction.posterior import Posterior, posterior, rounds_in
 from treeaudit.reconstruction.recognition import domain_of
 
 __all__ = ["Likely", "not_likely", "reconstruct_likely"]
 
 _MOST_TREES, _THINNING = 16, 10
 """Trees that are taken together, and after how many cells are thinned; doubled each time."""
-_PEOPLE_A_SECOND = 50
 _MOST_ENTRIES = 100_000_000
-_CUTTING, _POINT = 0.5, 0.7
-"""Shares of the time until when cells are cut, and the likeliest table is sought."""
+_CUTTING, _POINT, _CHAINS = 0.3, 0.4, 0.5
+"""Shares of the time: until when cells are cut and the likeliest table is sought, for chains."""
 _BY_MARGINS = 300.0
 """People imagined by the margins of a public table, beside those who are in it."""
 
@@ -120,7 +119,8 @@ def reconstruct_likely(
     n = in_all - (0 if known is None else len(known))
     if n < 1:
         raise DataError("there is nobody besides the people who are known")
-    if n > max(_PEOPLE_A_SECOND * budget.seconds, 1):
+    rounds = rounds_in(_CHAINS * budget.seconds, n, forest.n_trees)
+    if n > 1 and not rounds:
         raise OutOfBudgetError(f"{budget.seconds:g} seconds")
     noise = forest.counts_are == "noisy"
     trees = tuple(forest.trees)
@@ -146,7 +146,7 @@ def reconstruct_likely(
         if prior is not None:
             start = (start + n * weight / weight.sum()) / 2
         found = posterior(
-            row, evidence, weight, start, n, known=taken, over=budget.over, seed=seed
+            row, evidence, weight, start, n, known=taken, rounds=rounds, over=budget.over, seed=seed
         )  # fmt: skip
     if found is None:
         raise OutOfBudgetError(f"{budget.seconds:g} seconds")
