@@ -119,9 +119,7 @@ def reconstruct_likely(
     n = in_all - (0 if known is None else len(known))
     if n < 1:
         raise DataError("there is nobody besides the people who are known")
-    rounds = rounds_in(_CHAINS * budget.seconds, n, forest.n_trees)
-    if n > 1 and not rounds:
-        raise OutOfBudgetError(f"{budget.seconds:g} seconds")
+    _rounds(budget, n, forest.n_trees)
     noise = forest.counts_are == "noisy"
     trees = tuple(forest.trees)
     domain = domain_of(forest, trees, public)
@@ -142,6 +140,7 @@ def reconstruct_likely(
     if n == 1:
         found: Posterior | None = of_one(row, evidence, weight, taken)
     else:
+        rounds = _rounds(budget, n, row.shape[1])
         start = guess + 1e-5
         if prior is not None:
             start = (start + n * weight / weight.sum()) / 2
@@ -160,6 +159,13 @@ def reconstruct_likely(
         found=found,
         noise=noise,
     )
+
+
+def _rounds(budget: Budget, n_people: int, n_equations: int) -> int:
+    rounds = rounds_in(_CHAINS * budget.seconds, n_people, n_equations)
+    if n_people > 1 and not rounds:
+        raise OutOfBudgetError(f"{budget.seconds:g} seconds")
+    return rounds
 
 
 def _people(forest: Forest) -> int:
