@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from treeaudit.reconstruction.likely import Likely
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["condition", "likely_people", "people", "sentence"]
+__all__ = ["condition", "likely_people", "people", "sentence", "table"]
 
 ANY = "*"
 _NAMED = 3
@@ -57,16 +57,36 @@ def people(answer: Answer, schema: Schema) -> "pd.DataFrame":
         person may have, 1 where every value that is asked about is known, empty where a number
         has no grid.
     """
-    cells, labels, times = [], [], []
-    for label, one in enumerate(answer.labels):
-        held = np.flatnonzero(one.bounds.low > 0)
-        cells.append(one.cell[held])
-        times.append(one.bounds.low[held].astype(np.int64))
-        labels.append(np.full(len(held), label))
-    none = np.zeros(0, np.int64)
-    at, of, n = (np.concatenate([*parts, none]) for parts in (cells, labels, times))
-    table = _table(answer.cells, schema, at, of, "certain")
-    return table.loc[table.index.repeat(n)].reset_index(drop=True)
+    held = [np.flatnonzero(one.bounds.low > 0) for one in answer.labels]
+    pairs = [*zip(answer.labels, held, strict=True)]
+    return table(
+        answer.cells,
+        schema,
+        cell=np.concatenate([np.zeros(0, np.int64), *(one.cell[at] for one, at in pairs)]),
+        label=np.repeat(np.arange(len(held)), [len(at) for at in held]),
+        people=np.concatenate([np.zeros(0), *(one.bounds.low[at] for one, at in pairs)]),
+    )
+
+
+def table(
+    cells: Cells, schema: Schema, *, cell: Wide, label: Wide, people: npt.NDArray[Any]
+) -> "pd.DataFrame":
+    """Return one row per person as `people` does, of whom the cell and the label are certain.
+
+    Parameters
+    ----------
+    cell, label, people
+        Where people are, their class, and how many of them there are.
+    """
+    import pandas as pd
+
+    size = cells.n_records[cell]
+    frame: dict[str, object] = dict(_columns(cells, schema.names, cell))
+    frame[schema.target] = [label_text((schema.classes or ())[one]) for one in label.tolist()]
+    frame["certain"] = "certain"
+    frame["multiplicity"] = [None if math.isinf(x) else f"{x:.0f}" for x in size.tolist()]
+    rows = pd.DataFrame(frame)
+    return rows.loc[rows.index.repeat(people.astype(np.int64))].reset_index(drop=True)
 
 
 def likely_people(answer: Likely, schema: Schema) -> "pd.DataFrame":
@@ -77,23 +97,12 @@ def likely_people(answer: Likely, schema: Schema) -> "pd.DataFrame":
     pandas.DataFrame
         As of `people`, with ``likely`` under ``certain``; and ``probability``.
     """
-    found = answer.people
-    at, label = answer.cell[found.place], answer.label[found.place]
-    return _table(answer.cells, schema, at, label, "likely").assign(
-        probability=found.probability.round(3)
-    )
-
-
-def _table(cells: Cells, schema: Schema, at: Wide, label: Wide, known: str) -> "pd.DataFrame":
-    import pandas as pd
-
-    classes = schema.classes or ()
-    frame: dict[str, object] = dict(_columns(cells, schema.names, at))
-    frame[schema.target] = [label_text(classes[i]) for i in label.tolist()]
-    frame["certain"] = known
-    size = cells.n_records[at].tolist()
-    frame["multiplicity"] = [None if math.isinf(x) else f"{x:.0f}" for x in size]
-    return pd.DataFrame(frame)
+    place = answer.people.place
+    rows = table(
+        answer.cells, schema, cell=answer.cell[place], label=answer.label[place],
+        people=np.ones(len(place)),
+    )  # fmt: skip
+    return rows.assign(certain="likely", probability=answer.people.probability.round(3))
 
 
 def _columns(cells: Cells, names: Sequence[str], at: Wide) -> dict[str, npt.NDArray[np.object_]]:
@@ -129,6 +138,8 @@ def _codes(cells: Cells, at: int) -> list[tuple[Variable, list[int]]]:
 
 
 def _number(variable: Variable, first: int, last: int, equals: str = "= ") -> str:
+    if (first, last) == (0, variable.n_codes - 1):
+        return ANY
     low, high = float(variable.edges[first]), float(variable.edges[last + 1])
     known = variable.whole and math.isfinite(low) and math.isfinite(high)
     if known and math.floor(high) - math.floor(low) == 1:
