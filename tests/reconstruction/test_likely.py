@@ -16,11 +16,12 @@ from tests.strategies import examples
 from treeaudit.defenses.strip import without_leftovers
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, Noise
-from treeaudit.people.records import Records, read_records
+from treeaudit.people.records import read_records
 from treeaudit.readers import load
 from treeaudit.reconstruction.answer import reconstruct
 from treeaudit.reconstruction.bagged import bagged
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
+from treeaudit.reconstruction.error import error, records_of
 from treeaudit.reconstruction.informed import of_one, without
 from treeaudit.reconstruction.likely import Likely, not_likely, reconstruct_likely
 from treeaudit.reconstruction.noisy import Noisy, noisy, not_noisy, paths
@@ -78,6 +79,25 @@ def right(answer: Likely, values: np.ndarray, labels: np.ndarray, forest: Forest
     leaf = answer.cells.leaf[:, answer.cell[held.place]].T.tolist()
     keys = [(*e, x) for e, x in zip(leaf, answer.label[held.place].tolist(), strict=True)]
     return np.array([true[key] >= n for key, n in zip(keys, held.nth.tolist(), strict=True)])
+
+
+@pytest.mark.parametrize("kind", ["draws", "noise"])
+def test_people_are_as_likely_as_is_stated(kind: str) -> None:
+    stated, found = [], []
+    for seed in range(8):
+        forest, values, labels = drawn(seed) if kind == "draws" else with_noise(seed, 1.0)
+        answer = reconstruct_likely(forest, budget=AMPLE, seed=seed)
+        stated.append(answer.people.probability)
+        found.append(right(answer, values, labels, forest))
+    level, held = np.concatenate(stated), np.concatenate(found)
+    for low, high in ((0, 0.5), (0.5, 0.9), (0.9, 1.01)):
+        at = (level >= low) & (level < high)
+        assert at.sum() > 10
+        # Three standard errors, and what people of one forest have in common.
+        most = 3 * np.sqrt(level[at].mean() * (1 - level[at].mean()) / at.sum()) + 0.05
+        assert held[at].mean() > level[at].mean() - most
+        assert held[at].mean() < level[at].mean() + most + 0.1
+    assert held.mean() > 0.45
 
 
 def test_the_whole_posterior_of_few_people_is_that_of_all_tables() -> None:
@@ -156,8 +176,8 @@ def test_one_person_who_is_missing_has_the_posterior_of_the_formula(seed: int, r
 def test_whoever_is_certain_besides_the_known_is_there(seed: int, missing: int) -> None:
     forest, values, labels = trained(seed)
     missing = min(missing, len(values))
-    known = read_records((values, labels), forest).only(np.arange(len(values)) >= missing)
-    known = replace_labels(known, labels[missing:])
+    told = np.array(forest.schema.classes)[labels]
+    known = read_records((values, told), forest).only(np.arange(len(values)) >= missing)
     answer = reconstruct(without(forest, known))
     assert answer.n_people == missing
     true = Counter(map(tuple, forest.apply(values[:missing]).tolist())) if missing else Counter()
@@ -181,15 +201,36 @@ def test_whoever_is_certain_besides_the_known_is_there(seed: int, missing: int) 
     assert all(total[ends] <= n for ends, n in true.items())
 
 
-def replace_labels(people: Records, labels: np.ndarray) -> Records:
-    return replace(people, labels=labels.astype(np.int32))
-
-
 def test_whoever_was_not_there_is_not_known() -> None:
     forest, values, labels = trained(5)
-    strangers = read_records((np.vstack([values, values]), np.tile(labels, 2)), forest)
+    told = np.array(forest.schema.classes)[np.tile(labels, 2)]
+    strangers = read_records((np.vstack([values, values]), told), forest)
     with pytest.raises(DataError, match="not in the training data"):
         without(forest, strangers)
+
+
+def test_a_public_table_and_knowledge_tell_more() -> None:
+    alone, with_prior, informed = [], [], []
+    for seed in range(4):
+        forest, values, labels = with_noise(seed, 0.5)
+        prior = read_records(table(seed + 100, 1_000), forest)
+        known = read_records((values[5:], labels[5:]), forest)
+        for said, options in (
+            (alone, {}), (with_prior, {"prior": prior}), (informed, {"known": known}),
+        ):  # fmt: skip
+            answer = reconstruct_likely(forest, budget=AMPLE, **options)
+            n = answer.n_people
+            said.append(right(answer, values[:n], labels[:n], forest).mean())
+    assert np.mean(with_prior) > np.mean(alone)
+    assert len(informed) == 4
+
+
+def test_a_table_from_draws_is_near_that_of_the_people() -> None:
+    forest, values, _ = drawn(1, n=40, trees=60)
+    answer = reconstruct_likely(forest, budget=AMPLE)
+    found = records_of(answer, forest.schema)
+    others, _ = table(50, 40)
+    assert error(found, values) < error(others, values) / 2
 
 
 def test_no_time_names_nobody() -> None:

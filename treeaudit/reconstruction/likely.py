@@ -22,17 +22,16 @@ from treeaudit.reconstruction.expectation import likeliest
 from treeaudit.reconstruction.informed import of_one
 from treeaudit.reconstruction.noisy import Noisy, noisy, not_noisy, paths
 from treeaudit.reconstruction.population import counted, independent
-from treeaudit.reconstruction.posterior import Posterior, posterior
+from treeaudit.reconstruction.posterior import Posterior, posterior, rounds_in
 from treeaudit.reconstruction.recognition import domain_of
 
 __all__ = ["Likely", "not_likely", "reconstruct_likely"]
 
 _MOST_TREES, _THINNING = 16, 10
 """Trees that are taken together, and after how many cells are thinned; doubled each time."""
-_PEOPLE_A_SECOND = 50
 _MOST_ENTRIES = 100_000_000
-_CUTTING, _POINT = 0.5, 0.7
-"""Shares of the time until when cells are cut, and the likeliest table is sought."""
+_CUTTING, _POINT, _CHAINS = 0.3, 0.4, 0.5
+"""Shares of the time: until when cells are cut and the likeliest table is sought, for chains."""
 _BY_MARGINS = 300.0
 """People imagined by the margins of a public table, beside those who are in it."""
 
@@ -120,8 +119,7 @@ def reconstruct_likely(
     n = in_all - (0 if known is None else len(known))
     if n < 1:
         raise DataError("there is nobody besides the people who are known")
-    if n > max(_PEOPLE_A_SECOND * budget.seconds, 1):
-        raise OutOfBudgetError(f"{budget.seconds:g} seconds")
+    _rounds(budget, n, forest.n_trees)
     noise = forest.counts_are == "noisy"
     trees = tuple(forest.trees)
     domain = domain_of(forest, trees, public)
@@ -142,11 +140,12 @@ def reconstruct_likely(
     if n == 1:
         found: Posterior | None = of_one(row, evidence, weight, taken)
     else:
+        rounds = _rounds(budget, n, row.shape[1])
         start = guess + 1e-5
         if prior is not None:
             start = (start + n * weight / weight.sum()) / 2
         found = posterior(
-            row, evidence, weight, start, n, known=taken, over=budget.over, seed=seed
+            row, evidence, weight, start, n, known=taken, rounds=rounds, over=budget.over, seed=seed
         )  # fmt: skip
     if found is None:
         raise OutOfBudgetError(f"{budget.seconds:g} seconds")
@@ -160,6 +159,13 @@ def reconstruct_likely(
         found=found,
         noise=noise,
     )
+
+
+def _rounds(budget: Budget, n_people: int, n_equations: int) -> int:
+    rounds = rounds_in(_CHAINS * budget.seconds, n_people, n_equations)
+    if n_people > 1 and not rounds:
+        raise OutOfBudgetError(f"{budget.seconds:g} seconds")
+    return rounds
 
 
 def _people(forest: Forest) -> int:

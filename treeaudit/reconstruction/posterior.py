@@ -2,13 +2,14 @@
 
 Unknown is which of some places each of ``n_people`` people is in: a place is a cell with a class.
 What the rows of equations say of a table is an `Evidence`; before them each place has a weight, as
-many people as are imagined there (Dirichlet). Chains of tables move one person at a time, and
-accept by Metropolis and Hastings; what share of their tables has a first, a second, … person in a
-place is how likely that person is.
+many people as are imagined there (Dirichlet). Chains of tables take one person out at a time and
+put them back by what is likely, among the place where they were and some that are tried; what share
+of the tables has a first, a second, … person in a place is how likely that person is.
 
 References
 ----------
-Diaconis and Sturmfels (1998), Algebraic algorithms for sampling from conditional distributions.
+Andrieu, Lee and Vihola (2018), Uniform ergodicity of the iterated conditional SMC and geometric
+ergodicity of particle Gibbs samplers: the choice among places that are tried.
 """
 
 from collections.abc import Callable
@@ -19,10 +20,14 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 
-__all__ = ["Evidence", "Posterior", "posterior", "rounded"]
+__all__ = ["Evidence", "Posterior", "posterior", "rounded", "rounds_in"]
 
-_CHAINS, _ROUNDS, _FEWEST, _SETTLING = 16, 600, 150, 0.4
-"""Chains; how often each looks at each person, and at least; the share of it that is not used."""
+_CHAINS, _TRIED = 16, 8
+"""Chains, and other places that are tried when one looks at a person."""
+_MOST, _FEWEST, _SETTLING = 160, 40, 0.4
+"""How often a chain looks at each person, and at least; the share of it that is not used."""
+_A_SECOND, _BESIDES = 60_000_000, 30
+"""Places times equations in a second, and equations that a look costs besides."""
 _ELSEWHERE = 0.2
 """Share of the moves that are proposed by weight, not by the most likely table."""
 
@@ -69,6 +74,21 @@ def rounded(guess: Float, n_people: int, offset: float = 0.5) -> Wide:
     return found
 
 
+def rounds_in(seconds: float, n_people: int, n_equations: int) -> int:
+    """Return how often chains can look at each person; 0 where that is not often enough.
+
+    Told from sizes alone, so that the same file gives the same answer on every machine.
+
+    Examples
+    --------
+    >>> [rounds_in(10, n_people, 100) for n_people in (10, 250, 1_000)]
+    [160, 128, 0]
+    """
+    looks = seconds * _A_SECOND / (_CHAINS * (_TRIED + 1) * (n_equations + _BESIDES))
+    rounds = min(int(looks / n_people), _MOST)
+    return rounds if rounds >= _FEWEST else 0
+
+
 def posterior(
     row: Wide,
     evidence: Evidence,
@@ -77,10 +97,11 @@ def posterior(
     n_people: int,
     *,
     known: Wide,
+    rounds: int = _MOST,
     over: Callable[[], bool] = lambda: False,
     seed: int = 0,
 ) -> Posterior | None:
-    """Return how likely people are, or None where time ended before the chains had settled.
+    """Return how likely people are, or None where time ended before that.
 
     Parameters
     ----------
@@ -93,6 +114,8 @@ def posterior(
         likely.
     known
         Shape ``(n_rows,)``: people in each row who are known, and not asked for.
+    rounds
+        How often each chain looks at each person, see `rounds_in`.
 
     Examples
     --------
@@ -108,6 +131,7 @@ def posterior(
     """
     rng = np.random.default_rng(seed)
     n_places, n_rows, chain = len(row), len(known), np.arange(_CHAINS)
+    first = n_rows * chain[:, None]
     at = np.stack([rounded(guess, n_people, offset) for offset in rng.random(_CHAINS)])
     held = (np.bincount(
         (row[at] + n_rows * chain[:, None, None]).ravel(), minlength=n_rows * _CHAINS
@@ -115,32 +139,27 @@ def posterior(
     here = np.bincount((at + n_places * chain[:, None]).ravel(), minlength=n_places * _CHAINS)
     offers = (1 - _ELSEWHERE) * guess / guess.sum() + _ELSEWHERE * weight / weight.sum()
     ends, of_offer = np.cumsum(offers), np.log(offers)
-    steps, seen = _ROUNDS * n_people, []
-    for step in range(steps):
-        if step % 256 == 0 and over():
-            steps = step
-            break
-        person, sure = rng.integers(0, n_people, _CHAINS), rng.random((2, _CHAINS))
+    seen = []
+    for step in range(rounds * n_people):
+        if step % 64 == 0 and over():
+            return None
+        person = rng.integers(0, n_people, _CHAINS)
         old = at[chain, person]
-        new = np.minimum(np.searchsorted(ends, sure[0] * ends[-1]), n_places - 1)
-        before, after = row[old], row[new]
-        out, into = before + n_rows * chain[:, None], after + n_rows * chain[:, None]
-        change = evidence.gain(after, held[into]) - evidence.gain(before, held[out] - 1)
-        change[before == after] = 0
-        leaves, enters = old + n_places * chain, new + n_places * chain
-        score = change.sum(axis=1) + of_offer[old] - of_offer[new]
-        score += np.log(weight[new] + here[enters])
-        score -= np.log(weight[old] + here[leaves] - 1)
-        moves = np.flatnonzero((np.log(sure[1]) < score) & (old != new))
-        np.subtract.at(held, out[moves], 1)
-        np.add.at(held, into[moves], 1)
-        here[leaves[moves]] -= 1
-        here[enters[moves]] += 1
-        at[moves, person[moves]] = new[moves]
+        held[row[old] + first] -= 1
+        here[old + n_places * chain] -= 1
+        tried = np.searchsorted(ends, rng.random((_CHAINS, _TRIED)) * ends[-1])
+        place = np.column_stack([old, np.minimum(tried, n_places - 1)])
+        into = row[place]
+        score = evidence.gain(into, held[into + first[:, :, None]]).sum(axis=2)
+        score += np.log(weight[place] + here[place + n_places * chain[:, None]]) - of_offer[place]
+        share = np.exp(score - score.max(axis=1, keepdims=True)).cumsum(axis=1)
+        chosen = (share < rng.random((_CHAINS, 1)) * share[:, -1:]).sum(axis=1)
+        new = place[chain, chosen]
+        held[row[new] + first] += 1
+        here[new + n_places * chain] += 1
+        at[chain, person] = new
         if step % n_people == 0:
             seen.append(at.copy())
-    if steps < _FEWEST * n_people:
-        return None
     return _counted(np.concatenate(seen[int(_SETTLING * len(seen)) :]), n_places)
 
 

@@ -104,11 +104,48 @@ def test_draws_give_people_away_in_their_order(table) -> None:
         assert all(people[name][i] == int(said[name]) for name in ("old", "ill", "rich", "tall"))
 
 
-def test_draws_without_seeds_make_nothing_certain(table) -> None:
+def test_draws_without_seeds_make_nobody_certain_but_likely(table) -> None:
+    people, others = table[:40], table[40:]
+    grown = forest_of(people, 60, bootstrap=True, min_samples_leaf=1)
+    for one in (grown, *grown.estimators_):
+        one.random_state = None
+    report = ta.scan(
+        grown, train=people, test=others, target="answer", policy=POLICY, seconds=100
+    )  # fmt: skip
+    found = report["TA108"]
+    details = found.details
+    assert isinstance(details, ReconstructionDetails)
+    assert details.given_away == details.certified == details.exact == 0
+    likely = details.likely
+    assert likely.counts_are == "draws"
+    assert likely.people.part >= 30
+    assert likely.right > 0.85
+    assert likely.right > likely.right_of_others + 0.3
+    assert likely.error < likely.error_of_others / 2
+    assert likely.public > 50
+    # Likely people never count as certain.
+    assert report.verdict == "pass"
+    assert "likely: " in found.evidence[0].says
+
+
+def test_draws_of_whom_nobody_is_likely_in_time_say_no_more_than_before(table) -> None:
     grown = forest_of(table, bootstrap=True)
     for one in (grown, *grown.estimators_):
         one.random_state = None
-    assert skipped(ta.scan(grown, policy=POLICY)).startswith("not applicable: nobody tells who")
+    report = ta.scan(grown, policy=POLICY, seconds=0)
+    assert skipped(report).startswith("not applicable: nobody tells who")
+    assert report.verdict == "pass"
+
+
+def test_whoever_knows_some_people_knows_the_others(table) -> None:
+    grown = forest_of(table, 2, min_samples_leaf=20)
+    alone = ta.scan(grown, train=table, target="answer", policy=POLICY)["TA108"].details
+    details = ta.scan(
+        grown, train=table, known=table[1:], target="answer", policy=POLICY
+    )["TA108"].details  # fmt: skip
+    assert details.informed.known == 299
+    assert details.informed.certified == 1.0
+    assert details.certified == alone.certified < 1
 
 
 def test_other_seeds_are_not_clear(table) -> None:

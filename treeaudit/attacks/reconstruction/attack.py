@@ -13,14 +13,18 @@ Gambs, Gmati and Hurfin (2012), Reconstruction attack through classifier analysi
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import not_applicable
 from treeaudit.attacks.reconstruction.boosting import details_of_boosting, evidence_of_boosting
-from treeaudit.attacks.reconstruction.checking import checked_on
-from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
+from treeaudit.attacks.reconstruction.certain import GAPS, details_certain, evidence_certain
+from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
 from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
+from treeaudit.attacks.reconstruction.likely import (
+    details_likely,
+    evidence_likely,
+    informed_of,
+    likely_of,
+)
 from treeaudit.attacks.reconstruction.view import view
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule, most
@@ -29,20 +33,18 @@ from treeaudit.findings.findings import About, Evidence, Finding, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
-from treeaudit.model.words import label_text
-from treeaudit.reconstruction.answer import Answer, reconstruct
+from treeaudit.reconstruction.answer import reconstruct
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.by_hand import by_hand
 from treeaudit.reconstruction.drawn import reconstruct_drawn
 from treeaudit.reconstruction.draws import not_drawn, times_of
+from treeaudit.reconstruction.likely import not_likely
 from treeaudit.reconstruction.scope import not_boosted, not_usable, with_gaps
-from treeaudit.reconstruction.words import sentence
 
 __all__ = ["Reconstruction"]
 
 _SHOWN = 5
 _CELLS_A_SECOND = 200_000
-_GAPS = "leaves that hold nobody stand for others that were taken out, and may hold anybody"
 
 
 def _needless(forest: Forest) -> str | None:
@@ -61,8 +63,20 @@ def _needless(forest: Forest) -> str | None:
     return None
 
 
+def _only_likely(forest: Forest) -> bool:
+    """Tell whether nobody can be certain, but who is likely can be told."""
+    nobody = forest.counts_are == "noisy" or _needless(forest) is not None
+    return nobody and forest.n_trees > 1 and not_likely(forest) is None
+
+
+def _not_applicable(case: Case) -> str | None:
+    return None if _only_likely(case.forest) else _needless(case.forest)
+
+
 def _not_run(case: Case) -> str | None:
     forest, drawn = case.forest, case.forest.records_are == "bootstrap"
+    if _only_likely(forest):
+        return None
     if forest.boosting is not None:
         reason = not_boosted(forest)
     else:
@@ -94,13 +108,14 @@ class Reconstruction:
         assumes="the attacker has the file, and knows which values the columns can have",
         remedy="release a single tree, or train with differential privacy; larger leaves do not "
         "help",
-        limit="what is not certified may still be guessed; not for weights or noise; boosting of "
-        "two classes only; for trees of draws only where their seeds are in the file",
+        limit="what is not certified may still be guessed; not for weights; boosting of two "
+        "classes only; where counts are noisy, or draws whose seeds are not in the file, people "
+        "are likely at most, never certain",
         reference="Ferry, Fukasawa, Pascal and Vidal (2024); Gambs, Gmati and Hurfin (2012)",
     )
     about: ClassVar[About] = "table"
     needs: ClassVar[tuple[Need, ...]] = (
-        Need(missing=lambda case: _needless(case.forest)),
+        Need(missing=_not_applicable),
         Need(missing=_not_run),
     )
     checks: ClassVar[tuple[Rule, ...]] = (_CERTIFIED,)
@@ -117,6 +132,8 @@ class Reconstruction:
         )
         if case.forest.boosting is not None:
             return self._boosted(case, budget)
+        if _only_likely(case.forest):
+            return self._likely(case, budget)
         if case.forest.records_are == "bootstrap":
             return self._in_order(case, budget)
         try:
@@ -124,10 +141,12 @@ class Reconstruction:
             answer = reconstruct(forest, budget=budget, progress=case.progress, curve=True)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
-        details = _details(case, answer)
+        details = details_certain(case, answer)
         if not budget.over():
-            details = replace(details, by_hand=by_hand(forest, answer))
-        return self._found(details, _evidence(case.forest, answer))
+            details = replace(
+                details, by_hand=by_hand(forest, answer), informed=informed_of(case, budget)
+            )
+        return self._found(details, evidence_certain(case.forest, answer, _SHOWN))
 
     def _boosted(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the leaves of boosted trees give away."""
@@ -153,6 +172,20 @@ class Reconstruction:
         shown = evidence_in_order(case.forest, found, _SHOWN)
         return self._found(details_in_order(case, found), shown)
 
+    def _likely(self, case: Case, budget: Budget) -> Finding | Skipped:
+        """Return who is likely; skipped as without the attempt where that is not known in time."""
+        needless = _needless(case.forest)
+        try:
+            answer, control = likely_of(case, budget)
+        except DataError as error:
+            reason = needless or f"not reconstructed: {error}"
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        except OutOfBudgetError as ended:
+            reason = needless or f"who is likely was not known after {ended}: more with --seconds"
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        details = details_likely(case, answer, control)
+        return self._found(details, evidence_likely(case, answer, _SHOWN))
+
     def _out_of(self, budget: str) -> Skipped:
         asks = ("--seconds",) if budget.endswith(" seconds") else ()
         reason = f"nobody is certain so far, but the search ended after {budget}"
@@ -166,12 +199,13 @@ class Reconstruction:
             return self._out_of(details.stopped)
         ended = details.stopped
         n = details.certified.whole or 0
+        people = details.given_away if details.likely is None else _excess(details.likely)
         return Finding(
             id=self.id,
             title=self.title,
-            severity=severity_of_share(Share.of(details.given_away, n)),
+            severity=severity_of_share(Share.of(people, n)),
             leaves=0,
-            people=details.given_away,
+            people=people,
             summary=_summary(details, n),
             looked=(f"leaves of {details.trees:,} trees together",),
             unseen=() if ended is None else (f"the search ended after {ended}",),
@@ -180,70 +214,26 @@ class Reconstruction:
         )
 
 
-def _given_away(answer: Answer, k: int) -> int:
-    """Count people who are certain with every value or in a small cell."""
-    most = np.zeros(len(answer.cells))
-    for one in answer.labels:
-        np.add.at(most, one.cell, one.bounds.high)
-    shows = (answer.cells.n_records == 1) | (most < k)
-    return int(sum(one.bounds.low[shows[one.cell]].sum() for one in answer.labels))
-
-
-def _details(case: Case, answer: Answer) -> ReconstructionDetails:
-    n, train = answer.n_people, case.labelled("train")
-    return ReconstructionDetails(
-        given_away=People(_given_away(answer, case.k)),
-        certified=Share.of(answer.certified, n),
-        exact=Share.of(answer.exact, n),
-        k=case.k,
-        cells=sum(len(one.cell) for one in answer.labels),
-        open_cells=sum(int(one.bounds.open.sum()) for one in answer.labels),
-        bits=answer.bits,
-        bits_of_all=n * answer.domain.bits,
-        trees=answer.n_trees,
-        of_trees=case.forest.n_trees,
-        seconds=case.seconds,
-        stopped=answer.stopped,
-        assumptions=answer.domain.assumptions + ((_GAPS,) if answer.gaps else ()),
-        curve=tuple(
-            AfterTrees(trees=trees, certified=Share.of(low, n), exact=Share.of(exact, n))
-            for trees, low, exact in answer.curve
-        ),
-        checked=None
-        if train is None
-        else checked_on(train, answer.cells, ((one.cell, one.bounds) for one in answer.labels)),
-    )
-
-
-def _evidence(forest: Forest, answer: Answer) -> tuple[Evidence, ...]:
-    """Describe some people who are certain: alone and with every value first."""
-    size, found = answer.cells.n_records, []
-    for label, one in enumerate(answer.labels):
-        for at in np.flatnonzero(one.bounds.low > 0).tolist():
-            cell, people = int(one.cell[at]), int(one.bounds.low[at])
-            found.append((float(size[cell]), people, label, at, cell))
-    shown = []
-    for _, people, label, at, cell in sorted(found)[:_SHOWN]:
-        system = answer.labels[label].system
-        tree = int(system.most[system.row[system.start[at] : system.start[at + 1]]].argmin())
-        text = label_text((forest.schema.classes or ())[label])
-        shown.append(
-            Evidence(
-                tree=tree,
-                leaf=int(answer.cells.leaf[tree, cell]),
-                people=people,
-                says=f"{forest.schema.target} = {text}",
-                rule=sentence(answer.cells, cell),
-            )
-        )
-    return tuple(shown)
+def _excess(likely: LikelyPeople) -> People:
+    """Count likely people, where data tell no more than are there and others would not show."""
+    people = likely.people.part or 0
+    if likely.right is not None:
+        by_chance = likely.right_of_others
+        people = (likely.right.part or 0) - (0 if by_chance is None else by_chance.part or 0)
+    return People(max(people, 0))
 
 
 def _summary(details: ReconstructionDetails, n: int) -> str:
+    if (likely := details.likely) is not None:
+        why = "counts are noisy" if likely.counts_are == "noisy" else "nobody tells who was drawn"
+        return (
+            f"Nobody is certain, since {why}; {likely.people.part:,} of {n:,} people are likely, "
+            f"with a probability of {likely.level:.0%} or more each."
+        )
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
     rows = "" if details.in_order is None else ", each with the row of the training table"
-    least = "at least " if _GAPS in details.assumptions else ""
+    least = "at least " if GAPS in details.assumptions else ""
     return (
         f"{details.given_away:,} of {least}{n:,} people are given away for certain: "
         f"{details.exact:.1%} with every value that the model asks about{rows}."

@@ -1,6 +1,7 @@
 """What TA108 measures."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
@@ -43,6 +44,62 @@ class Checked(Details):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LikelyPeople(Details):
+    """Who is likely in the training data where nobody is certain: estimates, never certificates.
+
+    Attributes
+    ----------
+    counts_are
+        Why nobody is certain: ``draws`` of nobody knows whom, or ``noisy``.
+    level
+        From which probability on somebody is called likely.
+    people
+        Those who are likely, of all who are not known.
+    expected
+        People of the likeliest table who are in the training data, by the probabilities.
+    known
+        People whom the attacker knows already; not written where there are none.
+    public
+        People of a public table that probabilities start from; not written without one.
+    right
+        Of the likely people, those who are in the training data; not written without it.
+    right_of_others
+        The control: as many as other people would show of them; not written without those.
+    error, error_of_others
+        Share of the values that are wrong in the likeliest table, paired with the training
+        people as well as can be, and in a table of others.
+    """
+
+    counts_are: Literal["draws", "noisy"]
+    level: float
+    people: Share
+    expected: float
+    known: People | None = only_if_given()
+    public: People | None = only_if_given()
+    right: Share | None = only_if_given()
+    right_of_others: Share | None = only_if_given()
+    error: float | None = only_if_given()
+    error_of_others: float | None = only_if_given()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Informed(Details):
+    """What follows for whoever knows some of the people already.
+
+    Attributes
+    ----------
+    known
+        Those who are known.
+    certified, exact
+        Of the others, as in `ReconstructionDetails`.
+    """
+
+    known: People
+    certified: Share
+    exact: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReconstructionDetails(Details):
     """Whom the leaves of all trees give away for certain, from the file alone.
 
@@ -78,6 +135,10 @@ class ReconstructionDetails(Details):
         One person and the leaves that prove it; not written where no few leaves do.
     checked
         Not written without the training people.
+    likely
+        Where nobody can be certain: who is likely. Not written elsewhere.
+    informed
+        Not written where the attacker knows nobody.
     """
 
     given_away: People
@@ -97,3 +158,5 @@ class ReconstructionDetails(Details):
     curve: tuple[AfterTrees, ...]
     by_hand: ByHand | None = only_if_given()
     checked: Checked | None = only_if_given()
+    likely: LikelyPeople | None = only_if_given()
+    informed: Informed | None = only_if_given()

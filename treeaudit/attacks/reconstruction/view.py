@@ -1,6 +1,6 @@
 """What TA108 shows: people who are certain, over the number of trees."""
 
-from treeaudit.attacks.reconstruction.details import ReconstructionDetails
+from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
 from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, exactly, say
@@ -22,6 +22,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
             return View()
         return View(rungs=(rung_not_run(_KNOWS, result),))
     details = details_of(result, ReconstructionDetails)
+    if details.likely is not None:
+        return _of_likely(details, details.likely)
     exact = People(details.exact.part or 0)
     return View(
         brief=say("{} certain with every value, {} certain in all", exact, details.certified),
@@ -47,6 +49,45 @@ def view(result: Finding | Skipped, report: Report) -> View:
     )
 
 
+def _of_likely(details: ReconstructionDetails, likely: LikelyPeople) -> View:
+    number = People(likely.people.part or 0)
+    level = f"{likely.level:.0%}"
+    facts = [
+        ("Level", say("by their probabilities {} people of the likeliest table are expected to be "
+                      "in the training data; nobody is certain", f"{likely.expected:,.0f}")),
+        ("Assumed", say("{}", "; ".join(details.assumptions))),
+    ]  # fmt: skip
+    if likely.known is not None:
+        facts.append(("Known beforehand", say("{}, not counted here", likely.known)))
+    if likely.public is not None:
+        facts.append(("Begun from", say("a public table of {}", likely.public)))
+    if likely.right is not None:
+        text = "{} of the likely people are in the training data"
+        facts.append(("Checked", say(text, likely.right)))
+    if likely.right_of_others is not None:
+        text = "{} of them would be right about as many other people"
+        facts.append(("Control", say(text, likely.right_of_others)))
+    if likely.error is not None:
+        text = "{} of the values in the likeliest table"
+        facts.append(("Wrong", say(text, f"{likely.error:.1%}")))
+    if likely.error_of_others is not None:
+        text = "{} of the values in a table of other people: a guess no better is no attack"
+        facts.append(("Wrong in the control", say(text, f"{likely.error_of_others:.1%}")))
+    return View(
+        brief=say("{} likely at {} or more, nobody certain", likely.people, level),
+        figure=Figure(number=number, counts=f"likely in the training data, {level} or more each"),
+        rungs=(
+            Rung(
+                knows=say(_KNOWS),
+                number=number,
+                follows=say("likely in the training data at {} or more, nobody certain", level),
+                nobody="nobody is certain, and nobody likely",
+            ),
+        ),
+        facts=tuple(facts),
+    )
+
+
 def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
     still = "all settled" if details.open_cells == 0 else f"{details.open_cells:,} still open"
     facts = [
@@ -69,6 +110,11 @@ def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
         facts.append(("In their order", say(text, details.in_order)))
     if details.by_hand is not None:
         facts.append(("To check by hand", _by_hand(details.by_hand)))
+    if details.informed is not None:
+        text = "whoever knows {} knows {} of the others for certain"
+        facts.append(
+            ("With people known", say(text, details.informed.known, details.informed.certified))
+        )
     if details.checked is not None:
         text = "every certificate was held against the training people: {} right, {} wrong"
         right = People(details.checked.cells - details.checked.wrong, "cell", "cells")
