@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,11 @@ thresholds of a column of whole numbers: with fewer it is not believed."""
 
 
 def domain_of(
-    forest: Forest, trees: Iterable[Tree] | None = None, public: Schema | None = None
+    forest: Forest,
+    trees: Iterable[Tree] | None = None,
+    public: Schema | None = None,
+    *,
+    again: Iterable[Tree] = (),
 ) -> Domain:
     """Return the domain that trees of a forest ask about.
 
@@ -41,6 +45,8 @@ def domain_of(
     public
         What is known of the columns besides the file. A column with categories may stand for a
         group of one-hot columns, named ``COLUMN_CATEGORY`` with any of the usual signs between.
+    again
+        Trees of another release: they ask too, but are no second evidence of what nobody asks.
 
     Raises
     ------
@@ -49,6 +55,7 @@ def domain_of(
     """
     features = forest.schema.features
     asked = _asked(forest.trees if trees is None else trees, len(features))
+    asked = asked.and_so(_asked(again, len(features)))
     known, groups = _described(public, features)
     said = []
     if public is None:
@@ -130,6 +137,15 @@ class _Asked:
     below: Wide
     halves: Wide
 
+    def and_so(self, other: "_Asked") -> "_Asked":
+        """Return what both ask, where neither of them is evidence besides the other."""
+        return _Asked(
+            cuts=tuple(map(np.union1d, self.cuts, other.cuts)),
+            sets=self.sets | other.sets,
+            below=np.maximum(self.below, other.below),
+            halves=np.maximum(self.halves, other.halves),
+        )
+
     def about(self, column: int) -> bool:
         return len(self.cuts[column]) > 0 or column in self.sets
 
@@ -161,7 +177,7 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
     half_way = np.zeros(n_features, dtype=np.bool_)
     other: list[tuple[Wide, Float]] = []
     below = np.zeros((n_features, n_features), dtype=np.int64)
-    for held in chunks(trees):
+    for held in chunks(_distinct(trees)):
         nodes = nodes_of(held)
         sets |= {*np.unique(nodes.feature[nodes.owner]).tolist()}
         for side in (nodes.low, nodes.high):
@@ -172,13 +188,23 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
             pairs = np.unique(np.stack([nodes.feature[at], side[at]]), axis=1)
             other.append((pairs[0].astype(np.int64), pairs[1]))
         below += _below(nodes, n_features)
-    column = np.concatenate([one for one, _ in other])
-    cut = np.concatenate([one for _, one in other])
+    column = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in other)])
+    cut = np.concatenate([np.zeros(0), *(one for _, one in other)])
     cuts = []
     for i in range(n_features):
         mine = cut[column == i]
         cuts.append(np.unique(np.append(mine, _HALF) if half_way[i] else mine))
     return _Asked(cuts=tuple(cuts), sets=frozenset(sets), below=below, halves=halves)
+
+
+def _distinct(trees: Iterable[Tree]) -> Iterator[Tree]:
+    """Yield each tree once: those that ask the same are no evidence besides each other."""
+    seen = set[int]()
+    for tree in trees:
+        key = hash((tree.feature.tobytes(), tree.low.tobytes(), tree.high.tobytes()))
+        if key not in seen:
+            seen.add(key)
+            yield tree
 
 
 def _below(nodes: Nodes, n_features: int) -> Wide:

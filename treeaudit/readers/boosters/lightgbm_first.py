@@ -26,8 +26,9 @@ _ROOT = 1e-4
 def _step_of(booster: Booster, tree: StoredTree) -> Step | None:
     """Return what the leaves of the first tree are, where the file tells how it was trained.
 
-    The root holds the score that boosting starts from, to six digits: enough to tell how many
-    people of the class there are, and with them the score to all digits.
+    The root holds the score that boosting starts from, to six digits, or else the leaves hold it as
+    their mean: enough to tell how many people of the class there are, and with them the score to
+    all digits.
     """
     stated, objective = booster.parameters, _BINARY.fullmatch(booster.objective)
     several = _SOFTMAX.fullmatch(booster.objective)
@@ -41,14 +42,16 @@ def _step_of(booster: Booster, tree: StoredTree) -> Step | None:
     )
     weighted = stated.get("is_unbalance", "0") != "0"
     weighted = weighted or _number(stated.get("scale_pos_weight", "1")) != 1.0
-    inner = tree.raw.inner_value
-    if weighted or inner is None or not len(inner) or not rate or penalty is None or not sigmoid:
+    if weighted or not len(tree.links.inner) or not rate or penalty is None or not sigmoid:
         return None
     k = int(several[1]) if several is not None else 2
     n, start, p = int(tree.n_records[0]), 0.0, 1 / k
     learnt = stated.get("boost_from_average", "1") != "0"
     if learnt:
-        root = min(max(float(inner[0]) * sigmoid, -30.0), 30.0)
+        told_start = _start(tree, penalty)
+        if told_start is None:
+            return None
+        root = min(max(told_start * sigmoid, -30.0), 30.0)
         share = 1 / (1 + math.exp(-root)) if several is None else math.exp(root)
         people = round(n * share)
         if not 0 < people < n or abs(n * share - people) > _ROOT * (1 + n * share):
@@ -66,6 +69,17 @@ def _step_of(booster: Booster, tree: StoredTree) -> Step | None:
         learnt=learnt,
         rounding=SINGLE,
     )
+
+
+def _start(tree: StoredTree, penalty: float) -> float | None:
+    """Return the score of the root; a penalty draws the mean of the leaves away from it."""
+    if tree.raw.inner_value is not None:
+        return float(tree.raw.inner_value[0])
+    if penalty or tree.n_records is None:
+        return None
+    leaf = tree.links.is_leaf
+    value = tree.raw.leaf_value[tree.links.order[leaf] - len(tree.raw.left)]
+    return float(np.average(value, weights=tree.n_records[leaf]))
 
 
 def first_round(
