@@ -20,6 +20,8 @@ each class are in the part of the domain that the leaf covers. The steps, each a
     All of these while there is time.
 ``answer``
     `reconstruct`: the whole way, within a `Budget`, to an `Answer`.
+``rounds``, ``nonnegative``, ``enclosure``, ``boosted``
+    Boosted classifiers: equations, a table that fulfils them, what they prove, the whole way.
 
 All take and return frozen data. Whoever has other equations (draws that are known, rounded or
 noisy counts) makes a `System` with intervals and weights, and gives `refine` another ``holds``.

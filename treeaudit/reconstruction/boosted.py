@@ -129,14 +129,15 @@ def reconstruct_boosted(
     with threadpool_limits(limits=1, user_api="blas"):
         found = nearest(equations, budget.over)
         if found is None:
-            raise OutOfBudgetError(f"{budget.seconds:g} seconds")
+            ended = f"{budget.seconds:g} seconds" if budget.over() else "1,500 cells with people"
+            raise OutOfBudgetError(ended)
         if not fulfils(equations, found):
             raise DataError("no one table was found that fits all leaves")
         bounds, finished = enclosed(equations, found, budget.over)
     if bounds.low.any() and not _confirmed(equations, found):
         raise DataError("too few leaves tell whether the trees were grown as assumed")
-    if stopped is None and not finished:
-        stopped = f"{budget.seconds:g} seconds"
+    if stopped is None and bounds.open.any():
+        stopped = "sums of equations" if finished else f"{budget.seconds:g} seconds"
     return Boosted(
         domain=replace(domain, assumptions=(*forest.boosting.assumptions, *domain.assumptions)),
         cells=cells,

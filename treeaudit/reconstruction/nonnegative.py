@@ -17,6 +17,8 @@ from treeaudit.arrays import Flag, Float, Wide
 __all__ = ["nonnegative"]
 
 _BATCH, _RATHER = 32, 0.3
+_MOST = 1_500
+"""Unknowns above 0 at the same time."""
 _RIDGE, _END = 1e-13, 1e-12
 
 
@@ -26,7 +28,7 @@ def nonnegative(
     free: Flag | None = None,
     over: Callable[[], bool] = lambda: False,
 ) -> Float | None:
-    """Return x of 0 and more with the least ``norm(a @ x - b)``; None where time is up.
+    """Return x of 0 and more with the least ``norm(a @ x - b)``; None where that takes too much.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ def nonnegative(
     end = _END * float(np.linalg.norm(b))
     lowest = np.inf
     batch = _BATCH
-    while not over():
+    while not over() and len(at) <= _MOST:
         slope = (turned @ left) / size
         if free is not None:
             slope[free] = np.abs(slope[free])
@@ -62,7 +64,7 @@ def nonnegative(
         new = np.argsort(-slope)[:batch]
         new = new[slope[new] > max(_RATHER * best, end)]
         gram, at = _wider(a, gram, at, new), np.concatenate([at, new])
-        at, gram = _inside(x, at, gram, aim, free)
+        at, gram = _inside(x, at, gram, aim, free, over)
         left = b - a @ x
         norm = float(np.linalg.norm(left))
         if norm >= lowest * (1 - 1e-15):
@@ -82,9 +84,11 @@ def _wider(a: sparse.csc_matrix, gram: Float, at: Wide, new: Wide) -> Float:
     return np.block([[gram, both.T], [both, own]])
 
 
-def _inside(x: Float, at: Wide, gram: Float, aim: Float, free: Flag | None) -> tuple[Wide, Float]:
+def _inside(
+    x: Float, at: Wide, gram: Float, aim: Float, free: Flag | None, over: Callable[[], bool]
+) -> tuple[Wide, Float]:
     """Move x to the least squares of the unknowns at hand; those that would fall below 0 leave."""
-    while len(at):
+    while len(at) and not over():
         goal = _solved(gram, aim[at])
         below = goal <= 0
         if free is not None:
