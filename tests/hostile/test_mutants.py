@@ -1,5 +1,6 @@
 """What `make fuzz` has found, each by the change that made it."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
