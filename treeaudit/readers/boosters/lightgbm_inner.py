@@ -6,7 +6,6 @@ categories have a penalty of their own: what stands beside them is not recalcula
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,13 +14,12 @@ from treeaudit.readers.boosters.inner_numbers import Inner, strays
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import longer_than
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Float
 
 __all__ = ["unexplained_numbers"]
 
 _DIGITS, _ERROR = 6, 6e-6
 _SLACK = 2 * _ERROR
-_PARTS = ("node", "left", "right", "tree", "cover", "weight", "told", "gain", "error")
 # What changes weights and gains in ways that are not recalculated.
 _OF_WEIGHTS = ("path_smooth", "max_delta_step", "monotone_constraints")
 _OF_GAINS = (
@@ -82,43 +80,54 @@ def _long(trees: Sequence[StoredTree]) -> int:
 
 
 def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inner:
-    parts: dict[str, list[Array]] = {name: [] for name in _PARTS}
-    at = 0
-    for i, tree in enumerate(trees):
-        links, raw, grown = tree.links, tree.raw, tree.raw.grown
-        if grown is None or raw.inner_value is None:
-            continue
-        order, n_inner = links.order, len(links.inner)
-        value = np.concatenate([raw.inner_value, raw.leaf_value])
-        mass = np.concatenate([grown.inner_weight, grown.leaf_weight])
-        known = np.ones(len(value), dtype=np.bool_)
-        # Before version 4 nothing is said of the root.
-        known[0] = mass[0] > 0
-        if not known[0]:
-            mass[0] = grown.leaf_weight.sum()
-        known[n_inner:] = not refilled
-        by_set = raw.categorical
-        for side in (raw.left[by_set], raw.right[by_set]):
-            known[np.where(side < 0, n_inner - 1 - side, side)] = False
-        start = np.average(raw.leaf_value, weights=grown.leaf_weight) if i < n_moved else 0.0
-        slip = np.where(np.arange(len(value)) < n_inner, np.abs(value) * _ERROR, 0)
-        for name, part in zip(
-            _PARTS,
-            (
-                links.inner + at,
-                links.left + at,
-                links.right + at,
-                np.full(n_inner, i),
-                mass[order],
-                ((value - start) / grown.shrinkage)[order],
-                known[order],
-                grown.gain[order[links.inner]],
-                (slip / grown.shrinkage)[order],
-            ),
-            strict=True,
-        ):
-            parts[name].append(part)
-        at += len(value)
-    joined: dict[str, Any] = {name: np.concatenate(part) for name, part in parts.items()}
-    never = np.zeros(len(joined["cover"]), dtype=np.bool_)
-    return Inner(**joined, scaled=never, slack=_SLACK, same=_ERROR, n_moved=n_moved)
+    parts = [(tree.links, tree.raw, tree.raw.grown, tree.raw.inner_value) for tree in trees]
+    links, raws, grown, values = zip(*parts, strict=True)
+    n_inner = np.array([len(one.inner) for one in links])
+    ends = np.cumsum(2 * n_inner + 1)
+    begins, gains = ends - 2 * n_inner - 1, np.cumsum(n_inner) - n_inner
+    tree = np.repeat(np.arange(len(links)), n_inner)
+    whose = np.repeat(np.arange(len(links)), 2 * n_inner + 1)
+    at, base = begins[tree], begins[whose]
+    # As LightGBM counts them: inner nodes, then leaves.
+    is_leaf = np.arange(ends[-1]) - base >= n_inner[whose]
+    value = _woven(values, [raw.leaf_value for raw in raws])
+    mass = _woven([one.inner_weight for one in grown], [one.leaf_weight for one in grown])
+    known = ~is_leaf | (not refilled)
+    # Before version 4 nothing is said of the root.
+    known[begins] = mass[begins] > 0
+    for i in np.flatnonzero(~known[begins]):
+        mass[begins[i]] = grown[i].leaf_weight.sum()
+    by_set = np.concatenate([raw.categorical for raw in raws])
+    for side in zip(*((raw.left, raw.right) for raw in raws), strict=True):
+        child = np.concatenate(side)[by_set]
+        known[np.where(child < 0, n_inner[tree[by_set]] - 1 - child, child) + at[by_set]] = False
+    start = np.zeros(len(links))
+    for first in range(n_moved):
+        start[first] = np.average(raws[first].leaf_value, weights=grown[first].leaf_weight)
+    shrinkage = np.array([one.shrinkage for one in grown])[whose]
+    slip = np.where(is_leaf, 0, np.abs(value) * _ERROR)
+    order = np.concatenate([one.order for one in links]) + base
+    node, left, right = (
+        np.concatenate(side) + at
+        for side in zip(*((one.inner, one.left, one.right) for one in links), strict=True)
+    )
+    return Inner(
+        node=node,
+        left=left,
+        right=right,
+        tree=tree,
+        cover=mass[order],
+        weight=((value - start[whose]) / shrinkage)[order],
+        told=known[order],
+        gain=np.concatenate([one.gain for one in grown])[order[node] - at + gains[tree]],
+        error=(slip / shrinkage)[order],
+        scaled=np.zeros(len(mass), dtype=np.bool_),
+        slack=_SLACK,
+        same=_ERROR,
+        n_moved=n_moved,
+    )
+
+
+def _woven(first: Sequence[Float], second: Sequence[Float]) -> Float:
+    """Join two parts of each tree, one tree behind the other."""
+    return np.concatenate([part for both in zip(first, second, strict=True) for part in both])

@@ -3,9 +3,9 @@
 import json
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from mmap import mmap
 from typing import Any, TypeVar
 
@@ -30,8 +30,17 @@ __all__ = ["Booster", "parse"]
 
 _Column = TypeVar("_Column", Wide, Float)
 
-_TREE = re.compile(rb"^Tree=\d+\r?$", re.MULTILINE)
+_TREE = re.compile(rb"Tree=\d+\r?$", re.MULTILINE)
+_WHOLE = (
+    *("left_child", "right_child", "split_feature", "decision_type"),
+    *("leaf_count", "internal_count"),
+)
+_REAL = (
+    *("threshold", "leaf_value", "internal_value"),
+    *("leaf_weight", "internal_weight", "split_gain", "shrinkage"),
+)
 _LEAST = -(1 << 62)
+_LINE = ord("\n")
 _END = re.compile(rb"^end of trees\r?$", re.MULTILINE)
 _PARAMETER = re.compile(r"\[([a-z_0-9]{1,60}): ([^\]]{0,2000})\]")
 
@@ -95,7 +104,8 @@ def _parse(data: bytes | mmap) -> Booster:
     ReadError
         If it is damaged.
     """
-    places = [match.start() for match in islice(_TREE.finditer(data), Most.trees + 1)]
+    found = (match.start() for match in _TREE.finditer(data))
+    places = [*islice((at for at in found if not at or data[at - 1] == _LINE), Most.trees + 1)]
     finish = _END.search(data, places[-1] if places else 0)
     end = finish.start() if finish else len(data)
     head = _fields(data[: places[0] if places else end])
@@ -171,7 +181,7 @@ def _words(text: str) -> list[str]:
 
 def _integers(text: str) -> Wide:
     found: Wide | None = _plain(text, np.int64)
-    if found is not None and found.min(initial=0) > _LEAST and found.max(initial=0) < -_LEAST:
+    if found is not None:
         return found
     try:
         return np.asarray([int(word) for word in _words(text)], dtype=np.int64)
@@ -198,19 +208,40 @@ def _plain(text: str, kind: type) -> Any:  # noqa: ANN401  # an array of a kind
         found: Any = np.fromstring(text, dtype=kind, sep=" ")
     except (ValueError, DeprecationWarning):
         return None
+    # Numbers beyond 64 bits become the largest there is.
+    if kind is np.int64 and len(found) and not _LEAST < found.min() <= found.max() < -_LEAST:
+        return None
     return found if len(found) == n else None
+
+
+def _columns(
+    fields: Mapping[str, str], names: Sequence[str], kind: type, read: Callable[[str], _Column]
+) -> Callable[[str], _Column]:
+    """Return what reads a column of a tree: all in one go where single blanks stand between."""
+    told = {name: fields[name] for name in names if fields.get(name)}
+    text, found = " ".join(told.values()), None
+    # So each run between two blanks has a number, and as many numbers as runs are one each.
+    if "  " not in text and text.isprintable():
+        found = _plain(text, kind)
+    if found is None:
+        return lambda name: read(fields.get(name, ""))
+    ends = accumulate((part.count(" ") + 1 for part in told.values()), initial=0)
+    columns = {name: found[b:e] for name, (b, e) in zip(told, pairwise(ends), strict=True)}
+    return lambda name: columns.get(name, found[:0])
 
 
 def _tree(fields: Mapping[str, str]) -> RawTree:
     n_leaves = whole(fields, "num_leaves", 1, Most.words)
     n_inner = n_leaves - 1
+    wholes: Callable[[str], Wide] = _columns(fields, _WHOLE, np.int64, _integers)
+    reals: Callable[[str], Float] = _columns(fields, _REAL, np.float64, _floats)
 
     def column(name: str) -> Wide:
-        return _sized(name, _integers(fields.get(name, "")), n_inner)
+        return _sized(name, wholes(name), n_inner)
 
     decision = column("decision_type") if "decision_type" in fields else np.zeros(n_inner, np.int64)
     categorical = (decision & 1) != 0
-    threshold = _sized("threshold", _floats(fields.get("threshold", "")), n_inner)
+    threshold = _sized("threshold", reals("threshold"), n_inner)
     return RawTree(
         left=column("left_child"),
         right=column("right_child"),
@@ -220,20 +251,20 @@ def _tree(fields: Mapping[str, str]) -> RawTree:
         default_left=(decision & 2) != 0,
         missing_type=(decision >> 2) & 3,
         categories=_categories(fields, categorical, threshold),
-        leaf_value=_sized("leaf_value", _floats(fields.get("leaf_value", "")), n_leaves),
-        inner_value=_optional_values(fields, n_inner),
-        leaf_count=_optional(fields, "leaf_count", n_leaves),
-        inner_count=_optional(fields, "internal_count", n_inner),
+        leaf_value=_sized("leaf_value", reals("leaf_value"), n_leaves),
+        inner_value=_optional_values(reals("internal_value"), n_inner),
+        leaf_count=_optional("leaf_count", wholes, n_leaves),
+        inner_count=_optional("internal_count", wholes, n_inner),
         linear=fields.get("is_linear", "0") != "0",
-        grown=_grown(fields, n_inner),
+        grown=_grown(fields, reals, n_inner),
     )
 
 
-def _grown(fields: Mapping[str, str], n: int) -> Grown | None:
+def _grown(fields: Mapping[str, str], reals: Callable[[str], Float], n: int) -> Grown | None:
     names = ("leaf_weight", "internal_weight", "split_gain", "shrinkage")
     if not all(map(fields.get, names)):
         return None
-    leaf, inner, gain, shrinkage = (_floats(fields[name]) for name in names)
+    leaf, inner, gain, shrinkage = map(reals, names)
     if not (len(leaf) - 1 == len(inner) == len(gain) == n and len(shrinkage) == 1):
         return None
     return Grown(leaf_weight=leaf, inner_weight=inner, gain=gain, shrinkage=float(shrinkage[0]))
@@ -245,13 +276,12 @@ def _sized(name: str, column: _Column, n: int) -> _Column:
     return column
 
 
-def _optional(fields: Mapping[str, str], name: str, n: int) -> Wide | None:
-    column = _integers(fields.get(name, ""))
+def _optional(name: str, wholes: Callable[[str], Wide], n: int) -> Wide | None:
+    column = wholes(name)
     return _sized(name, column, n) if len(column) or n == 0 else None
 
 
-def _optional_values(fields: Mapping[str, str], n: int) -> Float | None:
-    column = _floats(fields.get("internal_value", ""))
+def _optional_values(column: Float, n: int) -> Float | None:
     return column if len(column) == n and bool(np.all(np.isfinite(column))) else None
 
 

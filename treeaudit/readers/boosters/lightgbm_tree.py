@@ -150,19 +150,19 @@ def read_tree(raw: RawTree, n_features: int) -> StoredTree:
         If it does not describe a tree.
     """
     n_inner, n_leaves = len(raw.left), len(raw.leaf_value)
-    if any(np.any((side >= n_inner) | (side < -n_leaves)) for side in (raw.left, raw.right)):
+    if any(((side >= n_inner) | (side < -n_leaves)).any() for side in (raw.left, raw.right)):
         raise ReadError("a child is out of range")
     left, right = (np.where(s < 0, n_inner - 1 - s, s) for s in (raw.left, raw.right))
     links = link(np.arange(n_inner), left, right, n_inner + n_leaves)
     if links.cut_off:
         raise ReadError(f"{links.cut_off:,} of its nodes do not hang on the root")
-    if np.any((raw.feature < 0) | (raw.feature >= n_features)):
+    if ((raw.feature < 0) | (raw.feature >= n_features)).any():
         raise ReadError(f"it tests a feature that is none of the {n_features:,}")
-    if np.any(np.isnan(raw.threshold[~raw.categorical])):
+    if np.isnan(raw.threshold[~raw.categorical]).any():
         raise ReadError("a threshold is not a number")
-    if np.any((raw.missing_type < 0) | (raw.missing_type > MISSING_IS_NAN)):
+    if ((raw.missing_type < 0) | (raw.missing_type > MISSING_IS_NAN)).any():
         raise ReadError("a split has a missing type that does not exist")
-    if not raw.linear and not np.all(np.isfinite(raw.leaf_value)):
+    if not raw.linear and not np.isfinite(raw.leaf_value).all():
         raise ReadError("a leaf value is not a number")
     for codes in raw.categories.values():
         if len(codes) and not 0 <= int(codes[0]) <= int(codes[-1]) <= Most.category:
@@ -201,7 +201,7 @@ def _rows(raw: RawTree, links: Links) -> Wide | None:
     if raw.leaf_count is None or raw.inner_count is None:
         return None
     n = np.concatenate([raw.inner_count, raw.leaf_count])[links.order]
-    if np.any((n < 0) | (n > Most.people)):
+    if ((n < 0) | (n > Most.people)).any():
         raise ReadError("a node has a negative or impossible count")
     # A constant tree of an old version says 0: it does not tell.
     return None if int(n[0]) == 0 else n
@@ -212,7 +212,7 @@ def add_up(tree: StoredTree) -> bool:
     if tree.n_records is None:
         return True
     n, links = tree.n_records, tree.links
-    return bool(np.all(n[links.left] + n[links.right] == n[links.inner]))
+    return bool((n[links.left] + n[links.right] == n[links.inner]).all())
 
 
 def may_have_categories(

@@ -5,7 +5,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.links import Edges, Links, link
-from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.arrays import arrived, gathered
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Float, Table, Wide
 
@@ -14,18 +14,22 @@ __all__ = ["NodeTable", "read_nodes"]
 _NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
 _OPTIONAL = ("weighted_n_node_samples", "missing_go_to_left")
 _NUMBERS = ("threshold", "weighted_n_node_samples")
-# Records that fit a fast cache: each is fetched once, whatever its columns.
-_BLOCK = 4096
 
 
 class NodeTable:
     """One stored tree; its columns are read from the file when they are used.
 
-    Only nodes that hang on the root count. `cut_off` tells how many do not.
+    Only nodes that hang on the root count. `cut_off` tells how many do not. `people` and
+    `total` are those of the root and their weight.
     """
 
     kept: Wide | None
-    __slots__ = ("_at_hand", "_links", "_nodes", "_values", "cut_off", "kept", "n_features")
+    people: int
+    total: float
+    __slots__ = (
+        *("_at_hand", "_links", "_nodes", "_values", "cut_off", "kept", "n_features"),
+        *("people", "total"),
+    )
 
     def __init__(self, nodes: Table, values: Float, n_features: int) -> None:
         self._at_hand: dict[str, Array] = {}
@@ -42,12 +46,7 @@ class NodeTable:
         """Gather the columns out of the records once; `forget` lets them go."""
         if not self._at_hand:
             rows = self._nodes if self.kept is None else self._nodes[self.kept]
-            names = [n for n in (*_NEEDED, *_OPTIONAL) if n in (rows.dtype.names or ())]
-            self._at_hand = {n: np.empty(len(rows), rows.dtype[n]) for n in names}
-            for begin in range(0, len(rows), _BLOCK):
-                block = rows[begin : begin + _BLOCK]
-                for n, column in self._at_hand.items():
-                    column[begin : begin + _BLOCK] = block[n]
+            self._at_hand = gathered(rows, (*_NEEDED, *_OPTIONAL))
         return self._at_hand[name]
 
     def _whole(self, name: str) -> Wide:
@@ -112,7 +111,7 @@ class NodeTable:
     @property
     def stripped(self) -> bool:
         """Whether it was written without the people that it was grown on."""
-        return not self.n_records[0] and not self.weight[0]
+        return not self.people and not self.total
 
     @property
     def shares(self) -> Float:
@@ -149,6 +148,7 @@ class NodeTable:
     def _check_numbers(self) -> None:
         links = self.links()
         n, weight = self.n_records, self.weight
+        self.people, self.total = int(n[0]), float(weight[0])
         # Written so that a weight that is not a number fails.
         possible = n.min() >= 0 and n.max() <= Most.people
         if not (possible and weight.min() >= 0 and weight.max() <= Most.weight):

@@ -99,7 +99,7 @@ def _of_rows(record: NodeTable, seen: Seen, class_weight: dict[int, float] | str
     value, weight = record.value_of(leaves)
     n = record.n_records[leaves]
     if seen.rows == "first":
-        return _of_first(class_weights(value, weight), n, weight, int(record.n_records[0]))
+        return _of_first(class_weights(value, weight), n, weight, record.people)
     found = people_per_class(class_weights(value, weight), n, weight, class_weight)
     if seen.rows != "repeated":
         return found
@@ -150,7 +150,7 @@ def _class_weight(found: Found, tree: Inert) -> dict[int, float] | str | None:
 
 def _drawn(records: Sequence[NodeTable], draw: Draw) -> Meaning:
     """Decide for trees that each saw a draw with replacement."""
-    totals = {float(record.weight[0]) for record in records}
+    totals = {record.total for record in records}
     whole, ones = _draws_in(records)
     draws = len(totals) == 1 and (not isinstance(draw.n, int) or totals == {draw.n})
     if draw.steered:

@@ -231,14 +231,14 @@ def _records_are(found: Found, seen: Sequence[Seen], records: Sequence[NodeTable
     rows = {one.rows for one in seen}
     if rows <= {"bootstrap", "repeated"}:
         return "bootstrap"
-    alike = len({int(record.n_records[0]) for record in records}) == 1
+    alike = len({record.people for record in records}) == 1
     return "all" if rows <= {"all", "first", "later"} and alike else "unknown"
 
 
 def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen]) -> int | None:
     """Return how many people the model was trained on, where the file tells."""
     stated = found.get("_n_samples")
-    most = max(int(record.n_records[0]) for record in records)
+    most = max(record.people for record in records)
     if not most:
         return None
     rows = {one.rows for one in seen}
@@ -247,12 +247,12 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
     if isinstance(stated, int) and most <= stated <= Most.people:
         return stated
     if rows <= {"all", "first", "later"} or (len(records) == 1 and rows == {"some"}):
-        return int(records[0].n_records[0])
+        return records[0].people
     if rows != {"bootstrap"} or found.estimator.kind not in FORESTS:
         return None
     if found.get("max_samples") is None and found.get("class_weight") is None:
-        total = records[0].weight[0]
-        return int(total) if float(total).is_integer() and total <= Most.people else None
+        total = records[0].total
+        return int(total) if total.is_integer() and total <= Most.people else None
     return None
 
 

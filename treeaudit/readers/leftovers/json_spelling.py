@@ -4,6 +4,7 @@ A writer of JSON sets blanks by rule: what stands between two signs follows from
 that follow no rule can spell anything, and so can digits that no number needs.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +18,7 @@ from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.leftovers.spelled_numbers import odd_numbers
 from treeaudit.readers.types import Int
 
-__all__ = ["spelling", "with_spelling"]
+__all__ = ["length_of", "spelling", "with_spelling"]
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -27,7 +28,7 @@ _BLANKS = b" \t\r\n"
 _ESCAPE = re.compile(rb"\\(?:u.{4}|.)", re.DOTALL)
 _NEEDLESS = re.compile(rb"\\u00(?:2[013-9a-fA-F]|[346].|5[0-9abd-fABD-F]|7[0-9a-eA-E])|\\/")
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
-_NEWLINE, _BLANK, _COMMA, _ZERO, _QUOTE = b'\n ,0"'
+_NEWLINE, _BLANK, _COMMA, _COLON, _QUOTE = b'\n ,:"'
 _FEW_TEXTS = 40
 _SIGN = np.zeros(256, dtype=np.int32)
 _SIGN[list(b"{}[],:")] = range(1, 7)
@@ -57,7 +58,7 @@ def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterat
         n = sum(_NEEDLESS.fullmatch(one) is not None for one in _ESCAPE.findall(text))
         if n:
             yield _left("the escapes of its texts", n, "characters that need no escape")
-    outside = _outside(_ESCAPED.sub(b"", text) if b"\\" in text else text)
+    outside = _outside(text)
     del text
     if n := odd_numbers(outside):
         yield _left("the form of its numbers", n, "numbers that are spelled as no library does")
@@ -78,6 +79,28 @@ def with_spelling(
     return replace(forest, leftovers=forest.leftovers.beside(odd)) if odd.found else forest
 
 
+def length_of(value: object) -> int:
+    r"""Return how many characters `json.dumps` writes with an indent of two.
+
+    Examples
+    --------
+    >>> value = {"a": [1, {}, [2.5, "b\n{"]], "c": {"d": []}}
+    >>> length_of(value) == len(json.dumps(value, indent=2))
+    True
+    """
+    # The encoder that sets no indents is written in C.
+    text = json.dumps(value, separators=(",", ":"))
+    signs = np.frombuffer(b" " + _outside(text.encode()), np.uint8)
+    opens, closes = (np.isin(signs, [*marks]) for marks in (b"{[", b"}]"))
+    empty = closes & np.roll(opens, 1)
+    depth = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int64)
+    # A new line behind every comma and within both ends of what is not empty.
+    lines = opens | closes | (signs == _COMMA)
+    lines &= ~(empty | np.roll(empty, -1))
+    blanks = int(np.count_nonzero(lines)) + 2 * int(depth[lines].sum())
+    return len(text) + blanks + int(np.count_nonzero(signs == _COLON))
+
+
 def _left(where: str, n: int, what: str) -> Leftover:
     says = f"{n:,} bytes that no model accounts for: {what}"
     return Leftover(kind="unexplained", where=where, n=n, says=says)
@@ -85,6 +108,7 @@ def _left(where: str, n: int, what: str) -> Leftover:
 
 def _outside(text: bytes) -> bytes:
     """Return what stands outside of texts; a zero or a quote stands for each."""
+    text = _ESCAPED.sub(b"", text) if b"\\" in text else text
     if text.count(b'"') * _FEW_TEXTS < len(text):
         return b"0".join(text.split(b'"')[::2])
     signs = np.frombuffer(text, np.uint8)

@@ -11,7 +11,7 @@ from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Array, Flag
 
 __all__ = ["is_path_length", "unused_in_predictor", "unused_in_tree"]
 
@@ -58,7 +58,7 @@ def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, 
         yield "values", values.nbytes
     leaf = nodes["left_child"] < 0
     for name, empty in (("feature", -2), ("threshold", -2), ("right_child", -1)):
-        full = nodes[name][leaf] != empty
+        full = (nodes[name] != empty) & leaf
         yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes.dtype[name].itemsize
     yield from _no_flags(nodes, ("missing_go_to_left",))
     each = nodes.itemsize + (values[0].nbytes if len(values) else 0)
@@ -154,12 +154,16 @@ def _fits(record: np.dtype[Any], names: frozenset[str]) -> bool:
     return all(record[name].kind in "biuf" for name in fields)
 
 
-def _out_of_reach(left: Array, right: Array, inner: Array) -> int:
-    n = len(left)
-    children = np.concatenate([left[inner], right[inner]]).astype(np.int64)
-    children = children[(children > 0) & (children < n)]
-    if len(children) == n - 1 and np.all(np.bincount(children, minlength=n)[1:] == 1):
-        return 0
+def _out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], inner: Flag) -> int:
+    n, at = len(left), np.flatnonzero(inner)
+    sides = left[at], right[at]
+    if all(np.all((at < side) & (side < n)) for side in sides):
+        # Children stand behind their parents: where all have one, all hang on the root.
+        child = np.zeros(n, dtype=bool)
+        for side in sides:
+            child[side] = True
+        if np.count_nonzero(child) == 2 * len(at) == n - 1:
+            return 0
     reached, level = np.zeros(n, dtype=bool), np.zeros(1, dtype=np.int64)
     while len(level):
         reached[level] = True

@@ -12,17 +12,20 @@ Members = Mapping[str, Callable[[], memoryview]]
 
 # What a node of the schema may be made of, by what it stands for.
 _NODE = frozenset("__class__ __module__ __loader__ __id__ content".split())
-_MORE = {
-    "JsonNode": {"is_json"},
-    "DictNode": {"key_types"},
-    "DefaultDictNode": {"key_types", "default_factory"},
-    "NdArrayNode": {"type", "file", "shape"},
-    **{name: {"__reduce__"} for name in ("TreeNode", "LossNode", "QuantileForestNode")},
-    **{name: {"file"} for name in ("BytesNode", "BytearrayNode")},
-    **{name: set[str]() for name in ("ListNode", "TupleNode", "SetNode", "ObjectNode")},
-    **{name: set[str]() for name in ("TypeNode", "FunctionNode", "DTypeNode", "CachedNode")},
+_KNOWN = {
+    name: _NODE | more
+    for name, more in {
+        "JsonNode": {"is_json"},
+        "DictNode": {"key_types"},
+        "DefaultDictNode": {"key_types", "default_factory"},
+        "NdArrayNode": {"type", "file", "shape"},
+        **{name: {"__reduce__"} for name in ("TreeNode", "LossNode", "QuantileForestNode")},
+        **{name: {"file"} for name in ("BytesNode", "BytearrayNode")},
+        **{name: set[str]() for name in ("ListNode", "TupleNode", "SetNode", "ObjectNode")},
+        **{name: set[str]() for name in ("TypeNode", "FunctionNode", "DTypeNode", "CachedNode")},
+    }.items()
 }
-_OTHER = frozenset(
+_ELSE = _NODE | frozenset(
     (
         "__reduce__ is_json type file key_types shape bit_generator default_factory attrs func "
         "args obj data mask namespace kwds start stop step"
@@ -34,6 +37,7 @@ _TEXTS, _ENDS = frozenset({"module_path", "function", "func"}), ("start", "stop"
 # Numbers of objects in memory: nobody can tell what else they say.
 _MOST_ID = 1 << 64
 _VERSION = re.compile(r"[\w.+-]{0,40}")
+_PLAIN = re.compile(r'null|true|false|0|-?[1-9][0-9]{0,17}|"[ !#-\[\]-~]*"')
 _MEMBER = re.compile(r"schema\.json|\d{1,20}\.np[yz]|[0-9a-f-]{36}\.(bin|np[yz])")
 
 
@@ -73,8 +77,9 @@ def beside_schema(
 
 
 def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:
-    known = _NODE | _MORE.get(loader, _OTHER) | (_ROOT if root else set())
-    yield from (name for name in node if name not in known)
+    known = _KNOWN.get(loader, _ELSE)
+    if not node.keys() <= known:
+        yield from (name for name in node if name not in known and not (root and name in _ROOT))
     key, file = node.get("__id__", 0), node.get("file")
     if type(key) is not int or not 0 <= key < _MOST_ID:
         yield "__id__"
@@ -90,8 +95,10 @@ def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:
 
 def _is_plain(text: object) -> bool:
     """Tell whether a text is JSON as Python spells it."""
+    if not isinstance(text, str):
+        return False
     try:
-        return isinstance(text, str) and json.dumps(json.loads(text)) == text
+        return _PLAIN.fullmatch(text) is not None or json.dumps(json.loads(text)) == text
     except ValueError:
         return False
 
@@ -113,7 +120,7 @@ def _same(one: object, other: object, members: Members) -> bool:
     """Tell whether two nodes are of the same content; states made anew have other numbers."""
     if isinstance(one, dict) and isinstance(other, dict):
         if one.get("__loader__") == "CachedNode" or other.get("__loader__") == "CachedNode":
-            return one.keys() <= _NODE and other.keys() <= _NODE | _OTHER
+            return one.keys() <= _NODE and other.keys() <= _ELSE
         return one.keys() == other.keys() and all(
             _same(one[name], other[name], members)
             if name != "file"

@@ -1,6 +1,7 @@
 """Numbers as text: which of them are spelled with more than their library writes."""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -9,14 +10,12 @@ from treeaudit.readers.types import Flag, Float
 __all__ = ["longer_than", "no_single", "odd_numbers"]
 
 _TENS = 10.0 ** np.arange(-300, 301)
-_DIGITS = bytes.maketrans(b"23456789", b"1" * 8)
-# With the digits 2 to 9 written as 1.
-_ENDS_IN_ZERO = re.compile(rb"\.[01]++(?<=[01]0)")
-_OR_HAS_NO_EXPONENT = re.compile(rb"\.[01]++(?:(?<=[01]0)|(?!E))")
+_EXPONENT = re.compile(rb"\.[01]++(?:(?<=[01]0)|(?!E))")
 _BEGIN_WITH_ZERO = tuple(map(re.compile, (rb" 0[01]", rb"=0[01]", rb" -0[01]", rb"=-0[01]")))
 _SIGNED_ZERO = re.compile(rb"-0(?![0-9.eE])")
 _EXPONENT = re.compile(rb"e[+-]?0[0-9]*")
-_OF_XGBOOST = re.compile(rb"E-?0[0-9]")
+_ZERO, _POINT, _MINUS, _BLANK, _EQUALS, _BIG = b"0.- =E"
+_PIECE = 1 << 17  # bytes that stay at hand
 _USUAL = re.compile(rb"e(?:-0[5-9]|\+0[6-9])")
 
 
@@ -42,18 +41,42 @@ def odd_numbers(text: bytes, *, json: bool = True) -> int:
     >>> odd_numbers(b"split_gain=+1 007", json=False)
     2
     """
-    plain = text.translate(_DIGITS)
-    of_xgboost = b"E" in text
-    n = len((_OR_HAS_NO_EXPONENT if of_xgboost else _ENDS_IN_ZERO).findall(plain))
-    n += len(_SIGNED_ZERO.findall(text)) if b"-0" in text else 0
+    found = _EXPONENT.findall(text) if b"e" in text else ()
+    n = sum(_USUAL.fullmatch(one) is None for one in found)
     if b"+" in text:
         n += text.count(b"+") - text.count(b"e+")
-    if not json:
-        n += sum(len(pattern.findall(plain)) for pattern in _BEGIN_WITH_ZERO)
+    of_xgboost = b"E" in text
+    return n + sum(_odd_runs(piece, json, of_xgboost) for piece in _pieces(text))
+
+
+def _pieces(text: bytes) -> Iterator[bytes]:
+    """Yield a text in pieces that begin with a sign between two numbers."""
+    begin = 0
+    while begin < len(text):
+        end = begin + _PIECE
+        if end < len(text):
+            cut = max(text.rfind(mark, begin + 1, end) for mark in (b" ", b",", b"\n", b"]"))
+            end = cut if cut > begin else end
+        yield text[begin:end]
+        begin = end
+
+
+def _odd_runs(text: bytes, json: bool, of_xgboost: bool) -> int:
+    """Count the runs of digits that begin or end with a zero too many, or as others end them."""
+    signs = np.frombuffer(b",," + text + b",", np.uint8)
+    digit = signs - _ZERO < 10
+    edge = np.flatnonzero(digit[1:] != digit[:-1]) + 1
+    begin, end = edge[::2], edge[1::2]
+    before, several, zero = signs[begin - 1], end - begin > 1, signs[begin] == _ZERO
+    fraction, negative = before == _POINT, before == _MINUS
+    odd = fraction & several & (signs[end - 1] == _ZERO)
+    odd |= negative & zero & ~several & ~np.isin(signs[end], [*b".eE"])
+    front = np.where(negative, signs[begin - 2], before)
     if of_xgboost:
-        n += len(_OF_XGBOOST.findall(text))
-    found = _EXPONENT.findall(text) if b"e" in text else ()
-    return n + sum(_USUAL.fullmatch(one) is None for one in found)
+        odd |= (fraction & (signs[end] != _BIG)) | (zero & several & (front == _BIG))
+    if not json:
+        odd |= zero & several & ((front == _BLANK) | (front == _EQUALS))
+    return int(np.count_nonzero(odd))
 
 
 def longer_than(values: Float, digits: int) -> Flag:

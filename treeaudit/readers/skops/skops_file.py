@@ -4,7 +4,7 @@ The schema becomes the same inert records as a pickle, so that all that reads a
 scikit-learn model from a pickle reads it from here too.
 """
 
-import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,12 +13,13 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.json_text import parse_json
+from treeaudit.readers.leftovers.json_spelling import length_of
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.leftovers.skops_parts import beside_schema
 from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.pickles.inert import Global
-from treeaudit.readers.skops.skops_names import check_names, dictionaries
+from treeaudit.readers.skops.skops_names import Node, check_names
 from treeaudit.readers.skops.skops_nodes import Graph
 from treeaudit.readers.skops.zip_archive import Archive, begins_archive, member_names
 from treeaudit.readers.stored import stored_model
@@ -108,17 +109,17 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     archive.open([_SCHEMA])
     packed = len(content.data)
     left = limits.within(packed, archive.n_unpacked)
-    schema = _schema(archive.read(_SCHEMA), left.objects(packed))
-    mentioned = check_names(schema)
-    read = dict.fromkeys((_SCHEMA, *_files(schema)))
+    schema, nodes = _schema(archive.read(_SCHEMA), left.objects(packed))
+    mentioned = check_names(nodes)
+    read = dict.fromkeys((_SCHEMA, *_files(nodes)))
     archive.open(read)
     left = limits.within(packed, archive.n_unpacked)
     graph = Graph(archive, left)
     members = {name: partial(archive.read, name) for name in read}
     try:
         root = graph.build(schema)
-        odd = [*beside_schema(schema, dictionaries(schema), graph.twice, members)]
-        blanks = len(json.dumps(schema, indent=2)) - len(archive.read(_SCHEMA))
+        odd = [*beside_schema(schema, nodes, graph.twice, members)]
+        blanks = length_of(schema) - len(archive.read(_SCHEMA))
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None
     version = schema.get("_skops_version")
@@ -133,18 +134,25 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     )
 
 
-def _schema(data: memoryview, most: int) -> dict[str, object]:
-    what = "the schema.json of the skops file"
-    schema = parse_json(data, most, _COSTS, what=what, infinite=True)
+def _schema(data: memoryview, most: int) -> tuple[Node, list[Node]]:
+    """Return the schema, and every object in it, itself first."""
+    what, nodes = "the schema.json of the skops file", list[Node]()
+
+    def made(node: Node) -> Node:
+        nodes.append(node)
+        return node
+
+    schema = parse_json(data, most, _COSTS, what=what, infinite=True, made=made)
     if not isinstance(schema, dict):
         raise ReadError("the schema.json of the skops file holds no model")
-    return schema
+    # An object is whole once those in it are.
+    return schema, nodes[::-1]
 
 
-def _files(schema: object) -> list[str]:
+def _files(nodes: Iterable[Node]) -> list[str]:
     """Return the members that the schema names: plain names, nothing with a path."""
     names: list[str] = []
-    for node in dictionaries(schema):
+    for node in nodes:
         name = node.get("file")
         if "__loader__" not in node or name is None:
             continue

@@ -4,7 +4,7 @@ Wherever it stands: as a class, as a function, in the ``content`` of an old
 function node, as a method, as a bit generator.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
@@ -20,7 +20,7 @@ from treeaudit.readers.pickles.names import (
     not_read,
 )
 
-__all__ = ["check_names", "dictionaries"]
+__all__ = ["Node", "check_names"]
 
 Node = dict[str, Any]
 
@@ -35,20 +35,8 @@ _MENTIONED = frozenset(
 )
 
 
-def dictionaries(schema: object) -> Iterator[Node]:
-    """Yield every JSON object of a schema, without recursion."""
-    todo = [schema]
-    while todo:
-        value = todo.pop()
-        if isinstance(value, dict):
-            yield value
-            todo.extend(value.values())
-        elif isinstance(value, list):
-            todo.extend(value)
-
-
-def check_names(schema: object) -> list[Global]:
-    """Pass every name of a schema through the gate, and return them.
+def check_names(nodes: Iterable[Node]) -> list[Global]:
+    """Pass every name of the objects of a schema through the gate, and return them.
 
     Raises
     ------
@@ -60,7 +48,7 @@ def check_names(schema: object) -> list[Global]:
         If one is no text.
     """
     mentioned: list[Global] = []
-    for node in dictionaries(schema):
+    for node in nodes:
         # Whatever `Graph` would build: a dictionary of the model may have such keys too.
         if isinstance(node.get("__loader__"), str):
             mentioned.extend(_gated(node))
