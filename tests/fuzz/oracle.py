@@ -189,7 +189,7 @@ def _differs(parts: list[object], forests: Sequence[Forest]) -> str:
     for forest in forests:
         if forest.source.estimator not in names:
             return f"no {forest.source.estimator} among {sorted(names)}"
-    moved = any(name.startswith(("Pipeline", "Bagging")) for name in names)
+    moved = any(name.startswith(("Pipeline", "Bagging", "IsolationForest")) for name in names)
     for i, (real, (tree, weights)) in enumerate(zip(trees, read, strict=True)):
         if said := _tree_differs(real, tree, weights, moved):
             # The order of several models is not told.

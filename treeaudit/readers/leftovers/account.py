@@ -15,6 +15,7 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
+from treeaudit.readers.leftovers.members import unlike
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
@@ -28,9 +29,15 @@ __all__ = ["Account"]
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
 _DEEPEST = 6
 _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
+# Their members are listed one by one, with the settings of each.
+_OWN_MEMBERS = ("Voting", "Stacking", "FeatureUnion")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
 _MOST_SPARE = 16_384
+
+
+def _is_no_seed(value: object) -> bool:
+    return isinstance(value, float) or (isinstance(value, int) and not 0 <= value < 1 << 32)
 
 
 class Account(FittedValues):
@@ -75,6 +82,10 @@ class Account(FittedValues):
         sizes |= own_sizes(model, self._facts)
         self._mixed = isinstance(model.state, dict) and not MIXED.isdisjoint(model.state)
         self._attributes(place, model, attributes, sizes)
+        for name, n in unlike(model) if not model.kind.startswith(_OWN_MEMBERS) else ():
+            where = place.at(f"estimators_[*].{name}")
+            says = "members of an ensemble are copies of one estimator, and differ in it"
+            self._more.append(Leftover(kind="unexplained", where=where, n=n, says=says))
         if model.kind in ("Bunch", "DeprecationDict", "_DictWithDeprecatedKeys"):
             self.check(model.pairs, "osd1", place, "", sizes, "")
         elif model.pairs:
@@ -99,7 +110,11 @@ class Account(FittedValues):
             for name, value in part.items():
                 # Nearly all that a forest of many trees holds.
                 kind = type(value)
-                if name in known and (kind in _PLAIN or (kind is int and -_WIDE < value < _WIDE)):
+                plain = kind in _PLAIN or (kind is int and -_WIDE < value < _WIDE)
+                if name == "random_state" and _is_no_seed(value):
+                    self.leave(place, name, value)
+                    continue
+                if name in known and plain:
                     if not self._settled.takes(model.kind, name, value):
                         self.leave(place, name, value)
                     continue
@@ -221,11 +236,13 @@ class Account(FittedValues):
         self._seen.add(id(tree))
         known = {"max_depth", "node_count", "nodes", "values"}
         known |= {"binned_left_cat_bitsets", "raw_left_cat_bitsets"}
+        nodes = arrived(tree.get("nodes"))
+        most = 1 + (len(nodes) if isinstance(nodes, np.ndarray) and nodes.ndim else 0)
         for name, value in tree.state.items() if isinstance(tree.state, dict) else ():
             value = arrived(value)
             if name in known and isinstance(value, np.ndarray):
                 self._seen.add(id(value))
-            elif name not in known or not isinstance(value, int):
+            elif name not in known or not isinstance(value, int) or not 0 <= value < most:
                 self.leave(place, masked(str(name)), value, name)
         for part in (*tree.items, *tree.pairs.items()):
             self.leave(place, "items", part)
