@@ -184,7 +184,8 @@ def written(rows: list[Mapping[str, Any]], people: int) -> str:
         "column `ID` of loan left out, policy `default`, judged with the training people, written, "
         "read by their library and audited again. *Beyond* is what all trees give back beyond the "
         "model's answers: by treeaudit, and by `benchmarks/together.py`, which shares no code with "
-        "it (numpy and scipy); of boosters that does not apply, as their leaves hold no labels.",
+        "it (numpy and scipy); of boosters that does not apply, as their trees add up steps (the "
+        "labels that their first round tells are judged).",
         "",
         f"**{len(passed)} of {len(rows)} PASS, {len(joint)} forests judged together among them; "
         f"{len(cheap)} lose at most one point on unseen people. The most that a passing forest "

@@ -13,6 +13,7 @@ from treeaudit.version import __version__
 if TYPE_CHECKING:
     from treeaudit.audit.scan import scan
     from treeaudit.comparison.compare import Comparison, compare
+    from treeaudit.comparison.difference import Difference, difference
     from treeaudit.errors import (
         DataError,
         ModelTooLargeError,
@@ -44,6 +45,7 @@ __all__ = [
     "Comparison",
     "Control",
     "DataError",
+    "Difference",
     "Estimate",
     "Evidence",
     "Feature",
@@ -67,6 +69,7 @@ __all__ = [
     "__version__",
     "compare",
     "defend",
+    "difference",
     "load",
     "reconstruct",
     "release",
@@ -77,6 +80,7 @@ __all__ = [
 _HOME = {
     "audit.scan": "scan",
     "comparison.compare": "Comparison compare",
+    "comparison.difference": "Difference difference",
     "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
     "TreeauditError UnsafeModelError UnsupportedModelError",
     "findings.findings": "Check Control Evidence Finding Skipped",
@@ -100,6 +104,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 bind("Report", "treeaudit.reports")
 bind("Reports", "treeaudit.reports.several")
 bind("Comparison", "treeaudit.reports.comparison")
+bind("Difference", "treeaudit.reports.difference")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants Any

@@ -186,3 +186,23 @@ def test_of_a_draw_persons_are_no_more_than_end_there() -> None:
     assert table.size.tolist() == [1, 1]
     once = in_any_tree(asked, np.where(table.leaf == 1, table.size, 0))
     assert (once.low, once.high) == (1, 2)
+
+
+def test_seeds_and_the_order_of_the_table_tell_who_was_drawn() -> None:
+    """Held against the draws as scikit-learn tells them; in another order there are bounds."""
+    rng = np.random.default_rng(8)
+    rows = rng.integers(0, 6, (300, 4)).astype(float)
+    labels = rng.integers(0, 2, 300)
+    grown = RandomForestClassifier(9, random_state=3).fit(rows, labels)
+    people = pd.DataFrame(rows).set_axis([f"feature {i}" for i in range(4)], axis=1)
+    people["label"] = labels
+    alone = np.zeros(300, dtype=bool)
+    for tree, drawn in zip(grown.estimators_, grown.estimators_samples_, strict=True):
+        who = np.unique(drawn)
+        leaf = tree.apply(rows[who].astype(np.float32))
+        alone[who[np.bincount(leaf)[leaf] == 1]] = True
+    once = ta.scan(grown, train=people, target="label", attacks=["TA101"])["TA101"].details
+    assert once.unique_in_any_tree.low == once.unique_in_any_tree.high == alone.sum()
+    mixed = people.sample(frac=1, random_state=0)
+    once = ta.scan(grown, train=mixed, target="label", attacks=["TA101"])["TA101"].details
+    assert once.unique_in_any_tree.low < alone.sum() < once.unique_in_any_tree.high

@@ -273,9 +273,9 @@ class Mutator:
     def make(self) -> bytes:
         """Return one damaged file; `kind` tells how it was damaged."""
         if self.random.random() < self.by_instruction:
-            # The smaller of two: what is small is read sooner and changed in more of its parts.
-            two = self.random.choices(self.apart, k=2)
-            pick, self.kind = min(two, key=lambda i: len(self.pieces[i])), "instruction"
+            # The smallest of a few: it is read sooner and changed in more of its parts.
+            few = self.random.choices(self.apart, k=self.random.choice((1, 4, 4)))
+            pick, self.kind = min(few, key=lambda i: len(self.pieces[i])), "instruction"
             made = self._by_instruction(pick)
         else:
             pick, self.kind = self.random.randrange(len(self.stored)), "byte"

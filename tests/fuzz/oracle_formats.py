@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.fuzz import oracle_exchange as exchange
 from tests.fuzz.model_text import BAD, mutate
-from tests.fuzz.oracle import answers_differ, difference
+from tests.fuzz.oracle import answers_differ, classes_differ, difference
 from tests.fuzz.runs import File, main
 from treeaudit import Forest
 
@@ -203,7 +203,8 @@ def _skops(data: bytes, forest: Forest, say: Callable[[str], None]) -> str:
 
     model = skops.io.loads(data, trusted=skops.io.get_untrusted_types(data=data))
     say("comparing")
-    return difference(model, forest) or answers_differ(model, forest, say)
+    said = difference(model, forest) or classes_differ(model, forest)
+    return said or answers_differ(model, forest, say)
 
 
 FORMATS: dict[str, tuple[Any, Any]] = {

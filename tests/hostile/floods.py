@@ -148,6 +148,7 @@ def _pickle_units() -> Iterator[Flood]:
         if unit == b"\x85":
             head += b")"
         yield from _three(f"pickle{protocol}-{name}", head, unit, b".", (ways[i % len(ways)],))
+    yield from _three("pickle2-recalled-above-a-mark", b"\x80\2(K\1q\1", b"h\1", b"l.", ("zlib",))
 
 
 def _pickle_numbered() -> Iterator[Flood]:

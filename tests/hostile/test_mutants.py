@@ -1,10 +1,18 @@
 """What `make fuzz` has found, each by the change that made it."""
 
+import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.ensemble import BaggingClassifier, IsolationForest, VotingClassifier
+from joblib import Memory
+from sklearn.ensemble import (
+    BaggingClassifier,
+    IsolationForest,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -17,9 +25,10 @@ from tests.hostile.build import (
     joblib_array,
     late_array,
     named,
+    new,
     stored,
 )
-from treeaudit import ReadError, load
+from treeaudit import ReadError, UnsafeModelError, load
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 RANDOM = np.random.default_rng(0)
@@ -45,6 +54,13 @@ def test_a_member_that_saw_a_column_that_is_not_there(bag: Any, column: int) -> 
     bag.estimators_features_[1][-1] = column
     with pytest.raises(ReadError, match="columns that cannot be"):
         load(bag)
+
+
+def test_members_that_call_one_class_by_two_numbers() -> None:
+    stack = StackingClassifier([("a", TREE)], TREE, cv=2).fit(X, np.array(["no", "yes"])[Y])
+    assert load(stack).schema.classes == ("no", "yes")
+    stack.estimators_[0].classes_ = np.array([0, -1])
+    assert load(stack).schema.classes != ("no", "yes")
 
 
 @pytest.mark.parametrize("classes", [[0, 0], [1, 1], ["a", "a"], [0, False]])
@@ -87,6 +103,60 @@ def test_python_warns_of_no_text() -> None:
     assert read_pickle(b"S'a\\\\mb'\n.").root == "a\\mb"
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        dtype(
+            "V64",
+            (3, order, None, ("a",), {"a": (dtype("f8", (3, "<", *PLAIN[2:])), 0)}, 64, 1, 16),
+        )
+        for order in "<>="
+    ]
+    + [
+        dtype(code, (3, order, *PLAIN[2:]))
+        for code, order in (("f8", "|"), ("f8", "="), ("u1", ">"))
+    ]
+    + [dtype("O8", (3, "|", None, None, None, -1, -1, flags)) for flags in (0, 3, 27)]
+    + [dtype("f8", (*PLAIN[:-1], flags)) for flags in (8, 16, 144)],
+)
+def test_a_type_that_numpy_does_not_write(forged: Code) -> None:
+    """By the order of a record joblib swaps all its numbers; by other flags texts are no texts."""
+    with pytest.raises(ReadError, match="numpy"):
+        read_pickle(stored(forged))
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_a_cache_of_joblib_is_a_setting_that_is_named(protocol: int, tmp_path: Path) -> None:
+    steps = make_pipeline(StandardScaler(), TREE, memory=Memory(tmp_path, verbose=0)).fit(X, Y)
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(steps, protocol))
+    found = [one for one in load(path).leftovers.found if one.kind == "unexplained"]
+    assert [one.where for one in found] == ["memory"]
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        call(named("joblib.memory", "Memory"), "folder"),
+        new(named("joblib.memory", "Memory"), "folder"),
+        call(named("functools", "partial"), named("joblib.memory", "Memory"), "folder"),
+        new(named("joblib.memory", "MemorizedFunc")),
+    ],
+)
+def test_a_cache_that_would_make_folders_is_refused(forged: Code) -> None:
+    with pytest.raises(UnsafeModelError):
+        read_pickle(stored(forged))
+
+
+def test_what_a_library_keeps_under_its_own_name() -> None:
+    """No method: nobody but networkx asks for it."""
+    graph = new(named("networkx.classes.graph", "Graph"))
+    read_pickle(stored(built(graph, {"__networkx_cache__": {}})))
+    for key in ("__setstate__", "__other_cache__", "__array__"):
+        with pytest.raises(UnsafeModelError, match="place of a method"):
+            read_pickle(stored(built(graph, {key: {}})))
+
+
 DILLS = named("dill._dill", "_create_array")
 WHAT = (named("numpy", "ndarray"), (0,), b"b")
 FULL = (1, (1,), F8, False, bytes(8))
@@ -108,7 +178,10 @@ def test_an_array_of_dill_is_an_array_of_numpy() -> None:
         call(DILLS, RECONSTRUCT, WHAT, FULL),
         call(DILLS, RECONSTRUCT, WHAT, (1, (2,), F8, False, bytes(8)), None),
         built(call(DILLS, RECONSTRUCT, WHAT, FULL, None), FULL),
-        call(named("dill._dill", "_load_type"), "FunctionType"),
+        call(call(named("dill._dill", "_load_type"), "FunctionType"), b"", {}),
+        call(call(named("dill._dill", "_load_type"), "eval"), "1"),
+        call(call(named("dill._dill", "_load_type"), "_create_code"), "1"),
+        call(call(named("dill._dill", "_load_type"), "print"), "1"),
         call(named("dill._dill", "_import_module"), "posix.system"),
         call(named("dill._dill", "_eval_repr"), "1"),
     ],

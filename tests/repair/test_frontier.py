@@ -126,3 +126,32 @@ def test_the_report_with_it_is_well_formed(done, noisy) -> None:
     jsonschema.validate(report.to_dict(), json_schema())
     assert "PASS, chosen" in to_html(report)
     assert "PASS, chosen" not in to_html(report, release_safe=True)
+
+
+def test_trees_are_put_together_only_where_all_else_passes(done, forest, noisy) -> None:
+    from dataclasses import dataclass
+
+    from treeaudit.findings.policy import read_policy
+    from treeaudit.people.records import read_records
+    from treeaudit.repair.counting import Counting
+    from treeaudit.repair.judges import Judges
+
+    asked = []
+
+    @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+    class Listening(Counting):
+        def audited(self, forest, policy, attacks=None):
+            asked.append(attacks)
+            return Counting.audited(self, forest, policy, attacks)
+
+    policy, model = read_policy("default"), ta.load(forest)
+    train = read_records(noisy[0], model)
+    counting = Listening(options={"train": noisy[0]})
+    judges = Judges(policy=policy, counting=counting, train=train, test=None)
+    judges.judged(model, ())
+    assert len(asked) == 1
+    assert not {"TA106", "TA108"} & set(asked[0])
+    asked.clear()
+    judges.judged(done.forest, ())
+    dear = [{"TA106", "TA108"} & set(one) for one in asked]
+    assert dear == [set(), {"TA106"}, {"TA106", "TA108"}]

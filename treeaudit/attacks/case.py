@@ -1,12 +1,14 @@
 """What an attack is given, and what it must offer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag
+from treeaudit.attacks.drawn import drawn_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
@@ -15,6 +17,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import label_text, sentence
 from treeaudit.people.records import Records
+from treeaudit.table.ends import Held, held_in
 from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
@@ -90,6 +93,8 @@ class Case:
     guess: Callable[[], Float] | None = None
     seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
+    _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)
+    _drawn: list[Flag | None] = field(init=False, repr=False, default_factory=list)
 
     def people(self, role: Literal["train", "test"]) -> Records:
         """Return people who are there because the attack said that it needs them.
@@ -108,6 +113,23 @@ class Case:
         """Return people whose labels are known, or None where nobody's are."""
         records = self.train if role == "train" else self.test
         return None if records is None or records.labels is None else records
+
+    def ends(self, tree: int) -> Held:
+        """Return which training people end in which leaf of a tree, in leaves of the table.
+
+        Only those whom the tree saw, where it is known whom. Kept where persons are named: what
+        is sorted then is asked for again and again.
+        """
+        train = self.people("train")
+        if not self._drawn:
+            self._drawn.append(drawn_of(self.forest, train))
+        node, drawn = train.node[:, tree], self._drawn[0]
+        if drawn is not None:
+            node = np.where(drawn[:, tree], node, self.forest.trees[tree].n_nodes)
+        found = self._ends.get(tree) or held_in(self.table, tree, node, train.persons)
+        if train.persons is not None:
+            self._ends[tree] = found
+        return found
 
     def step(self, what: str, done: int, total: int) -> None:
         """Tell how far a long attack is."""

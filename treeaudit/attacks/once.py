@@ -150,38 +150,38 @@ def _followed(
     case: Case, held: Wide, trees: Sequence[int], labels: Labels | None, code: Codes | None
 ) -> tuple[int, int]:
     """Follow the training people through some trees; no fewer and no more than these are meant."""
-    table, train = case.table, case.people("train")
-    person = np.arange(len(train)) if train.persons is None else train.persons.astype(np.int64)
-    certain, possible = np.zeros((2, int(person.max()) + 1), dtype=np.bool_)
-    open_leaves = []
+    train = case.people("train")
+    n = len(train) if train.persons is None else int(train.persons.max()) + 1
+    certain, possible = np.zeros((2, n), dtype=np.bool_)
+    open_leaves: list[tuple[Wide, Codes, Codes]] = []
     for tree in trees:
-        rows = table.rows_of(tree)
-        if not held[rows].any():
+        rows = case.table.rows_of(tree)
+        size = held[rows]
+        if not size.any():
             continue
-        at = table.positions(tree, train.node[:, tree])
-        inside = np.flatnonzero((at >= 0) & (held[at] > 0))
-        pair = (at[inside] - rows.start) * len(certain) + person[inside]
-        mixed = pair[:0]
+        found = case.ends(tree)
+        chosen, single = np.flatnonzero((size > 0)[found.leaf]), None
         if labels is not None and code is not None:
-            alike = labels.top[at[inside]] == code[inside]
-            pair, mixed = pair[alike], pair[~alike]
-        kept = pair if train.persons is None else np.unique(pair)
-        # Of a person with several labels in a leaf none follows, unless one record was drawn.
-        single = None if train.persons is None or not len(mixed) else ~np.isin(kept, mixed)
-        if single is not None and case.forest.records_are == "all":
-            kept, single = kept[single], None
-        leaf, who = np.divmod(kept, len(certain))
-        here = np.bincount(leaf, minlength=rows.stop - rows.start)
-        whole = here[leaf] <= held[rows][leaf]
+            said = np.append(labels.top[rows][found.leaf], -2)[found.pair] == code
+            alike, mixed = np.zeros((2, len(found.leaf) + 1), dtype=np.bool_)
+            alike[found.pair[said]] = True
+            mixed[found.pair[~said]] = True
+            chosen = chosen[alike[chosen]]
+            # Of a person with several labels in a leaf none follows, unless one record was drawn.
+            single = ~mixed[chosen]
+            if case.forest.records_are == "all":
+                chosen, single = chosen[single], None
+        leaf, who = found.leaf[chosen], found.who[chosen]
+        whole = np.bincount(leaf, minlength=len(size))[leaf] <= size[leaf]
         if single is not None:
             whole &= single
         possible[who] = True
         certain[who[whole]] = True
         if not whole.all():
-            open_leaves.append((held[rows], who[~whole], leaf[~whole]))
+            open_leaves.append((size, who[~whole], leaf[~whole]))
     # Of a leaf that holds some of those who end there: as many as it holds beyond those who
     # are counted already. What it may hold is then taken, so that nobody counts twice.
-    taken, more, first = certain.copy(), 0, np.zeros(len(certain), dtype=np.int64)
+    taken, more, first = certain.copy(), 0, np.zeros(n if open_leaves else 0, dtype=np.int64)
     for size, who, leaf in open_leaves:
         # A person may end in several of these leaves, and counts in the first.
         first[who[::-1]] = leaf[::-1]

@@ -16,6 +16,7 @@ from treeaudit.cli.bounds import bounded
 from treeaudit.cli.compare import compare
 from treeaudit.cli.defend import defend
 from treeaudit.cli.demo import demo
+from treeaudit.cli.diff import diff
 from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
 from treeaudit.cli.methods import Named, NamedWithMethods
@@ -43,7 +44,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(scan, reconstruct, verify, inspect, compare, release, defend),
+    *(scan, reconstruct, verify, inspect, compare, diff, release, defend),
     *(train, schema, explain, attacks, demo),
 ):
     app.command(cls=NamedWithMethods if command is defend else Named)(command)

@@ -22,10 +22,12 @@ def explain(
     from rich.text import Text
 
     from treeaudit.attacks import Attack, all_attacks
+    from treeaudit.comparison.difference import Differencing
     from treeaudit.defenses import DEFENSES, Defense
     from treeaudit.errors import PolicyError
 
-    every: list[type[Attack] | type[Defense]] = [*all_attacks(), *DEFENSES]
+    every: list[type[Attack] | type[Differencing] | type[Defense]]
+    every = [*all_attacks(), Differencing, *DEFENSES]
     known = {one.id: one for one in every}
     found = known.get(name.upper()) or known.get(name.lower())
     if found is None:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeaudit.cli.options import Force, MaxBytes, Model, Output, Seconds, Select
+from treeaudit.cli.options import (
+    Force,
+    Known,
+    MaxBytes,
+    Model,
+    Output,
+    Seconds,
+    Select,
+    Target,
+    Test,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,14 +53,17 @@ def reconstruct(
         bool,
         _SHOWN(
             "--people",
-            help="The people who are certain from all trees together; -o takes people.csv, and "
-            "proof.json for treeaudit verify.",
+            help="The people who are certain from all trees together, or likely where counts are "
+            "draws or noisy; -o takes people.csv, and proof.json for treeaudit verify.",
         ),
     ] = False,
     schema: Annotated[
         Path | None,
         _SHOWN(help="With --people: which values the columns can have (TOML).", metavar="TOML"),
     ] = None,
+    known: Known = None,
+    test: Test = None,
+    target: Target = None,
     seconds: Seconds = 10.0,
     rows: Annotated[int, typer.Option(help="Rows to print, smallest groups first.", min=1)] = 20,
     select: Select = None,
@@ -68,6 +81,7 @@ def reconstruct(
     from rich.console import Console
 
     import treeaudit as ta
+    from treeaudit.cli.people import Knowledge, show_people
     from treeaudit.errors import DataError
     from treeaudit.reports.table_files import save_table, table_format
 
@@ -78,7 +92,8 @@ def reconstruct(
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     console = Console(highlight=False, emoji=False, markup=False)
     if people:
-        _people(console, forest, schema, seconds, output or [], rows, force=force)
+        knows = Knowledge(known=known, test=test, target=target, schema=schema, seconds=seconds)
+        show_people(console, forest, knows, output or [], rows, force=force)
         return
     if leaf is not None:
         _print_leaf(console, forest, number or 0, leaf)
@@ -99,49 +114,6 @@ def reconstruct(
     _print_table(console, table, rows, expand=expand)
 
 
-def _people(
-    console: "Console",
-    forest: "Forest",
-    schema: Path | None,
-    seconds: float,
-    output: list[Path],
-    rows: int,
-    *,
-    force: bool,
-) -> None:
-    import json
-
-    from treeaudit.errors import DataError
-    from treeaudit.model.schema_file import read_schema
-    from treeaudit.output import write_file
-    from treeaudit.reconstruction.answer import reconstruct as solve
-    from treeaudit.reconstruction.budget import Budget
-    from treeaudit.reconstruction.proof import proof_of
-    from treeaudit.reconstruction.scope import not_usable
-    from treeaudit.reconstruction.words import people
-    from treeaudit.reports.table_files import save_people
-
-    if (reason := not_usable(forest)) is not None:
-        raise DataError(f"the people cannot be reconstructed: {reason}")
-    public = None if schema is None else read_schema(schema)
-    answer = solve(forest, public, Budget(seconds=seconds))
-    found = people(answer, forest.schema)
-    for path in output:
-        if path.suffix.lower() == ".json":
-            proof = proof_of(forest, answer, public=public is not None)
-            content = json.dumps(proof, separators=(",", ":"))
-            console.print(f"proof  {write_file(path, content, force=force, private=True)}")
-        else:
-            console.print(f"people  {save_people(found, path, force=force)}", soft_wrap=True)
-    if not output:
-        console.print(_grid(found.head(rows)))
-    ended = "" if answer.stopped is None else f"; ended after {answer.stopped}"
-    console.print(
-        f"{answer.certified:,} of {answer.n_people:,} people are certain, {answer.exact:,} with "
-        f"every value that the model asks about{ended}"
-    )
-
-
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
     from treeaudit.model.words import number_of
     from treeaudit.reports.plain_text import plain
@@ -157,6 +129,7 @@ def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> N
 def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool) -> None:
     import numpy as np
 
+    from treeaudit.cli.grid import frame_grid
     from treeaudit.reports.plain_text import plain
 
     order = np.arange(len(table))
@@ -166,9 +139,9 @@ def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool)
     frame = frame.head(rows)
     # Columns about which no printed row says anything only take room.
     silent = [name for name in frame.columns if (frame[name] == "*").all()]
-    shown = _grid(frame.drop(columns=silent))
+    shown = frame_grid(frame.drop(columns=silent))
     if not expand and _width(console, shown) > console.width:
-        shown, silent = _grid(_in_words(table, frame, order[:rows])), []
+        shown, silent = frame_grid(_in_words(table, frame, order[:rows])), []
     console.print(shown)
     total = int(table.size.sum()) if expand else len(table)
     if silent:
@@ -190,29 +163,3 @@ def _in_words(table: "Table", frame: "pd.DataFrame", order: "Index") -> "pd.Data
     homes = zip(table.tree_of(order).tolist(), table.leaf[order].tolist(), strict=True)
     rules = [rule_text(table.forest, tree, leaf) for tree, leaf in homes]
     return frame.drop(columns=[c for c in frame.columns if c in features]).assign(rule=rules)
-
-
-def _grid(frame: "pd.DataFrame") -> "Grid":
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    from treeaudit.reports.plain_text import plain
-
-    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for name in frame.columns:
-        numeric = frame[name].dtype.kind in "if"
-        words = name == "rule"
-        grid.add_column(
-            Text(plain(str(name), 60)), justify="right" if numeric else "left", no_wrap=not words
-        )
-    for row in frame.itertuples(index=False):
-        grid.add_row(*(Text(_cell(value)) for value in row))
-    return grid
-
-
-def _cell(value: object) -> str:
-    from treeaudit.reports.plain_text import plain
-
-    if isinstance(value, float):
-        return "" if value != value else f"{value:,.6g}"
-    return "" if value is None else plain(str(value), 1000)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Int
 from treeaudit.errors import DataError
+from treeaudit.model.boosting import Boosting
 from treeaudit.model.leftovers import Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Member, Source
@@ -160,6 +161,8 @@ class Forest:
         weigh the same.
     seeds
         Per tree, the seed from which its people were drawn, where the file keeps them all.
+    boosting
+        How the leaves of its trees follow from the labels, where that is known.
     """
 
     trees: Sequence[Tree]
@@ -180,6 +183,7 @@ class Forest:
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
     class_weights: tuple[tuple[float, ...] | None, ...] | None = None
     seeds: tuple[int, ...] | None = None
+    boosting: Boosting | None = None
 
     def classes_of(self, tree: int) -> tuple[Label, ...] | None:
         """Return the labels of the count columns of one tree."""

@@ -140,7 +140,8 @@ def with_people(
         return None
     leaf = tree.is_leaf
     n, value = tree.n_records[leaf].astype(np.float64), tree.value[leaf]
-    if not np.all((n > 0) & (n < 1 << 53) & np.isfinite(value)):
+    # A tree that answers everybody alike tells how frequent the class is, and of no leaf more.
+    if not np.all((n > 0) & (n < 1 << 53) & np.isfinite(value)) or not np.ptp(value):
         return None
     people = people_of_class(step, n, value)
     if people is not None:

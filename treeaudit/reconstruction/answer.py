@@ -123,6 +123,7 @@ def reconstruct(
     budget: Budget | None = None,
     *,
     curve: bool = False,
+    domain: Domain | None = None,
     progress: Progress | None = None,
 ) -> Answer:
     """Return what a forest gives away of the people it was trained on.
@@ -138,6 +139,8 @@ def reconstruct(
         As `Budget` says unless told. Where it ends, what is certain until then stays certain.
     curve
         Whether to tell how many were certain after fewer trees.
+    domain
+        That of the columns, where it is known; ``public`` is then not looked at.
     progress
         Called with what is being done, steps done and steps in all.
 
@@ -155,7 +158,10 @@ def reconstruct(
             n_trees += 1
             yield tree
 
-    domain = domain_of(forest, counted(), public)
+    if domain is None:
+        domain = domain_of(forest, counted(), public)
+    else:
+        n_trees = forest.n_trees
     stopped = None if n_trees == forest.n_trees else f"{budget.seconds:g} seconds"
     layout = Layout.of(domain)
     cells = Cells.whole(layout, len(forest.schema.classes or ()))

@@ -9,7 +9,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.reconstruction.scope import not_usable
 
-__all__ = ["not_drawn", "times_of"]
+__all__ = ["not_drawn", "not_draws", "times_of"]
 
 _MOST_DRAWS = 50_000_000
 
@@ -20,12 +20,21 @@ def not_drawn(forest: Forest) -> str | None:
         return "its trees were not trained on draws"
     if forest.seeds is None:
         return not_usable(forest)
+    if (reason := not_draws(forest)) is not None:
+        return reason
+    if (forest.n_records or 0) * forest.n_trees > _MOST_DRAWS:
+        return f"more than {_MOST_DRAWS:,} draws are not made again"
+    return None
+
+
+def not_draws(forest: Forest) -> str | None:
+    """Say why the leaves of a model are no draws from so many people; None where they are."""
+    if forest.records_are != "bootstrap":
+        return "its trees were not trained on draws"
     if (reason := not_usable(replace(forest, records_are="all"))) is not None:
         return reason
     if forest.n_records is None:
         return "it does not tell of how many people its trees were drawn"
-    if forest.n_records * forest.n_trees > _MOST_DRAWS:
-        return f"more than {_MOST_DRAWS:,} draws are not made again"
     return None
 
 

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,8 @@ __all__ = ["domain_of"]
 
 _SIGNS = re.compile(r"[_:=.,;|/\- ]+")
 _HALF = 0.5
+_BETWEEN = (_HALF, float(np.nextafter(1.0, 0.0)), float(np.float32(1e-35)))
+"""Where libraries put a threshold between 0 and 1: half way, ``x < 1``, and next to 0."""
 _EXPECTED, _FEWEST = 25, 3
 """Without names: edges of a column to be expected below the others of its group, and members."""
 _QUESTIONS, _AGAIN, _CUTS = 20, 10, 3
@@ -28,7 +30,11 @@ thresholds of a column of whole numbers: with fewer it is not believed."""
 
 
 def domain_of(
-    forest: Forest, trees: Iterable[Tree] | None = None, public: Schema | None = None
+    forest: Forest,
+    trees: Iterable[Tree] | None = None,
+    public: Schema | None = None,
+    *,
+    again: Iterable[Tree] = (),
 ) -> Domain:
     """Return the domain that trees of a forest ask about.
 
@@ -39,6 +45,8 @@ def domain_of(
     public
         What is known of the columns besides the file. A column with categories may stand for a
         group of one-hot columns, named ``COLUMN_CATEGORY`` with any of the usual signs between.
+    again
+        Trees of another release: they ask too, but are no second evidence of what nobody asks.
 
     Raises
     ------
@@ -47,6 +55,7 @@ def domain_of(
     """
     features = forest.schema.features
     asked = _asked(forest.trees if trees is None else trees, len(features))
+    asked = asked.and_so(_asked(again, len(features)))
     known, groups = _described(public, features)
     said = []
     if public is None:
@@ -80,11 +89,12 @@ def domain_of(
                 cuts=cuts,
                 low=-math.inf if feature.low is None else feature.low,
                 high=math.inf if feature.high is None else feature.high,
-                whole=len(cuts) >= _CUTS and bool((2 * cuts == np.floor(2 * cuts)).all()),
+                whole=len(cuts) >= _CUTS and _whole(cuts),
             )
             counted += [i] if one.whole else []
         variables.append(one)
-    for columns, what in ((binary, "0 or 1: their only threshold is 0.5"),
+    only = "0.5" if asked.half_way else "between the two"
+    for columns, what in ((binary, f"0 or 1: their only threshold is {only}"),
                           (counted, "whole numbers: so say their thresholds")):  # fmt: skip
         if columns:
             said.append(f"{_some([features[i].name for i in columns])} {what}")
@@ -103,12 +113,23 @@ def _some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:5])}{more} {'holds' if len(names) == 1 else 'hold'}"
 
 
+def _whole(cuts: Float) -> bool:
+    """Tell whether thresholds are halves or whole numbers, or next below one."""
+    at = 2 * np.where(cuts == np.nextafter(np.rint(cuts), -np.inf), np.rint(cuts), cuts)
+    return bool((at == np.floor(at)).all())
+
+
+def _between(cuts: Float) -> bool:
+    """Tell whether the only threshold is one between 0 and 1."""
+    return len(cuts) == 1 and float(cuts[0]) in _BETWEEN
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Asked:
     """What trees ask: thresholds per column, columns of sets, and columns below a 1 of others.
 
-    ``halves`` counts the edges at 0.5 per column, ``below[i, j]`` the edges of column j below
-    those on which column i is above 0.5.
+    ``halves`` counts the edges between 0 and 1 per column, ``below[i, j]`` the edges of column j
+    below those on which column i is above that.
     """
 
     cuts: tuple[Float, ...]
@@ -116,18 +137,32 @@ class _Asked:
     below: Wide
     halves: Wide
 
+    def and_so(self, other: "_Asked") -> "_Asked":
+        """Return what both ask, where neither of them is evidence besides the other."""
+        return _Asked(
+            cuts=tuple(map(np.union1d, self.cuts, other.cuts)),
+            sets=self.sets | other.sets,
+            below=np.maximum(self.below, other.below),
+            halves=np.maximum(self.halves, other.halves),
+        )
+
     def about(self, column: int) -> bool:
         return len(self.cuts[column]) > 0 or column in self.sets
 
     def zero_or_one(self, column: int) -> bool:
-        """Tell whether a column is asked about 0.5 alone, where more was to be expected.
+        """Tell whether a column is asked one thing alone, where more was to be expected.
 
-        A column with more values would be asked about again where it is above 0.5.
+        A column with more values would be asked about again where it is above the threshold.
         """
         again = self.expected.diagonal()
-        only = all(cuts.tolist() in ([], [_HALF]) for cuts in self.cuts) and not self.sets
+        only = all(len(cuts) == 0 or _between(cuts) for cuts in self.cuts) and not self.sets
         enough = again[column] >= _AGAIN or (only and again.sum() >= 2 * _AGAIN)
-        return bool(enough and self.cuts[column].tolist() == [_HALF])
+        return bool(enough and _between(self.cuts[column]))
+
+    @property
+    def half_way(self) -> bool:
+        """Tell whether no threshold is between 0 and 1 but 0.5."""
+        return not any(np.isin(_BETWEEN[1:], cuts).any() for cuts in self.cuts)
 
     @property
     def expected(self) -> Float:
@@ -139,25 +174,37 @@ class _Asked:
 
 def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
     halves, sets = np.zeros(n_features, dtype=np.int64), set[int]()
+    half_way = np.zeros(n_features, dtype=np.bool_)
     other: list[tuple[Wide, Float]] = []
     below = np.zeros((n_features, n_features), dtype=np.int64)
-    for held in chunks(trees):
+    for held in chunks(_distinct(trees)):
         nodes = nodes_of(held)
         sets |= {*np.unique(nodes.feature[nodes.owner]).tolist()}
         for side in (nodes.low, nodes.high):
-            half = side == _HALF
-            halves += np.bincount(nodes.feature[half], minlength=n_features)
-            at = np.flatnonzero(~half & np.isfinite(side) & (nodes.parent >= 0))
+            between = np.isin(side, _BETWEEN)
+            halves += np.bincount(nodes.feature[between], minlength=n_features)
+            half_way[nodes.feature[side == _HALF]] = True
+            at = np.flatnonzero((side != _HALF) & np.isfinite(side) & (nodes.parent >= 0))
             pairs = np.unique(np.stack([nodes.feature[at], side[at]]), axis=1)
             other.append((pairs[0].astype(np.int64), pairs[1]))
         below += _below(nodes, n_features)
-    column = np.concatenate([one for one, _ in other])
-    cut = np.concatenate([one for _, one in other])
+    column = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in other)])
+    cut = np.concatenate([np.zeros(0), *(one for _, one in other)])
     cuts = []
     for i in range(n_features):
         mine = cut[column == i]
-        cuts.append(np.unique(np.append(mine, _HALF) if halves[i] else mine))
+        cuts.append(np.unique(np.append(mine, _HALF) if half_way[i] else mine))
     return _Asked(cuts=tuple(cuts), sets=frozenset(sets), below=below, halves=halves)
+
+
+def _distinct(trees: Iterable[Tree]) -> Iterator[Tree]:
+    """Yield each tree once: those that ask the same are no evidence besides each other."""
+    seen = set[int]()
+    for tree in trees:
+        key = hash((tree.feature.tobytes(), tree.low.tobytes(), tree.high.tobytes()))
+        if key not in seen:
+            seen.add(key)
+            yield tree
 
 
 def _below(nodes: Nodes, n_features: int) -> Wide:
@@ -165,10 +212,10 @@ def _below(nodes: Nodes, n_features: int) -> Wide:
     ones = np.zeros((len(nodes.parent), n_features), dtype=np.bool_)
     for level in nodes.levels:
         ones[level] = ones[nodes.parent[level]]
-        one = level[nodes.low[level] == _HALF]
+        one = level[np.isin(nodes.low[level], _BETWEEN)]
         ones[one, nodes.feature[one]] = True
     # One edge of each question whether a column is above 0.5.
-    inside = np.flatnonzero(nodes.low == _HALF)
+    inside = np.flatnonzero(np.isin(nodes.low, _BETWEEN))
     above = nodes.parent[inside]
     order = np.argsort(nodes.feature[inside], kind="stable")
     asked, first = np.unique(nodes.feature[inside[order]], return_index=True)

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
-from treeaudit.model.forest import Forest, RecordsAre
+import numpy as np
 
-__all__ = ["not_usable"]
+from treeaudit.model.forest import Forest, RecordsAre
+from treeaudit.model.tree import Tree
+
+__all__ = ["not_boosted", "not_usable"]
 
 _HOLD: Mapping[RecordsAre, str] = {
     "bootstrap": "its trees were trained on draws of the people",
@@ -30,3 +33,24 @@ def not_usable(forest: Forest) -> str | None:
     if any(tree.counts is None for tree in forest.trees):
         return "its trees hold no class counts"
     return None
+
+
+def not_boosted(forest: Forest) -> str | None:
+    """Say why the leaves of boosted trees are no equations on the people; None where they are."""
+    if forest.boosting is None:
+        return "the file does not tell how its trees follow from the labels"
+    if forest.trees[0].counts is None:
+        return "the class counts of the first tree do not follow"
+    known = forest.boosting.trees
+    if forest.trees is not known and not (
+        len(known) == forest.n_trees and all(map(_same, forest.trees, known))
+    ):
+        return "its trees were changed, and only what they were follows from the labels"
+    return None
+
+
+def _same(tree: Tree, other: Tree) -> bool:
+    return all(
+        np.array_equal(getattr(tree, name), getattr(other, name))
+        for name in ("parent", "feature", "low", "high", "value")
+    )

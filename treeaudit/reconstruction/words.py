@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,12 @@ from treeaudit.model.words import label_text, number
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.domain import Variable
+from treeaudit.reconstruction.likely import Likely
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["condition", "people", "sentence"]
+__all__ = ["condition", "likely_people", "people", "sentence", "table"]
 
 ANY = "*"
 _NAMED = 3
@@ -56,22 +57,52 @@ def people(answer: Answer, schema: Schema) -> "pd.DataFrame":
         person may have, 1 where every value that is asked about is known, empty where a number
         has no grid.
     """
+    held = [np.flatnonzero(one.bounds.low > 0) for one in answer.labels]
+    pairs = [*zip(answer.labels, held, strict=True)]
+    return table(
+        answer.cells,
+        schema,
+        cell=np.concatenate([np.zeros(0, np.int64), *(one.cell[at] for one, at in pairs)]),
+        label=np.repeat(np.arange(len(held)), [len(at) for at in held]),
+        people=np.concatenate([np.zeros(0), *(one.bounds.low[at] for one, at in pairs)]),
+    )
+
+
+def table(
+    cells: Cells, schema: Schema, *, cell: Wide, label: Wide, people: npt.NDArray[Any]
+) -> "pd.DataFrame":
+    """Return one row per person as `people` does, of whom the cell and the label are certain.
+
+    Parameters
+    ----------
+    cell, label, people
+        Where people are, their class, and how many of them there are.
+    """
     import pandas as pd
 
-    cells, labels, times = [], [], []
-    for label, one in zip(schema.classes or (), answer.labels, strict=False):
-        held = np.flatnonzero(one.bounds.low > 0)
-        cells.append(one.cell[held])
-        times.append(one.bounds.low[held].astype(np.int64))
-        labels += [label] * len(held)
-    at, n = np.concatenate([*cells, np.zeros(0, np.int64)]), np.concatenate([*times, []])
-    size = answer.cells.n_records[at]
-    frame: dict[str, object] = dict(_columns(answer.cells, schema.names, at))
-    frame[schema.target] = [label_text(label) for label in labels]
+    size = cells.n_records[cell]
+    frame: dict[str, object] = dict(_columns(cells, schema.names, cell))
+    frame[schema.target] = [label_text((schema.classes or ())[one]) for one in label.tolist()]
     frame["certain"] = "certain"
     frame["multiplicity"] = [None if math.isinf(x) else f"{x:.0f}" for x in size.tolist()]
-    table = pd.DataFrame(frame)
-    return table.loc[table.index.repeat(n.astype(np.int64))].reset_index(drop=True)
+    rows = pd.DataFrame(frame)
+    return rows.loc[rows.index.repeat(people.astype(np.int64))].reset_index(drop=True)
+
+
+def likely_people(answer: Likely, schema: Schema) -> "pd.DataFrame":
+    """Return one row per person of the likeliest table, the likeliest first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `people`, with ``likely`` under ``certain``; and ``probability``.
+    """
+    place = answer.people.place
+    rows = table(
+        answer.cells, schema, cell=answer.cell[place], label=answer.label[place],
+        people=np.ones(len(place)),
+    )  # fmt: skip
+    return rows.assign(certain="likely", probability=answer.people.probability.round(3))
 
 
 def _columns(cells: Cells, names: Sequence[str], at: Wide) -> dict[str, npt.NDArray[np.object_]]:
@@ -107,6 +138,8 @@ def _codes(cells: Cells, at: int) -> list[tuple[Variable, list[int]]]:
 
 
 def _number(variable: Variable, first: int, last: int, equals: str = "= ") -> str:
+    if (first, last) == (0, variable.n_codes - 1):
+        return ANY
     low, high = float(variable.edges[first]), float(variable.edges[last + 1])
     known = variable.whole and math.isfinite(low) and math.isfinite(high)
     if known and math.floor(high) - math.floor(low) == 1:

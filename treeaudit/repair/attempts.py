@@ -159,6 +159,8 @@ def applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
     made = forest
     for defense in defenses:
         made = defense.apply(made)
+        # Several that follow ask for each tree more than once.
+        made = replace(made, trees=tuple(made.trees))
     made = without_leftovers(made)
     if not defenses:
         return made

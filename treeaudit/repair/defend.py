@@ -14,7 +14,9 @@ from treeaudit.people.records import read_records
 from treeaudit.readers import load
 from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
 from treeaudit.repair.counting import Counting, counting_of
-from treeaudit.repair.frontier import Candidate, Judges, merging_for, right, search, searchable
+from treeaudit.repair.first_round import LevelFirst, tells_labels_first
+from treeaudit.repair.frontier import search
+from treeaudit.repair.judges import Candidate, Judges, merging_for, right, searchable
 
 __all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
@@ -203,7 +205,7 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
     frontier = _frontier(forest, wanted, before, progress, counting)
     if frontier:
-        tried = [one.attempt for one in frontier[1:] if one.attempt is not None]
+        tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
     else:
         tried = _tries(forest, policy, before, progress, counting)
     best = min(tried, key=lambda one: rank(one, before))
@@ -259,11 +261,14 @@ def _tries(
     """Try ever stronger repairs; one that leaves nothing but roots is none."""
     tried: list[Attempt] = []
     reasons: list[str] = []
-    plans = list(_plans(policy, forest.n_trees))
+    plans = list(_plans(policy, forest))
     for done, defenses in enumerate(plans, start=1):
         # What passes already is not merged further.
         if len(defenses) > 1 and tried and tried[-1].report.verdict == "pass":
             continue
+        # Nor are larger leaves mended where all labels are gone.
+        if any(LevelFirst() in one.defenses and one.report.verdict == "pass" for one in tried):
+            break
         try:
             tried.append(asked(forest, defenses, policy, counting))
         except DataError as error:
@@ -275,10 +280,12 @@ def _tries(
     return tried or [before]
 
 
-def _plans(policy: Policy, n_trees: int) -> Iterator[tuple[Defense, ...]]:
+def _plans(policy: Policy, forest: Forest) -> Iterator[tuple[Defense, ...]]:
     """Yield combinations, the mildest first: none, which takes out leftovers alone."""
     yield ()
-    merging = merging_for(policy, n_trees)
+    merging = merging_for(policy, forest.n_trees)
+    if merging and tells_labels_first(forest):
+        merging = (LevelFirst(),)
     sized = {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values)
     if not sized and merging:
         yield merging

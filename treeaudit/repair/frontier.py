@@ -1,152 +1,52 @@
 """Trees x leaf size x accuracy: the most accurate repair of a forest that passes, with people.
 
-For a leaf size and a way of counting, fewer trees are told until all of them together pass. More
-trees contain the fewer, so that what fails in some fails in more; of what trees give back together
-that is a rule of thumb, and what was left out by it is not said to fail. The number of trees is
-found by bisection, for few leaf sizes far apart and then beside the best. A repair that is less
-accurate than one that passes is not judged; of the others the cheap attacks are run first, and
-trees are put together only where these find nothing.
+How accurate a repair is costs little to say, and an audit much. So the repairs of a coarse grid of
+trees, leaf sizes and ways to count are made first and audited from the most accurate downwards
+until one passes; then those beside it. Where trees give back too much together, more of them are
+not audited: more trees contain the fewer. Of what trees give back together that is a rule of
+thumb, and what was left out by it is not told.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from treeaudit.attacks.composition.attack import Composition
-from treeaudit.attacks.composition.details import CompositionDetails
-from treeaudit.attacks.singling_out.details import UniquenessDetails
-from treeaudit.attacks.singling_out.uniqueness import Uniqueness
 from treeaudit.audit.preparation import Progress
-from treeaudit.defenses import (
-    CountAnew,
-    Defense,
-    MergeDiverse,
-    MergeSiblings,
-    RoundCounts,
-)
+from treeaudit.defenses import CountAnew, Defense, MergeSiblings, RoundCounts
 from treeaudit.defenses.cost import n_leaves
 from treeaudit.errors import DataError
-from treeaudit.findings.policy import Policy
-from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import averages, class_shares
-from treeaudit.people.records import Records, routed
-from treeaudit.repair.attempts import Attempt, applied, attempt
+from treeaudit.repair.attempts import Attempt, applied
 from treeaudit.repair.choosing import ChosenTrees, helpful
-from treeaudit.repair.counting import Counting, attacks_of
+from treeaudit.repair.judges import DEAR, Candidate, Judges, merging_for
 
-__all__ = ["Candidate", "Judges", "merging_for", "right", "search", "searchable"]
+__all__ = ["search"]
 
 _FEWER = 0.7
-_FAR, _NEAR = (4, 16), (2, 0.5)
-_ABOUT, _BARE = 25, "what no prediction needs taken out"
-_POOR = 2
-"""With so many repairs that are less accurate than one that passes, a row is given up."""
+_FAR, _NEAR = (1, 2, 4, 16), (2, 0.5)
+_ABOUT, _BARE = 60, "what no prediction needs taken out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a repair is in the grid: whether counted anew, people in a leaf, and trees."""
+
+    anew: bool
+    k: int
+    trees: int
+
+    @property
+    def column(self) -> tuple[bool, int]:
+        """What it has in common with repairs of more and fewer trees."""
+        return self.anew, self.k
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Candidate:
-    """A repair as it is told, and with its audit where it was judged."""
+class _Made:
+    """A repair that can be audited."""
 
-    told: Tried
-    attempt: Attempt | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judges:
-    """Who a repair is held against.
-
-    Attributes
-    ----------
-    counting
-        How it is audited.
-    train
-        The training people.
-    test
-        Unseen people, whose answers say how accurate it is; the training people's do without.
-    """
-
-    policy: Policy
-    counting: Counting
-    train: Records
-    test: Records | None
-
-    def accuracy(self, forest: Forest) -> float | None:
-        """Return how often a model is right for those whom it is not to give away, or others."""
-        return right(forest, self.test or self.train)
-
-    def judged(self, forest: Forest, defenses: tuple[Defense, ...]) -> Attempt:
-        """Return a repair audited, by the cheap attacks alone where these find enough."""
-        every = attacks_of(self.policy)
-        cheap = tuple(one for one in every if one != Composition.id)
-        one = attempt(forest, defenses, self.policy, self.counting, cheap)
-        if cheap == every or any(
-            check.status != "pass" and check.attack != Composition.id for check in one.report.checks
-        ):
-            return one
-        return attempt(forest, defenses, self.policy, self.counting, every)
-
-    def told(
-        self,
-        forest: Forest,
-        report: Report | None,
-        steps: tuple[str, ...] = (),
-        accuracy: float | None = None,
-    ) -> Tried:
-        """Return what is told of a repair."""
-        passed = report is not None and report.verdict == "pass"
-        missed = [] if report is None else [c for c in report.checks if c.status != "pass"]
-        first = next((c for c in missed if c.status == "fail"), missed[0] if missed else None)
-        found = {} if report is None else {one.id: one.details for one in report.findings}
-        sizes, joint = found.get(Uniqueness.id), found.get(Composition.id)
-        return Tried(
-            trees=forest.n_trees,
-            smallest=sizes.min_leaf if isinstance(sizes, UniquenessDetails) else None,
-            accuracy=self.accuracy(forest) if accuracy is None else accuracy,
-            unseen=self.test is not None,
-            excess=joint.excess if isinstance(joint, CompositionDetails) else None,
-            judged=report is not None,
-            passed=passed,
-            miss="" if first is None else f"{first.title.lower()}: {first.shown or first.reason}",
-            steps=steps,
-        )
-
-
-def searchable(forest: Forest, train: Records) -> bool:
-    """Tell whether trees can be taken out of a model and its answers be told from the others."""
-    alone = forest.n_trees > 1 and len(forest.members) < 2 and forest.tree_classes is None
-    return alone and right(forest, train) is not None
-
-
-def right(forest: Forest, people: Records) -> float | None:
-    """Return the share of people answered rightly, or R² of a number; None where neither is told.
-
-    The people may have been routed through another model of the same columns.
-    """
-    if averages(forest) and people.labels is not None:
-        shares, _ = class_shares(forest, routed(forest, people.values))
-        return float((shares.argmax(axis=1) == people.labels).mean())
-    values = [tree.value for tree in forest.trees]
-    if people.targets is None or forest.answers != "mean" or any(one is None for one in values):
-        return None
-    node = routed(forest, people.values)
-    said = np.mean([v[node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
-    spread = float(people.targets.var())
-    return 1 - float(((said - people.targets) ** 2).mean()) / spread if spread else None
-
-
-def merging_for(policy: Policy, trees: int = 1, **people: object) -> tuple[Defense, ...]:
-    """Return what leaves a label certain, or nearly, for no more people than a policy allows.
-
-    Each tree has its part of the share, unless people tell who they are in all of them.
-    """
-    made: list[Defense] = []
-    part = 1 if people else trees
-    if (certain := policy.values.get("max-certain-share")) is not None:
-        made.append(MergeDiverse(allowed=certain / part, **people))  # type: ignore[arg-type]
-    if (nearly := policy.values.get("max-nearly-certain-share")) is not None:
-        made.append(MergeDiverse(allowed=nearly / part, exceptions=policy.k, **people))  # type: ignore[arg-type]
-    return tuple(made)
+    place: _Place
+    defenses: tuple[Defense, ...]
+    accuracy: float
 
 
 def search(
@@ -165,111 +65,140 @@ class _Search:
         # Every try starts from the same trees: they are built once.
         self._forest = replace(forest, trees=tuple(forest.trees))
         self._judges, self._progress = judges, progress
-        self._trees = _fewer(forest.n_trees)
-        self._tried = [Candidate(told=judges.told(forest, before.report), attempt=before)]
-        self._best: tuple[float, int, bool, int] | None = None
-        self._orders: dict[tuple[bool, int], tuple[int, ...]] = {}
+        self._accuracy = judges.accuracy(self._forest) or 0.0
+        told = judges.told(forest.n_trees, self._accuracy, report=before.report)
+        self._tried = [Candidate(told=told, attempt=before)]
+        self._best: _Made | None = None
+        self._seen: set[_Place] = set()
+        self._sized: dict[tuple[bool, int], tuple[Forest, list[int]]] = {}
+        self._smallest: dict[bool, tuple[bool, int]] = {}
+        self._too_many: dict[tuple[bool, int], int] = {}
+        self._steps = 0
 
     def found(self) -> list[Candidate]:
         """Try what is far apart, then beside the best."""
+        forest = self._forest
         # What passes without its leftovers is not merged.
-        if self._forest.leftovers.found and self._good((), False, 0):
+        if forest.leftovers.found:
+            place = _Place(anew=False, k=0, trees=forest.n_trees)
+            if self._passes(_Made(place=place, defenses=(), accuracy=self._accuracy)):
+                return self._tried
+        least, most = max(2, self._judges.policy.k), max(2, len(self._judges.train) // 4)
+        drawn = forest.records_are == "bootstrap" and bool(forest.schema.classes)
+        trees = _fewer(forest.n_trees)
+        self._try(
+            _Place(anew=anew, k=k, trees=n)
+            for anew in ((True, False) if drawn else (False,))
+            for k in dict.fromkeys(min(least * far, max(least, most)) for far in _FAR)
+            for n in trees[::-2]
+        )
+        if self._best is None:
             return self._tried
-        least, most = max(2, self._judges.policy.k), len(self._judges.train) // 4
-        drawn = self._forest.records_are == "bootstrap" and bool(self._forest.schema.classes)
-        ways = (True, False) if drawn else (False,)
-        for anew in ways:
-            self._column(anew, least)
-        anew = self._best[2] if self._best else drawn
-        sizes = {least}
-        for near in (False, True):
-            middle = self._best[3] if self._best and near else least
-            for factor in _NEAR if near else _FAR:
-                k = int(middle * factor)
-                if k not in sizes and least <= k <= most:
-                    sizes.add(k)
-                    self._column(anew, k)
-        self._between()
+        place = self._best.place
+        beside = [place.trees, *_beside(trees, place.trees)]
+        sizes = [int(place.k * near) for near in (1, *_NEAR)]
+        self._try(replace(place, k=k, trees=n) for k in sizes if least <= k <= most for n in beside)
+        place = self._best.place
+        beside = [int((place.trees * n) ** 0.5) for n in _beside(trees, place.trees)]
+        self._try(replace(place, trees=n) for n in beside)
         return self._tried
 
-    def _between(self) -> None:
-        """Try as many trees as lie between the best number and those tried beside it."""
-        if self._best is None:
-            return
-        _, trees, anew, k = self._best
-        at = self._trees.index(trees)
-        beside = self._trees[max(at - 1, 0) : at] + self._trees[at + 1 : at + 2]
-        for between in {int((trees * other) ** 0.5) for other in beside} - {*self._trees}:
-            self._tried_with(between, anew, k)
+    def _try(self, places: Iterable[_Place]) -> None:
+        """Make repairs, and audit those that are more accurate than what passes."""
+        made = [one for place in places if (one := self._made(place)) is not None]
+        for one in sorted(made, key=lambda one: (one.accuracy, one.place.trees), reverse=True):
+            if self._best is not None and one.accuracy <= self._best.accuracy:
+                self._tell(one)
+            elif self._few(one.place) and self._passes(one):
+                self._best = one
 
-    def _column(self, anew: bool, k: int) -> None:
-        """Find how many trees with leaves of k pass."""
-        low, high, poor = -1, len(self._trees), 0
-        seen = set()
-        while high - low > 1 and poor < _POOR:
-            middle = (low + high) // 2
-            seen.add(middle)
-            before = len(self._tried)
-            good = self._tried_with(self._trees[middle], anew, k)
-            poor += any(not one.told.judged for one in self._tried[before:])
-            low, high = (middle, high) if good else (low, middle)
-        # More trees are not always more accurate.
-        for fewer in {max(low - 2, 0), max(low - 1, 0)} - seen if not poor else ():
-            self._tried_with(self._trees[fewer], anew, k)
+    def _few(self, place: _Place) -> bool:
+        """Tell whether there are fewer trees than gave back too much together."""
+        return place.trees < self._too_many.get(place.column, self._forest.n_trees + 1)
 
-    def _tried_with(self, trees: int, anew: bool, k: int) -> bool:
-        policy, train = self._judges.policy, self._judges.train
-        whole = trees == self._forest.n_trees
-        kept = () if whole else (ChosenTrees(kept=tuple(sorted(self._order(anew, k)[:trees]))),)
-        defenses = (*kept, *self._sized(anew, k))
-        if self._forest.schema.classes:
-            defenses += merging_for(policy, values=train.values)
+    def _made(self, place: _Place) -> _Made | None:
+        """Return a repair; None where it was made before, or cannot be."""
+        if place in self._seen:
+            return None
+        self._seen.add(place)
+        self._step()
+        kept: tuple[Defense, ...] = ()
+        policy = self._judges.policy
+        more = self._merging(values=self._judges.train.values)
         if base := int(policy.values.get("round-to", 0)):
-            defenses += (RoundCounts(base=base),)
-        return self._good(defenses, anew, k)
-
-    def _sized(self, anew: bool, k: int) -> tuple[Defense, ...]:
-        train = self._judges.train
-        counted = (CountAnew(values=train.values, labels=train.labels),) if anew else ()
-        return (*counted, MergeSiblings(min_leaf=k))
-
-    def _order(self, anew: bool, k: int) -> tuple[int, ...]:
-        """Return which trees to keep first, as they answer when they are merged."""
-        if (anew, k) not in self._orders:
-            every = self._forest.n_trees
-            merging = merging_for(self._judges.policy, every) if self._forest.schema.classes else ()
-            try:
-                merged = applied(self._forest, (*self._sized(anew, k), *merging))
-                order = helpful(merged, self._judges.train)
-            except DataError:
-                order = list(range(self._forest.n_trees))
-            self._orders[anew, k] = tuple(order)
-        return self._orders[anew, k]
-
-    def _good(self, defenses: tuple[Defense, ...], anew: bool, k: int) -> bool:
-        """Tell whether a repair passes, or is less accurate than one that does."""
-        if self._progress is not None:
-            done = len(self._tried)
-            self._progress("trying repairs", done, max(done + 1, _ABOUT))
-        judges = self._judges
+            more += (RoundCounts(base=base),)
         try:
-            made = applied(self._forest, defenses)
+            sized, order = self._column(place)
+            if place.trees < self._forest.n_trees:
+                kept = (ChosenTrees(kept=tuple(sorted(order[: place.trees]))),)
+            forest = applied(sized, (*kept, *more))
         except DataError:
-            return False
-        if defenses and n_leaves(made) == made.n_trees:
-            return False
-        steps = tuple(one.step for one in defenses) or (_BARE,)
-        accuracy = judges.accuracy(made)
-        best = self._best
-        if best is not None and accuracy is not None and accuracy <= best[0]:
-            self._tried.append(Candidate(told=judges.told(made, None, steps, accuracy)))
-            return True
-        one = judges.judged(made, defenses)
-        told = judges.told(made, one.report, steps, accuracy)
-        self._tried.append(Candidate(told=told, attempt=one))
-        if told.passed and accuracy is not None:
-            self._best = (accuracy, made.n_trees, anew, k)
-        return told.passed
+            return None
+        if n_leaves(forest) == forest.n_trees:
+            return None
+        defenses = (*kept, *self._sizing(place), *more)
+        accuracy = self._judges.accuracy(forest) or 0.0
+        return _Made(place=place, defenses=defenses, accuracy=accuracy)
+
+    def _merging(self, **people: object) -> tuple[Defense, ...]:
+        if not self._forest.schema.classes:
+            return ()
+        return merging_for(self._judges.policy, self._forest.n_trees, **people)
+
+    def _sizing(self, place: _Place) -> tuple[Defense, ...]:
+        train = self._judges.train
+        counted = (CountAnew(values=train.values, labels=train.labels),) if place.anew else ()
+        return (*counted, MergeSiblings(min_leaf=place.k))
+
+    def _column(self, place: _Place) -> tuple[Forest, list[int]]:
+        """Return all trees with leaves of k, and which to keep first.
+
+        That is told by how they answer merged, with the smallest leaves that were asked for.
+        """
+        if place.column not in self._sized:
+            if place.anew in self._smallest:
+                small, order = self._sized[self._smallest[place.anew]]
+                sized = applied(small, (MergeSiblings(min_leaf=place.k),))
+            else:
+                sized = applied(self._forest, self._sizing(place))
+                try:
+                    order = helpful(applied(sized, self._merging()), self._judges.train)
+                except DataError:
+                    order = list(range(self._forest.n_trees))
+                self._smallest[place.anew] = place.column
+            self._sized[place.column] = sized, order
+        return self._sized[place.column]
+
+    def _passes(self, one: _Made) -> bool:
+        self._step()
+        attempt = self._judges.judged(applied(self._forest, one.defenses), one.defenses)
+        self._tell(one, attempt)
+        missed = {check.attack for check in attempt.report.checks if check.status != "pass"}
+        if missed and missed <= {*DEAR}:
+            self._too_many[one.place.column] = one.place.trees
+        return not missed
+
+    def _tell(self, one: _Made, attempt: Attempt | None = None) -> None:
+        steps = tuple(step.step for step in one.defenses) or (_BARE,)
+        report = None if attempt is None else attempt.report
+        told = self._judges.told(one.place.trees, one.accuracy, steps, report)
+        self._tried.append(Candidate(told=told, attempt=attempt))
+
+    def _step(self) -> None:
+        if self._progress is not None:
+            self._progress("trying repairs", self._steps, max(self._steps + 1, _ABOUT))
+        self._steps += 1
+
+
+def _beside(trees: list[int], n: int) -> list[int]:
+    """Return the next smaller and the next larger number of trees.
+
+    Examples
+    --------
+    >>> _beside([1, 2, 4], 2)
+    [1, 4]
+    """
+    return [*[one for one in trees if one < n][-1:], *[one for one in trees if one > n][:1]]
 
 
 def _fewer(trees: int) -> list[int]:

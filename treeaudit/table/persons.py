@@ -15,6 +15,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import Worst, counted
+from treeaudit.table.ends import Held, held_in
 from treeaudit.table.labels import Labels, Once
 from treeaudit.table.table import Table
 
@@ -80,17 +81,15 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
     trees = [] if every is None else list(every.trees)
     for tree in range(len(table.start) - 1):
         rows = table.rows_of(tree)
-        at = table.positions(tree, node[:, tree])
-        inside = at >= 0
-        if not inside.any():
+        held = held_in(table, tree, node[:, tree], persons)
+        if not len(held.leaf):
             continue
         stated, n = table.size[rows], rows.stop - rows.start
-        held = _held(at[inside] - rows.start, persons[inside])
         routed = np.bincount(held.leaf, held.records, n).astype(np.int64)
         size[rows], most[rows] = _fewest(held, stated), _most(held, n)
         if counted_labels is None:
             continue
-        said = _said(held, counted_labels[inside], n)
+        said = _said(held, counted_labels, n)
         whole = routed == stated
         exact[rows] = whole
         for name in _CHANGED:
@@ -125,18 +124,6 @@ _CHANGED = ("majority", "fewest", "others", "share", "top")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Held:
-    """Which persons have how many records in which leaf of a tree, leaves ascending.
-
-    ``pair`` is the entry of each record.
-    """
-
-    leaf: Wide
-    records: Wide
-    pair: Wide
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Said:
     """The columns of `Labels` in persons; ``spread`` has people per leaf and class."""
 
@@ -148,13 +135,7 @@ class _Said:
     spread: Float
 
 
-def _held(leaf: Wide, who: Codes) -> _Held:
-    n = int(who.max()) + 1
-    key, pair, records = np.unique(leaf * n + who, return_inverse=True, return_counts=True)
-    return _Held(leaf=key // n, records=records, pair=pair.reshape(-1))
-
-
-def _fewest(held: _Held, stated: Wide) -> Wide:
+def _fewest(held: Held, stated: Wide) -> Wide:
     """Return the fewest persons that make up the stated records, at least one."""
     order = np.lexsort((-held.records, held.leaf))
     leaf, records = held.leaf[order], held.records[order]
@@ -165,16 +146,19 @@ def _fewest(held: _Held, stated: Wide) -> Wide:
     return np.where(found > 0, found, stated)
 
 
-def _most(held: _Held, n: int) -> Wide:
+def _most(held: Held, n: int) -> Wide:
     most = np.ones(n, dtype=np.int64)
     np.maximum.at(most, held.leaf, held.records)
     return most
 
 
-def _said(held: _Held, label: Codes, n: int) -> _Said:
+def _said(held: Held, label: Codes, n: int) -> _Said:
     """Count persons per leaf and label, in leaves that hold all records that end there."""
+    inside = held.pair >= 0
+    label = label[inside]
     classes = int(label.max()) + 1
-    key, records = np.unique(held.pair * classes + label, return_counts=True)
+    pair = held.pair[inside].astype(np.int64)
+    key, records = np.unique(pair * classes + label, return_counts=True)
     pair, label = np.divmod(key, classes)
     cell, shape = held.leaf[pair] * classes + label, (n, classes)
     alone = np.bincount(pair, minlength=len(held.leaf))[pair] == 1

@@ -162,8 +162,14 @@ class Table:
         leaves, nodes = self.leaf[self.rows_of(tree)], np.asarray(nodes)
         if not len(leaves):
             return np.full(len(nodes), -1, dtype=np.int64)
-        at = np.minimum(np.searchsorted(leaves, nodes), len(leaves) - 1)
-        return np.where(leaves[at] == nodes, at + int(self.start[tree]), -1)
+        if len(nodes) < len(leaves):
+            at = np.minimum(np.searchsorted(leaves, nodes), len(leaves) - 1)
+            return np.where(leaves[at] == nodes, at + int(self.start[tree]), -1)
+        # Of many nodes: one look-up each.
+        row = np.full(1 + max(int(leaves[-1]), int(nodes.max())), -1, dtype=np.int64)
+        row[leaves] = np.arange(int(self.start[tree]), int(self.start[tree + 1]))
+        found: Wide = row[nodes]
+        return found
 
     def per_tree(self, values: npt.ArrayLike) -> Wide:
         """Sum a whole number per row over each tree."""

@@ -125,7 +125,11 @@ def _tree(
     kept, cover = _covers(stored, tree, whole, place)
     columns["sum_hessian"][:] = cover
     if stored.weight is not None:
-        columns["base_weights"][:] = np.where(kept, stored.weight[place], 0.0)
+        # Of leaves that answer something else, what they answered is in the weights too.
+        as_before = whole.value is not None and np.array_equal(
+            tree.value[tree.is_leaf & kept], whole.value[place][tree.is_leaf & kept]
+        )
+        columns["base_weights"][:] = np.where(kept & as_before, stored.weight[place], 0.0)
     sizes = np.array([len(one) for one in codes.values()], dtype=np.int64)
     columns["categories"] = np.concatenate([np.empty(0), *codes.values()])
     columns["categories_nodes"] = np.array(list(codes), dtype=np.float64)

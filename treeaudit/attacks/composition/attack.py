@@ -107,13 +107,14 @@ class Composition:
         Skipped where nothing was given back and not everything could be used.
         """
         forest, train = case.forest, case.people("train")
-        said = said_by(forest, _frequent(forest, train))
+        known = _draws_known(forest, train)
+        said = said_by(forest, None if known else _frequent(forest, train))
         unseen = _unseen(forest, said)
         if not said.told.any():
             reason = "trees together were not judged: the file tells nothing of its leaves"
             return Skipped(id=self.id, title=self.title, reason=reason)
         truth = _Truth.of(train, forest, said)
-        doubt = 0.0 if _draws_known(forest) else _DOUBT[said.kind]
+        doubt = 0.0 if known else _DOUBT[said.kind]
         right: dict[int, Flag] = {}
         for trees in sorted({t for t in _SOLVED if t < forest.n_trees} | {forest.n_trees}):
             found = solve(said.first(trees), train.node, doubt=doubt, tolerance=truth.tolerance)
@@ -172,16 +173,29 @@ def _added(train: Records, forest: Forest) -> Float:
     return total
 
 
-def _draws_known(forest: Forest) -> bool:
-    """Tell whether what a leaf says is true of exactly the people who end in it."""
+def _draws_known(forest: Forest, train: Records) -> bool:
+    """Tell whether what a leaf says is true of exactly the people who end in it.
+
+    Where the file does not tell who is in a tree, since leaves were taken out of it, the others
+    do: each holds as many people as end in it.
+    """
     counted = forest.counts_are in ("exact", "likely") or forest.schema.classes is None
-    return forest.records_are == "all" and counted
+    if forest.records_are != "unknown" or not counted:
+        return forest.records_are == "all" and counted
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is None:
+            return False
+        told = tree.is_leaf & (tree.n_records > 0)
+        ends = np.bincount(train.node[:, i], minlength=tree.n_nodes)
+        if (ends != tree.n_records)[told].any():
+            return False
+    return True
 
 
 def _frequent(forest: Forest, train: Records) -> Float | None:
-    """Return how frequent each label is, which is public; None where leaves say it of people."""
+    """Return how frequent each label is, which is public; None where that is not asked for."""
     classes = forest.schema.classes
-    if classes is None or forest.counts_are == "noisy" or _draws_known(forest):
+    if classes is None or forest.counts_are == "noisy":
         return None
     return np.bincount(train.known_labels, minlength=len(classes)) / len(train)
 
@@ -218,7 +232,7 @@ def _details(
     return CompositionDetails(
         train=People(n),
         by=said.kind,
-        draws_known=_draws_known(case.forest),
+        draws_known=_draws_known(case.forest, train),
         joint=Share.of(_people(weight, joint), n),
         own=Share.of(_people(weight, own), n),
         excess=Share(float(weight @ (joint.astype(np.int64) - own)) / n),

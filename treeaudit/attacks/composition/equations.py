@@ -101,5 +101,7 @@ def _mean(tree: Tree, n_classes: int, frequent: Float | None) -> Float:
 
 def _tells(tree: Tree) -> Flag:
     if tree.counts is not None:
-        return np.asarray((tree.counts > 0).any(axis=1))
+        # A leaf of nobody stands for one that was taken out: it says what is above it.
+        somebody = True if tree.n_records is None else tree.n_records > 0
+        return np.asarray((tree.counts > 0).any(axis=1) & somebody)
     return np.full(tree.n_nodes, tree.label is not None or tree.value is not None)

@@ -17,6 +17,7 @@ import numpy as np
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import not_applicable
+from treeaudit.attacks.reconstruction.boosting import details_of_boosting, evidence_of_boosting
 from treeaudit.attacks.reconstruction.checking import checked_on
 from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
 from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
@@ -34,7 +35,7 @@ from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.by_hand import by_hand
 from treeaudit.reconstruction.drawn import reconstruct_drawn
 from treeaudit.reconstruction.draws import not_drawn, times_of
-from treeaudit.reconstruction.scope import not_usable
+from treeaudit.reconstruction.scope import not_boosted, not_usable
 from treeaudit.reconstruction.words import sentence
 
 __all__ = ["Reconstruction"]
@@ -49,7 +50,7 @@ def _needless(forest: Forest) -> str | None:
     if forest.schema.classes is None:
         return "not applicable: the leaves hold no labels"
     if forest.answers == "sum":
-        return not_applicable(forest)
+        return not_applicable(forest) if forest.boosting is None else None
     kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.leftovers)
     if forest.records_are == "bootstrap" and not kept:
         return (
@@ -60,8 +61,11 @@ def _needless(forest: Forest) -> str | None:
 
 
 def _not_run(case: Case) -> str | None:
-    drawn = case.forest.records_are == "bootstrap"
-    reason = not_drawn(case.forest) if drawn else not_usable(case.forest)
+    forest, drawn = case.forest, case.forest.records_are == "bootstrap"
+    if forest.boosting is not None:
+        reason = not_boosted(forest)
+    else:
+        reason = not_drawn(forest) if drawn else not_usable(forest)
     return None if reason is None else f"the people were not reconstructed: {reason}"
 
 
@@ -89,8 +93,8 @@ class Reconstruction:
         assumes="the attacker has the file, and knows which values the columns can have",
         remedy="release a single tree, or train with differential privacy; larger leaves do not "
         "help",
-        limit="what is not certified may still be guessed; not for weights or noise, nor for "
-        "boosting; for trees of draws only where their seeds are in the file",
+        limit="what is not certified may still be guessed; not for weights or noise; boosting of "
+        "two classes only; for trees of draws only where their seeds are in the file",
         reference="Ferry, Fukasawa, Pascal and Vidal (2024); Gambs, Gmati and Hurfin (2012)",
     )
     about: ClassVar[About] = "table"
@@ -110,6 +114,8 @@ class Reconstruction:
         budget = Budget(
             seconds=case.seconds, cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), 10))
         )
+        if case.forest.boosting is not None:
+            return self._boosted(case, budget)
         if case.forest.records_are == "bootstrap":
             return self._in_order(case, budget)
         try:
@@ -120,6 +126,19 @@ class Reconstruction:
         if not budget.over():
             details = replace(details, by_hand=by_hand(case.forest, answer))
         return self._found(details, _evidence(case.forest, answer))
+
+    def _boosted(self, case: Case, budget: Budget) -> Finding | Skipped:
+        """Return whom the leaves of boosted trees give away."""
+        from treeaudit.reconstruction.boosted import reconstruct_boosted
+
+        try:
+            found = reconstruct_boosted(case.forest, budget=budget)
+        except DataError as error:
+            return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
+        except OutOfBudgetError as ended:
+            return self._out_of(str(ended))
+        shown = evidence_of_boosting(case.forest, found, _SHOWN)
+        return self._found(details_of_boosting(case, found), shown)
 
     def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the draws, made again, give away with their rows."""

@@ -4,16 +4,21 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from treeaudit.model.boosting import Boosting
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
-from treeaudit.readers.first_round import SINGLE, Step, with_people
+from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
 
-__all__ = ["first_counts", "first_round"]
+__all__ = ["boosting_of", "first_counts", "first_round"]
 
 _BINARY = re.compile(r"(?:binary|multiclassova num_class:\d{1,9}) sigmoid:([0-9.e+-]{1,20})")
 _SOFTMAX = re.compile(r"multiclass num_class:(\d{1,9})")
+_BENDING = ("lambda_l1", "max_delta_step", "path_smooth", "use_quantized_grad")
+"""What makes the values of leaves something else than steps."""
 _ROOT = 1e-4
 """How far the start that the root tells is off, as a part of it."""
 
@@ -21,8 +26,9 @@ _ROOT = 1e-4
 def _step_of(booster: Booster, tree: StoredTree) -> Step | None:
     """Return what the leaves of the first tree are, where the file tells how it was trained.
 
-    The root holds the score that boosting starts from, to six digits: enough to tell how many
-    people of the class there are, and with them the score to all digits.
+    The root holds the score that boosting starts from, to six digits, or else the leaves hold it as
+    their mean: enough to tell how many people of the class there are, and with them the score to
+    all digits.
     """
     stated, objective = booster.parameters, _BINARY.fullmatch(booster.objective)
     several = _SOFTMAX.fullmatch(booster.objective)
@@ -36,14 +42,16 @@ def _step_of(booster: Booster, tree: StoredTree) -> Step | None:
     )
     weighted = stated.get("is_unbalance", "0") != "0"
     weighted = weighted or _number(stated.get("scale_pos_weight", "1")) != 1.0
-    inner = tree.raw.inner_value
-    if weighted or inner is None or not len(inner) or not rate or penalty is None or not sigmoid:
+    if weighted or not len(tree.links.inner) or not rate or penalty is None or not sigmoid:
         return None
     k = int(several[1]) if several is not None else 2
     n, start, p = int(tree.n_records[0]), 0.0, 1 / k
     learnt = stated.get("boost_from_average", "1") != "0"
     if learnt:
-        root = min(max(float(inner[0]) * sigmoid, -30.0), 30.0)
+        told_start = _start(tree, penalty)
+        if told_start is None:
+            return None
+        root = min(max(told_start * sigmoid, -30.0), 30.0)
         share = 1 / (1 + math.exp(-root)) if several is None else math.exp(root)
         people = round(n * share)
         if not 0 < people < n or abs(n * share - people) > _ROOT * (1 + n * share):
@@ -63,6 +71,17 @@ def _step_of(booster: Booster, tree: StoredTree) -> Step | None:
     )
 
 
+def _start(tree: StoredTree, penalty: float) -> float | None:
+    """Return the score of the root; a penalty draws the mean of the leaves away from it."""
+    if tree.raw.inner_value is not None:
+        return float(tree.raw.inner_value[0])
+    if penalty or tree.n_records is None:
+        return None
+    leaf = tree.links.is_leaf
+    value = tree.raw.leaf_value[tree.links.order[leaf] - len(tree.raw.left)]
+    return float(np.average(value, weights=tree.n_records[leaf]))
+
+
 def first_round(
     booster: Booster, trees: Sequence[StoredTree], build: Callable[[int], Tree]
 ) -> tuple[bool, list[Tree]]:
@@ -77,6 +96,44 @@ def first_round(
     counted = [with_people(build(i), s, i if k > 1 else 1, max(k, 2)) for i, s in enumerate(steps)]
     first = [one[0] for one in counted if one is not None and one[1]]
     return True, first if len(first) == k else []
+
+
+def boosting_of(
+    booster: Booster, stored: Sequence[StoredTree], trees: Sequence[Tree]
+) -> Boosting | None:
+    """Return how the trees of two classes follow from labels; None where that is not told."""
+    step, said = _step_of(booster, stored[0]), booster.parameters or {}
+    objective = _BINARY.fullmatch(booster.objective)
+    plain = said.get("boosting", "gbdt") == "gbdt" and booster.n_outputs == 1
+    plain = plain and objective is not None and float(objective[1]) == 1.0
+    plain = plain and all(_number(said.get(name, "0")) == 0.0 for name in _BENDING)
+    grown = [tree.raw.grown for tree in stored]
+    # Leaves below a split by categories carry a penalty of their own.
+    odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
+    odd = odd or said.get("monotone_constraints", "") != ""
+    if step is None or not plain or odd or None in grown:
+        return None
+    every = [
+        np.concatenate([one.inner_weight, one.leaf_weight])[tree.links.order]
+        for tree, one in zip(stored, grown, strict=True)
+        if one is not None
+    ]
+    # Inner masses are written with six digits.
+    masses = [
+        np.where(tree.links.is_leaf, mass, np.nan) for tree, mass in zip(stored, every, strict=True)
+    ]
+    return Boosting(
+        trees=trees,
+        start=math.log(step.p / (1 - step.p)),
+        rate=step.rate,
+        penalty=step.penalty,
+        shift=step.start,
+        mass=lambda i: masses[i],
+        single=False,
+        derivatives=SINGLE,
+        stored=DOUBLE,
+        assumptions=("rows had no weights of their own",),
+    )
 
 
 def _number(word: str | None) -> float | None:

@@ -18,7 +18,7 @@ from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
-from treeaudit.readers.boosters.lightgbm_first import first_counts, first_round
+from treeaudit.readers.boosters.lightgbm_first import boosting_of, first_counts, first_round
 from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
@@ -70,8 +70,9 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     asked, first = first_round(booster, trees, build) if plain else (False, [])
     classes = schema.classes or ()
     reason = _reason(told, len(trees), estimated, None if booster.parameters is None else sampled)
+    lazy = LazyTrees(lambda i: first[i] if i < len(first) else build(i), len(trees))
     return Forest(
-        trees=LazyTrees(lambda i: first[i] if i < len(first) else build(i), len(trees)),
+        trees=lazy,
         schema=schema,
         counts_are="likely" if first else "absent",
         counts_reason=FIRST_ROUND if first else reason,
@@ -81,6 +82,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
         tree_classes=(
             labels_of_first_round(classes, len(trees)) if first and len(classes) > 2 else None
         ),
+        boosting=boosting_of(booster, trees, lazy) if first else None,
         source=replace(
             source,
             estimator=f"LightGBM {booster.objective}".strip(),

@@ -32,13 +32,13 @@ from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.links import sums
 from treeaudit.readers.types import Wide
 
-__all__ = ["Loss", "class_counts", "people"]
+__all__ = ["Loss", "class_counts", "people", "rate_and_penalty"]
 
 _ONE = ("reg:squarederror", "reg:linear", "reg:absoluteerror", "reg:quantileerror")
 _LOGISTIC = ("binary:logistic", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _MOST_PEOPLE = 1 << 24  # where 32-bit floats stop being whole
-_RELATIVE, _ABSOLUTE = 1e-4, 1e-2
+_RELATIVE, _ABSOLUTE, _NEAR = 1e-4, 1e-2, 2e-3
 _FEWEST_SPLITS = 3
 _FEWEST_LEAVES = 8
 
@@ -159,6 +159,36 @@ def class_counts(tree: StoredTree, n: Wide, p: float) -> Wide | None:
     numpy.ndarray or None
         Shape ``(n_leaves,)``, or None where the numbers do not come out whole.
     """
+    found = _how(tree)
+    if found is None or tree.value is None or tree.cover is None:
+        return None
+    leaf, h = tree.links.is_leaf, tree.cover
+    _, per_rate, both = found
+    of_class = (n * p + np.where(leaf, tree.value, 0.0) * (h * per_rate + both))[leaf]
+    near = np.rint(of_class)
+    if np.any(np.abs(of_class - near) > _ABSOLUTE) or np.any((near < 0) | (near > n[leaf])):
+        return None
+    counts: Wide = near.astype(np.int64)
+    return counts
+
+
+def rate_and_penalty(tree: StoredTree) -> tuple[float, float] | None:
+    """Return the learning rate and the penalty of a tree, as the round numbers they are near.
+
+    None where they are near none, or the file does not tell.
+    """
+    found = _how(tree)
+    if found is None:
+        return None
+    penalty, per_rate, _ = found
+    rate, penalty = 1 / per_rate, max(penalty, 0.0)
+    told = float(f"{rate:.3g}"), round(float(f"{penalty:.3g}"), 3)
+    near = abs(told[0] - rate) <= _RELATIVE * rate
+    return told if near and abs(told[1] - penalty) <= _NEAR * (1 + penalty) else None
+
+
+def _how(tree: StoredTree) -> tuple[float, float, float] | None:
+    """Return the penalty, 1 by the rate, and the penalty by the rate, as gradients add up."""
     if tree.weight is None or tree.value is None or tree.cover is None:
         return None
     inner, left, right = tree.links.inner, tree.links.left, tree.links.right
@@ -186,9 +216,4 @@ def class_counts(tree: StoredTree, n: Wide, p: float) -> Wide | None:
         return None
     if penalty < -_ABSOLUTE or abs(both / per_rate - penalty) > _ABSOLUTE * (1 + penalty):
         return None
-    of_class = (n * p + value * (h * per_rate + both))[leaf]
-    near = np.rint(of_class)
-    if np.any(np.abs(of_class - near) > _ABSOLUTE) or np.any((near < 0) | (near > n[leaf])):
-        return None
-    counts: Wide = near.astype(np.int64)
-    return counts
+    return penalty, per_rate, both

@@ -14,6 +14,7 @@ from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
+from treeaudit.readers.boosters.xgboost_rounds import boosting_of
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
 from treeaudit.readers.first_round import FIRST_ROUND, counted, labels_of_first_round
@@ -65,8 +66,9 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
         return counted(tree, known[i], booster.outputs[i] if n_classes > 2 else 1, n_classes)
 
     records_are, n_records = _records(booster, found)
+    lazy = LazyTrees(build, len(trees))
     return Forest(
-        trees=LazyTrees(build, len(trees)),
+        trees=lazy,
         schema=schema,
         counts_are="likely" if known else "absent",
         counts_reason=_of_first(len(known), booster) if known else _reason(booster, found),
@@ -75,6 +77,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
         n_records=n_records,
         single_precision=True,
         tree_classes=_tree_classes(booster, schema.classes) if known else None,
+        boosting=boosting_of(booster, trees, lazy) if known else None,
         source=replace(
             source,
             estimator=f"XGBoost {booster.loss.objective}".strip(),

@@ -175,7 +175,8 @@ def relabel(own: tuple[Label, ...], outer: tuple[Label, ...] | None) -> tuple[La
     if outer is None or own == outer:
         return own
     numbers = tuple(0 if label == -1 else label for label in own) if len(outer) == 2 else own
-    if all(isinstance(n, int | float) and n in range(len(outer)) for n in numbers):
+    apart = len(set(numbers)) == len(own)
+    if apart and all(isinstance(n, int | float) and n in range(len(outer)) for n in numbers):
         return tuple(outer[int(n)] for n in numbers)
     return own
 

@@ -26,6 +26,7 @@ from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.preprocessing import Plan, plan_of, width_in
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
+from treeaudit.readers.estimators.rounds import boosting_of
 from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.readers.estimators.undo import undo
 from treeaudit.readers.limits import Most, clean, show
@@ -73,7 +74,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
     version = attributes.get("_sklearn_version")
     alone = len(chosen) == 1 and chosen[0].found.estimator is estimator
-    return replace(
+    told = replace(
         joined,
         answers=answers_of(found, [(piece.found, piece.grove.n_trees) for piece in chosen]),
         n_records=_n_records(found, joined.n_records),
@@ -90,6 +91,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
         seeds=draw_seeds(estimator) if alone else None,
         members=() if alone else tuple(piece.member for piece in chosen),
     )
+    return replace(told, boosting=boosting_of(estimator, told)) if alone else told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

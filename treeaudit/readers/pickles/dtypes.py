@@ -18,8 +18,9 @@ __all__ = ["DType", "gaps", "not_described"]
 # Flags of a type whose elements refer to objects.
 _POINTERS = 0x07
 _CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](0|[1-9]\d{0,7})|[?OV])")
-# Flags that numpy writes: of numbers, of texts, of records that are aligned or not, of objects.
-_FLAGS = (0, 8, 16, 144, 63)
+_ORDERLESS = re.compile(r"[<>|=]?(?:[SVO]\d*|[biu]1|\?)")
+# Flags that numpy writes: of objects, of texts, of records that are aligned or not; 0 of others.
+_FLAGS = {"O": (63,), "U": (8,), "V": (0, 16, 144)}
 
 
 @dataclass(slots=True, eq=False)
@@ -58,10 +59,13 @@ class DType:
         if not self._is_plain(*state[8:]):
             raise UnsupportedModelError("an array type with metadata cannot be read")
         sizes, flags = state[5:7], state[7]
-        own = self.code.lstrip("<>|=")[:1] in ("S", "U", "V") and sizes[1] in (1, 2, 4, 8, 16)
+        kind = self.code.lstrip("<>|=")[:1]
+        own = kind in ("S", "U", "V") and sizes[1] in (1, 2, 4, 8, 16)
         known = state[0] in (3, 4) and (own or sizes == (-1, -1))
         known &= (state[3] is None) == (state[4] is None)
-        if not known or not (flags in _FLAGS or flags & _POINTERS) or flags > max(_FLAGS):
+        # Where others say that they are objects, that is said in the end.
+        usual = flags in _FLAGS.get(kind, (0,)) or (kind != "O" and flags & _POINTERS)
+        if not known or not usual:
             raise ReadError("an array type is damaged, or not described as numpy does")
         self.state, self.made = state, None
         if not self.is_object:
@@ -107,6 +111,10 @@ class DType:
         order = order.decode("latin1") if isinstance(order, bytes) else order
         if not isinstance(order, str) or order not in ("<", ">", "|", "="):
             raise ReadError("an array has an unknown byte order")
+        ordered = _ORDERLESS.fullmatch(self.code) is None
+        if state and order not in (("<", ">") if ordered else ("|",)):
+            # Numpy and joblib swap the bytes of whole records by it.
+            raise ReadError("an array type has another byte order than numpy writes")
         if self.n_fields and "V" not in self.code:
             raise ReadError("an array type that is no record has fields")
         if self.n_fields:

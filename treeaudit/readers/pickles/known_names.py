@@ -6,6 +6,7 @@ Tables only: what is not in one of them is refused, or stays a foreign name.
 import re
 
 __all__ = [
+    "BARE",
     "BORROWED",
     "CALLED",
     "CLASS",
@@ -257,6 +258,8 @@ UNSAFE = re.compile(
     r"|xgboost\.(tracker|collective|spark|dask|testing|libpath|compat)\..*|lightgbm\.(dask|libpath)\..*",
     re.ASCII,
 )
+# A bare instance says where results are kept, and is a setting of estimators; a call makes folders.
+BARE = frozenset(("joblib.memory.Memory", "joblib._store_backends.FileSystemStoreBackend"))
 # Names of the standard library that any module may have borrowed: ``six.moves.map``.
 BORROWED = frozenset(
     (

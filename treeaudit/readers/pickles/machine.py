@@ -354,7 +354,7 @@ class Machine:
         ):
             raise self.forged("recalls an array, or its type, before it is complete")
         self.stack.append(value)
-        self.unfinished[len(self.stack)] = None
+        self.unfinished.pop(len(self.stack), None)
 
 
 Step = Callable[[Machine], None]

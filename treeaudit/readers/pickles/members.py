@@ -22,8 +22,6 @@ FETCHES = frozenset(
 """What a file may call in the few forms that `fetched` knows, and in no other."""
 
 _RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
-# Of the types that dill calls by names of its own: those that need no import of another module.
-_OF_DILL = frozenset("object bytes bytearray set frozenset list tuple dict".split())
 _TYPES = {"Ellipsis": "ellipsis", "NotImplemented": "NotImplementedType"}
 
 
@@ -50,8 +48,10 @@ def fetched(target: Global, args: tuple[object, ...]) -> Global | Inert | None:
             return Global("builtins", "NoneType", target.offset, True)
         case "type", (Global(module="builtins" | "__builtin__", name=name),) if name in _TYPES:
             return Global("builtins", _TYPES[name], target.offset, True)
-        case "_load_type", (str(name),) if name in _OF_DILL:
-            return Global("builtins", name, target.offset, True)
+        case "_load_type", (str(name),):
+            # dill calls types of the standard library by names of its own.
+            plain = name.islower() and may_mention("builtins", name)
+            return Global("builtins" if plain else target.module, name, target.offset, True)
         case "subimport", (str(module),) if may_import(module):
             return Inert(target, args)
         case "_ufunc_reconstruct", (str(module), str(name)):

@@ -31,7 +31,9 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     except ReadError as error:
         no_pickle = type(error) is ReadError and bytes(content.data[:1]) != b"\x80"
         if no_pickle and name_of(content.data) == "a text file":
-            raise ReadError("the file is a text file, no model") from None
+            raise ReadError(
+                f"the file is a text file, and no pickle that is whole: {error}"
+            ) from None
         raise
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")

@@ -192,6 +192,8 @@ def _shadows(cls: Global, key: str, value: object, *, known: bool) -> bool:
         return True
     if known and key in _METHODS:
         return key not in _HELD.get(str(cls), ())
+    if not known and key.startswith(f"__{cls.module.partition('.')[0]}_"):
+        return False  # of that library, which nobody else looks up
     return bool(_HOOK.fullmatch(key)) and not (
         key in _TEXTS and isinstance(value, str | None) and not is_standard(cls.module)
     )

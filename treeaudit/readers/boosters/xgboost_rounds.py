@@ -1,0 +1,50 @@
+"""How the trees of an XGBoost classifier of two classes follow from its training labels."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from treeaudit.model.boosting import Boosting
+from treeaudit.model.tree import Tree
+from treeaudit.readers.boosters.xgboost_cover import rate_and_penalty
+from treeaudit.readers.boosters.xgboost_schema import Booster
+from treeaudit.readers.boosters.xgboost_tree import StoredTree
+from treeaudit.readers.first_round import SINGLE
+
+__all__ = ["boosting_of"]
+
+
+def boosting_of(
+    booster: Booster, stored: Sequence[StoredTree], trees: Sequence[Tree]
+) -> Boosting | None:
+    """Return how the trees follow from labels; None where the file does not tell all of it."""
+    loss, stated = booster.loss, booster.parameters
+    p = loss.probability(0)
+    plain = loss.objective == "binary:logistic" and loss.scale_pos_weight == 1.0
+    plain = plain and loss.n_first_round == 1 and stated.get("booster") == "gbtree"
+    whole = stated.get("subsample", 1.0) == 1.0 and stated.get("alpha", 0.0) == 0.0
+    if not plain or not whole or p is None or not 0 < p < 1:
+        return None
+    if any(tree.cover is None or tree.value is None for tree in stored):
+        return None
+    told = rate_and_penalty(stored[0])
+    if told is None:
+        return None
+    rate, penalty = (float(np.float32(one)) for one in told)
+    p = float(np.float32(p))
+    return Boosting(
+        trees=trees,
+        start=math.log(p / (1 - p)),
+        rate=rate,
+        penalty=penalty,
+        mass=lambda i: stored[i].cover,
+        single=True,
+        derivatives=SINGLE,
+        stored=SINGLE,
+        assumptions=(
+            f"learning rate {told[0]:g} and penalty {told[1]:g}, near to which the numbers of the "
+            "first tree are",
+            "nobody was left out of a tree, and rows had no weights of their own",
+        ),
+    )

@@ -1,0 +1,189 @@
+"""Who must be in the training data of a boosted classifier of two classes.
+
+`treeaudit.reconstruction.rounds` says what its leaves are: equations. `enclosure` finds whole
+numbers of people that fulfil all of them, and proves which others do.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from treeaudit.arrays import Float, Wide
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
+from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
+from treeaudit.reconstruction.cells import Cells, refine
+from treeaudit.reconstruction.coding import Layout, coded
+from treeaudit.reconstruction.domain import Domain
+from treeaudit.reconstruction.enclosure import enclosed, fulfils, nearest
+from treeaudit.reconstruction.recognition import domain_of
+from treeaudit.reconstruction.rounds import Equations, equations_of
+from treeaudit.reconstruction.scope import not_boosted
+from treeaudit.reconstruction.system import Bounds
+
+__all__ = ["Boosted", "reconstruct_boosted"]
+
+_CUTTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 16, 6_000_000
+_KINDS = 2
+"""Equations a leaf."""
+_SURPLUS, _SHARP = 20, 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Boosted:
+    """What a boosted classifier gives away of the table it was trained on.
+
+    Attributes
+    ----------
+    domain
+        What a record is, with the assumptions.
+    cells
+        What the trees tell apart.
+    bounds, likely
+        How many people of class c there must, may and are likely to be in cell i, at 2 i + c.
+    n_people
+        All of them.
+    n_trees
+        The first so many trees were used.
+    stopped
+        What kept it from an end, in words; None where nothing did.
+    """
+
+    domain: Domain
+    cells: Cells
+    bounds: Bounds
+    likely: Float
+    n_people: int
+    n_trees: int
+    stopped: str | None
+
+    @property
+    def certified(self) -> int:
+        """People of whom it is certain in which cell they are, and with which label."""
+        return int(self.bounds.low.sum())
+
+    @property
+    def exact(self) -> int:
+        """Those of them whose every value that a tree asks about is certain."""
+        single = np.repeat(self.cells.n_records == 1, 2)
+        return int(self.bounds.low[single].sum())
+
+    @property
+    def tables(self) -> tuple[tuple[Wide, Bounds], ...]:
+        """Cells, and how many people must and may be in each; by class."""
+        cell = np.arange(len(self.cells))
+        low, high = self.bounds.low.reshape(-1, 2), self.bounds.high.reshape(-1, 2)
+        return tuple((cell, Bounds(low=low[:, c], high=high[:, c])) for c in (0, 1))
+
+    @property
+    def bits(self) -> float:
+        """Bits that the file gives away of the records, no fewer (labels apart)."""
+        size, left = np.repeat(self.cells.n_codes, 2), 0.0
+        bounds = self.bounds
+        open_records = float(size[bounds.open].sum())
+        unsettled = max(self.n_people - float(bounds.low.sum()), 0.0)
+        left = float(bounds.low @ np.log2(size))
+        left += unsettled * float(np.log2(open_records)) if open_records else 0.0
+        return self.n_people * self.domain.bits - left
+
+
+def reconstruct_boosted(
+    forest: Forest, public: Schema | None = None, budget: Budget | None = None
+) -> Boosted:
+    """Return what a boosted classifier gives away of the people it was trained on.
+
+    Parameters
+    ----------
+    public
+        What is known of the columns besides the file.
+    budget
+        As `Budget` says unless told.
+
+    Raises
+    ------
+    OutOfBudgetError
+        If it ended before anything was known.
+    DataError
+        If `not_boosted` has a reason, or no people were found who fit all leaves: it was not
+        trained as assumed, or more than one table fits.
+    """
+    from threadpoolctl import threadpool_limits
+
+    if (reason := not_boosted(forest)) is not None or forest.boosting is None:
+        raise DataError(reason or "")
+    budget = Budget() if budget is None else budget
+    trees = list(_with_counts(forest, budget))
+    domain = domain_of(forest, trees, public)
+    cells, stopped = _cells(trees, Layout.of(domain), budget)
+    if stopped is None and len(trees) < forest.n_trees:
+        stopped = f"{budget.seconds:g} seconds"
+    n_trees = len(cells.leaf)
+    original = forest.trees[:n_trees]
+    equations = equations_of(cells, original, forest.boosting)
+    budget.check()
+    # Small systems are solved over and over: a second thread only waits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        found = nearest(equations, budget.over)
+        if found is None:
+            raise OutOfBudgetError(f"{budget.seconds:g} seconds")
+        if not fulfils(equations, found):
+            raise DataError("no one table was found that fits all leaves")
+        bounds, finished = enclosed(equations, found, budget.over)
+    if bounds.low.any() and not _confirmed(equations, found):
+        raise DataError("too few leaves tell whether the trees were grown as assumed")
+    if stopped is None and not finished:
+        stopped = f"{budget.seconds:g} seconds"
+    return Boosted(
+        domain=replace(domain, assumptions=(*forest.boosting.assumptions, *domain.assumptions)),
+        cells=cells,
+        bounds=bounds,
+        likely=found,
+        n_people=int(equations.n_people),
+        n_trees=n_trees,
+        stopped=stopped,
+    )
+
+
+def _with_counts(forest: Forest, budget: Budget) -> Iterator[Tree]:
+    """Yield the trees; those after the first with counts that let anybody be where somebody is."""
+    for i, tree in enumerate(budget.trees(forest.trees, _CUTTING)):
+        held = np.ones(tree.n_nodes) if tree.n_records is None else tree.n_records
+        yield replace(tree, counts=np.column_stack([held, held])) if i else tree
+
+
+def _cells(trees: list[Tree], layout: Layout, budget: Budget) -> tuple[Cells, str | None]:
+    """Return the cells that the first trees tell apart, and what kept others out."""
+    cells, done, batch = Cells.whole(layout, 2), 0, 1
+    while done < len(trees):
+        some = trees[done : done + batch]
+        before = len(cells)
+        try:
+            budget.check(_CUTTING)
+            cut = refine(cells, coded(some, layout), check=partial(budget.check, _CUTTING))
+            if len(cut) * (done + len(some)) * 2 * _KINDS > _MOST_ENTRIES:
+                raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
+        except OutOfBudgetError as ended:
+            if batch > 1:
+                batch = 1
+                continue
+            if not done:
+                raise
+            return cells, str(ended)
+        cells, done = cut, done + len(some)
+        batch = min(2 * batch, _MOST_TREES) if len(cells) <= 1.1 * before else 1
+    return cells, None
+
+
+def _confirmed(equations: Equations, found: Float) -> bool:
+    """Tell whether numbers fulfil many more equations than any would.
+
+    That trees were grown as assumed shows where many more equations hold than there are
+    unknowns, each to a thousandth: by chance none of them would.
+    """
+    size = abs(equations.middle).max(axis=1).toarray().ravel()
+    sharp = equations.tells & (equations.errors(found) < _SHARP * size * (1 + equations.people))
+    return int(sharp.sum()) >= int((found > 0).sum()) + _SURPLUS

@@ -1,0 +1,66 @@
+"""The likeliest table behind counts that are off by chance: expectation and maximisation.
+
+References
+----------
+Richardson (1972), Bayesian-based iterative method of image restoration. Lucy (1974), An iterative
+technique for the rectification of observed distributions.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from treeaudit.arrays import Float, Wide
+
+__all__ = ["likeliest"]
+
+_NOBODY = 0.1
+"""People in a place that is left out from then on, as a share of those in a place on average."""
+
+
+def likeliest(
+    row: Wide,
+    told: Float,
+    n_people: int,
+    over: Callable[[], bool] = lambda: False,
+    rounds: int = 100,
+) -> Float:
+    """Return how many people are in each place, so that counts as these are the likeliest.
+
+    With Poisson counts of mean ``A x`` each round takes x to ``x * A'(told / A x) / n_equations``;
+    whoever has reached 0 stays there.
+
+    Parameters
+    ----------
+    row
+        Shape ``(n_places, n_equations)``: the rows that each place is in, one an equation.
+    told
+        Shape ``(n_rows,)``: about how many people are in a row.
+    over
+        Tells whether to stop before that.
+    rounds
+        How many.
+
+    Examples
+    --------
+    Two trees part three places, 3 : 1 and 1 : 3.
+
+    >>> row = np.array([[0, 2], [0, 3], [1, 3]])
+    >>> likeliest(row, np.array([3.0, 1.0, 1.0, 3.0]), 4).round(2).tolist()
+    [1.0, 2.0, 1.0]
+    """
+    n_places, held = len(row), row
+    found = np.zeros(n_places)
+    at, guess = np.arange(n_places), np.full(n_places, n_people / max(n_places, 1))
+    for i in range(rounds):
+        if over():
+            break
+        mean = np.bincount(held.ravel(), np.repeat(guess, held.shape[1]), len(told))
+        ratio = told / np.maximum(mean, 1e-12)
+        guess = guess * ratio[held].mean(axis=1)
+        if i == rounds - 1 or i % 10 == 9:
+            kept = guess > _NOBODY * n_people / n_places
+            at, guess, held = at[kept], guess[kept], held[kept]
+    found[at] = guess
+    total = found.sum()
+    return found * (n_people / total) if total else found
