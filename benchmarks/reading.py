@@ -8,7 +8,9 @@ import argparse
 import json
 import pickle
 import platform
+import statistics
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +19,6 @@ import joblib
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.measure import Cost, side_by_side
 from benchmarks.models import data
 from benchmarks.sections import RESULTS, replace_section
 
@@ -86,48 +87,71 @@ def _heading(before: Path | None) -> list[str]:
         "# What reading costs, by format",
         "",
         "Written by `python -m benchmarks.reading`. CPU seconds of a call, medians, all of a line "
-        "measured in one run, in turn, each in a process of its own that has read a small file "
-        "of the format. *Start*: CPU seconds of a process that imports treeaudit and reads that "
-        "small file alone. Floor: what loads such a file (`pickle`, `joblib`, `skops`, the "
+        "measured in one run, in turn, each in a process of its own that has read such a file "
+        "before. Floor: what loads such a file (`pickle`, `joblib`, `skops`, the "
         f"library), else what parses its text (`json`, `ElementTree`).{earlier} Python "
         f"{platform.python_version()}, {platform.machine()}.",
         "",
-        "| | MB | floor | before | now | now / floor | now / before | start, now / before |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| | MB | floor | before | now | now / floor | now / before |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
 
 
+_WORKER = """
+import sys, time, warnings
+warnings.simplefilter("ignore")
+{start}
+path = {small!r}
+{call}
+path = {large!r}
+for _ in sys.stdin:
+    begun = time.process_time()
+    {call}
+    print(time.process_time() - begun, flush=True)
+"""
+
+
 def _costs(
-    name: str, path: Path, small: Path, before: Path | None, runs: int
-) -> dict[str, Cost | None]:
-    imports, call = FLOORS[name]
-    where = f"path = {str(path)!r}; small = {str(small)!r}\n"
-    programs = {"floor": (f"{imports}; {where}{call.replace('path', 'small')}", call)}
-    here = Path(__file__).parents[1]
-    for title, checkout in (("now", here), ("before", before)):
+    name: str, large: Path, small: Path, before: Path | None, runs: int
+) -> dict[str, float | None]:
+    """Return medians; a process for each reader, asked in turn, the first turn not counted."""
+    read = "treeaudit.readers.load(path)"
+    programs = {"floor": FLOORS[name]}
+    for title, checkout in (("now", Path(__file__).parents[1]), ("before", before)):
         if checkout is not None:
-            start = f"sys.path.insert(0, {str(checkout)!r})\n{where}"
-            read = "import treeaudit.readers; treeaudit.readers.load(small)"
-            programs[title] = (start + read, "treeaudit.readers.load(path)")
-            programs[f"{title}, start"] = (start, read)
-    costs = side_by_side(programs, runs)
+            start = f"sys.path.insert(0, {str(checkout)!r}); import treeaudit.readers"
+            programs[title] = (start, read)
+    workers = {
+        title: subprocess.Popen(
+            [
+                *(sys.executable, "-c"),
+                _WORKER.format(start=start, small=str(small), large=str(large), call=call),
+            ],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for title, (start, call) in programs.items()
+    }  # fmt: skip
+    spent: dict[str, list[float]] = {title: [] for title in workers}
+    for _ in range(runs + 1):
+        for title, worker in workers.items():
+            print("again", file=worker.stdin, flush=True)
+            spent[title].append(float(worker.stdout.readline() if worker.stdout else ""))
+    for worker in workers.values():
+        worker.communicate()
     return {
-        one: costs.get(one) for one in ("floor", "now", "before", "now, start", "before, start")
+        title: statistics.median(spent[title][1:]) if title in spent else None
+        for title in ("floor", "before", "now")
     }
 
 
-def _line(name: str, path: Path, costs: dict[str, Cost | None]) -> str:
-    def figure(one: str) -> float | None:
-        cost = costs[one]
-        return None if cost is None else (cost.process if "start" in one else cost.call)
-
+def _line(name: str, path: Path, costs: dict[str, float | None]) -> str:
     def ratio(over: str, under: str) -> str:
-        a, b = figure(over), figure(under)
+        a, b = costs[over], costs[under]
         return "–" if a is None or b is None else f"{a / max(b, 1e-9):.2f}"
 
     cells = [name, f"{path.stat().st_size / 1e6:,.1f}"]
-    cells += ["–" if (f := figure(c)) is None else f"{f:.3f}" for c in ("floor", "before", "now")]
-    cells += [ratio("now", "floor"), ratio("now", "before"), ratio("now, start", "before, start")]
+    cells += ["–" if cost is None else f"{cost:.3f}" for cost in costs.values()]
+    cells += [ratio("now", "floor"), ratio("now", "before")]
     return f"| {' | '.join(cells)} |"
 
 
