@@ -19,14 +19,15 @@ from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.cells import Cells, refine
 from treeaudit.reconstruction.coding import Layout, coded
 from treeaudit.reconstruction.domain import Domain
-from treeaudit.reconstruction.enclosure import enclosed, fulfils, nearest
+from treeaudit.reconstruction.enclosure import contradict, enclosed, fulfils, nearest
 from treeaudit.reconstruction.recognition import domain_of
 from treeaudit.reconstruction.rounds import Equations, equations_of
 from treeaudit.reconstruction.scope import not_boosted
 from treeaudit.reconstruction.system import Bounds
 
-__all__ = ["Boosted", "reconstruct_boosted"]
+__all__ = ["CHANGED", "Boosted", "reconstruct_boosted"]
 
+CHANGED = "no people fit all leaves: the trees were changed or grown in another way than that"
 _CUTTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 16, 6_000_000
 _KINDS = 2
 """Equations a leaf."""
@@ -108,8 +109,9 @@ def reconstruct_boosted(
     OutOfBudgetError
         If it ended before anything was known.
     DataError
-        If `not_boosted` has a reason, or no people were found who fit all leaves: it was not
-        trained as assumed, or more than one table fits.
+        If `not_boosted` has a reason, or no people were found who fit all leaves although some
+        may: more than one table does. Where it is proved that none do, the trees were changed, and
+        nobody is certain.
     """
     from threadpoolctl import threadpool_limits
 
@@ -131,15 +133,28 @@ def reconstruct_boosted(
         if found is None:
             ended = f"{budget.seconds:g} seconds" if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
-        if not fulfils(equations, found):
+        if fits := fulfils(equations, found):
+            bounds, finished = enclosed(equations, found, budget.over)
+        elif contradict(equations, budget.over):
+            bounds, finished = Bounds(low=np.zeros(len(found)), high=equations.most), True
+        else:
             raise DataError("no one table was found that fits all leaves")
-        bounds, finished = enclosed(equations, found, budget.over)
     if bounds.low.any() and not _confirmed(equations, found):
         raise DataError("too few leaves tell whether the trees were grown as assumed")
-    if stopped is None and bounds.open.any():
+    if not fits:
+        # What more trees say only adds to it.
+        stopped = None
+    elif stopped is None and bounds.open.any():
         stopped = "sums of equations" if finished else f"{budget.seconds:g} seconds"
     return Boosted(
-        domain=replace(domain, assumptions=(*forest.boosting.assumptions, *domain.assumptions)),
+        domain=replace(
+            domain,
+            assumptions=(
+                *forest.boosting.assumptions,
+                *domain.assumptions,
+                *(() if fits else (CHANGED,)),
+            ),
+        ),
         cells=cells,
         bounds=bounds,
         likely=found,

@@ -76,7 +76,10 @@ def not_boosted(forest: Forest) -> str | None:
 
 
 def _same(tree: Tree, other: Tree) -> bool:
-    return all(
-        np.array_equal(getattr(tree, name), getattr(other, name))
-        for name in ("parent", "feature", "low", "high", "value")
-    )
+    """Tell whether trees ask and answer alike; what inner nodes hold answers nobody."""
+    form = ("parent", "feature", "low", "high")
+    if not all(np.array_equal(getattr(tree, name), getattr(other, name)) for name in form):
+        return False
+    if tree.value is None or other.value is None:
+        return tree.value is other.value
+    return np.array_equal(tree.value[tree.is_leaf], other.value[other.is_leaf])

@@ -53,7 +53,10 @@ def _needless(forest: Forest) -> str | None:
     if forest.schema.classes is None:
         return "not applicable: the leaves hold no labels"
     if forest.answers == "sum":
-        return not_applicable(forest) if forest.boosting is None else None
+        if forest.boosting is None:
+            return not_applicable(forest)
+        reason = not_boosted(forest)
+        return None if reason is None else f"not applicable: nobody is certain, since {reason}"
     kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.leftovers)
     if forest.records_are == "bootstrap" and not kept:
         return (
@@ -78,9 +81,8 @@ def _not_run(case: Case) -> str | None:
     if _only_likely(forest):
         return None
     if forest.boosting is not None:
-        reason = not_boosted(forest)
-    else:
-        reason = not_drawn(forest) if drawn else not_usable(with_gaps(forest))
+        return None
+    reason = not_drawn(forest) if drawn else not_usable(with_gaps(forest))
     return None if reason is None else f"the people were not reconstructed: {reason}"
 
 
