@@ -90,7 +90,9 @@ class Python2:
         order = "|" if dtype.itemsize == 1 or dtype.kind in "OSV" else "<"
         if dtype.names is None:
             code = dtype.str[1:] if dtype.kind != "O" else "O8"
-            state: Any = (3, order, None, None, None, -1, -1, 63 if dtype.kind == "O" else 0)
+            sizes = (dtype.itemsize, dtype.alignment) if dtype.kind in "SU" else (-1, -1)
+            flags = {"O": 63, "U": 8}.get(dtype.kind, 0)
+            state: Any = (3, order, None, None, None, *sizes, flags)
         else:
             assert dtype.fields is not None
             fields = {name: tuple(dtype.fields[name][:2]) for name in dtype.names}

@@ -27,7 +27,11 @@ from treeaudit.reconstruction.likely import Likely, not_likely, reconstruct_like
 from treeaudit.reconstruction.noisy import Noisy, noisy, not_noisy, paths
 from treeaudit.reconstruction.posterior import posterior
 
-AMPLE = Budget(seconds=100)
+
+def ample() -> Budget:
+    return Budget(seconds=1_000)
+
+
 NAMES = [*(f"job_{name}" for name in "abcd"), "old", "ill", "rich", "tall", "far"]
 
 
@@ -86,7 +90,7 @@ def test_people_are_as_likely_as_is_stated(kind: str) -> None:
     stated, found = [], []
     for seed in range(8):
         forest, values, labels = drawn(seed) if kind == "draws" else with_noise(seed, 1.0)
-        answer = reconstruct_likely(forest, budget=AMPLE, seed=seed)
+        answer = reconstruct_likely(forest, budget=ample(), seed=seed)
         stated.append(answer.people.probability)
         found.append(right(answer, values, labels, forest))
     level, held = np.concatenate(stated), np.concatenate(found)
@@ -153,7 +157,7 @@ def test_gains_are_differences_of_logarithms_of_what_was_seen(seed: int) -> None
 def test_one_person_who_is_missing_has_the_posterior_of_the_formula(seed: int, rate: float) -> None:
     forest, values, labels = with_noise(seed % 50, rate)
     known = read_records((values[1:], labels[1:]), forest)
-    answer = reconstruct_likely(forest, known=known, budget=AMPLE)
+    answer = reconstruct_likely(forest, known=known, budget=ample())
     assert answer.n_people == 1
     assert answer.found.probability.sum() == pytest.approx(1)
     # The same from the definition: noise is what is left when the known and the candidate are off.
@@ -218,7 +222,7 @@ def test_a_public_table_and_knowledge_tell_more() -> None:
         for said, options in (
             (alone, {}), (with_prior, {"prior": prior}), (informed, {"known": known}),
         ):  # fmt: skip
-            answer = reconstruct_likely(forest, budget=AMPLE, **options)
+            answer = reconstruct_likely(forest, budget=ample(), **options)
             n = answer.n_people
             said.append(right(answer, values[:n], labels[:n], forest).mean())
     assert np.mean(with_prior) > np.mean(alone)
@@ -227,7 +231,7 @@ def test_a_public_table_and_knowledge_tell_more() -> None:
 
 def test_a_table_from_draws_is_near_that_of_the_people() -> None:
     forest, values, _ = drawn(1, n=40, trees=60)
-    answer = reconstruct_likely(forest, budget=AMPLE)
+    answer = reconstruct_likely(forest, budget=ample())
     found = records_of(answer, forest.schema)
     others, _ = table(50, 40)
     assert error(found, values) < error(others, values) / 2
@@ -251,5 +255,5 @@ def test_what_says_nothing_is_said() -> None:
 def test_counts_of_inner_nodes_say_more() -> None:
     forest, _, _ = with_noise(3, 0.5)
     every = replace(forest, noise=Noise(rate=0.5, counts="nodes"))
-    answer = reconstruct_likely(every, budget=AMPLE)
+    answer = reconstruct_likely(every, budget=ample())
     assert len(answer.people.place) == 30

@@ -132,7 +132,7 @@ def _dtype(stated: object) -> DType:
 
 
 def _plain(code: str) -> DType:
-    order = code[0] if code[:1] in ("<", ">", "|", "=") else "="
+    order = code[0] if code[:1] in ("<", ">", "|", "=") else "|"
     return DType(_UNIT.sub("", code), (3, order, None, None, None, -1, -1, 0))
 
 
