@@ -25,9 +25,10 @@ from treeaudit.reconstruction.rounds import Equations, equations_of
 from treeaudit.reconstruction.scope import not_boosted
 from treeaudit.reconstruction.system import Bounds
 
-__all__ = ["CHANGED", "Boosted", "reconstruct_boosted"]
+__all__ = ["CHANGED", "OPEN", "Boosted", "reconstruct_boosted"]
 
 CHANGED = "no people fit all leaves: the trees were changed or grown in another way than that"
+OPEN = "no one table of people was found that fits all leaves: several may"
 _CUTTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 16, 6_000_000
 _KINDS = 2
 """Equations a leaf."""
@@ -109,9 +110,9 @@ def reconstruct_boosted(
     OutOfBudgetError
         If it ended before anything was known.
     DataError
-        If `not_boosted` has a reason, or no people were found who fit all leaves although some
-        may: more than one table does. Where it is proved that none do, the trees were changed, and
-        nobody is certain.
+        If `not_boosted` has a reason, or too few leaves show that it was trained as assumed.
+        Where no people were found who fit all leaves nobody is certain: the trees were changed, or
+        more than one table fits.
     """
     from threadpoolctl import threadpool_limits
 
@@ -135,10 +136,9 @@ def reconstruct_boosted(
             raise OutOfBudgetError(ended)
         if fits := fulfils(equations, found):
             bounds, finished = enclosed(equations, found, budget.over)
-        elif contradict(equations, budget.over):
-            bounds, finished = Bounds(low=np.zeros(len(found)), high=equations.most), True
         else:
-            raise DataError("no one table was found that fits all leaves")
+            bounds, finished = Bounds(low=np.zeros(len(found)), high=equations.most), True
+            none = CHANGED if contradict(equations, budget.over) else OPEN
     if bounds.low.any() and not _confirmed(equations, found):
         raise DataError("too few leaves tell whether the trees were grown as assumed")
     if not fits:
@@ -152,7 +152,7 @@ def reconstruct_boosted(
             assumptions=(
                 *forest.boosting.assumptions,
                 *domain.assumptions,
-                *(() if fits else (CHANGED,)),
+                *(() if fits else (none,)),
             ),
         ),
         cells=cells,
