@@ -88,7 +88,7 @@ def test_the_modules_are_few_enough_to_review() -> None:
     told |= {"json_spelling", "spelled_numbers"}
     code = [name for name in REACHED if name not in told]
     lines = sum(len(FILES[name].read_text().splitlines()) for name in code)
-    assert lines < 4550
+    assert lines < 4600
     assert importlib.import_module("treeaudit.readers.pickles.pickle_vm")
 
 

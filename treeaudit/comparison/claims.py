@@ -158,7 +158,8 @@ def _alone_expected(groups: Table, rows: Wide, rate: float) -> float:
 def _certain_expected(groups: Table, rows: Wide, rate: float) -> float:
     """Return how many of the people to expect in leaves whose other classes are empty."""
     counts = groups.counts(rows)
-    if counts is None:
+    # Where noise leaves nobody in any leaf, no leaf states a label.
+    if counts is None or not len(rows):
         return 0.0
     none = true_counts(counts, rate, 0)
     none[np.arange(len(rows)), groups.labels.top[rows]] = 1.0

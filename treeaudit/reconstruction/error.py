@@ -1,7 +1,6 @@
 """How far a reconstructed table is from the people: Ferry et al. (2024)."""
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from treeaudit.arrays import Float
 from treeaudit.model.schema import Schema
@@ -30,6 +29,9 @@ def error(found: Float, people: Float) -> float:
     apart = np.zeros((len(found), len(people)), dtype=np.float32)
     for mine, theirs in zip(found.T, people.T, strict=True):
         apart += mine[:, None] != theirs
+    # Loaded late: nobody who only scans a file needs it.
+    from scipy.optimize import linear_sum_assignment
+
     pairs = linear_sum_assignment(apart)
     return float(apart[pairs].mean() / n)
 

@@ -324,7 +324,8 @@ def _labels_in(classes: object, n: int) -> bytes | None:
     """Return numbers that are labels of their own; None where they only number n classes."""
     if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "iuf":
         return None
-    return None if np.isin(classes, np.arange(n)).all() else classes.tobytes()
+    numbered = (classes >= 0) & (classes < n) & (classes == np.floor(classes))
+    return None if numbered.all() else classes.tobytes()
 
 
 def _repeats(model: Inert, schema: object) -> bool:
