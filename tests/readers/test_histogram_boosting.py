@@ -13,6 +13,7 @@ from sklearn.ensemble import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeRegressor
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit import Forest, ModelTooLargeError, ReadError, UnsupportedModelError, load
@@ -227,3 +228,18 @@ def test_spoiled_bytes_end_in_a_sentence() -> None:
     chance, seeds = random.Random(0), [pickle.dumps(model), pickle.dumps(vote)]
     for _ in range(300):
         sentence_or_model(pickled, spoil(chance, seeds))
+
+
+@pytest.mark.parametrize("beside", [lambda tree: tree, lambda _: [], lambda _: "rate"])
+def test_a_tree_beside_the_rounds_is_refused(beside: Any) -> None:
+    model = HistGradientBoostingClassifier(**SMALL).fit(np.c_[HOURS, JOB], LABEL)
+    other = HistGradientBoostingClassifier(**SMALL).fit(np.c_[HOURS, HOURS], LABEL)
+    model._predictors.append(beside(other._predictors[0][0]))
+    with pytest.raises(ReadError, match="no list of trees"):
+        load(model)
+
+
+def test_numbers_whose_squares_are_none_end_in_no_error() -> None:
+    grown = DecisionTreeRegressor(max_depth=1).fit(HOURS.reshape(-1, 1), HOURS)
+    grown.tree_.value[:] = 1e200
+    assert load(grown).n_trees == 1

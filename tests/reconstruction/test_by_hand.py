@@ -47,7 +47,8 @@ def test_what_is_shown_is_so(seed) -> None:
     label = [f"label = {name}" for name in forest.schema.classes].index(seen.label)
     leaf, codes = forest.apply(grid), answer.domain.codes(grid)
     fits = leaf[:, seen.tree] == seen.leaf
-    assert len(np.unique(codes[fits], axis=0)) == seen.fits
+    # Between two thresholds there may be no value of the grid.
+    assert len(np.unique(codes[fits], axis=0)) <= seen.fits
     assert forest.trees[seen.tree].counts[seen.leaf, label] == seen.people
     for other in seen.others:
         assert forest.trees[other.tree].counts[other.leaf, label] == 0

@@ -7,7 +7,6 @@ that puts the categorical columns in front.
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 import numpy as np
 
@@ -102,8 +101,15 @@ def read_histogram_boosting(found: Found, budget: Budget) -> Grove:
 
 def _predictors(found: Found) -> list[Inert]:
     rounds = elements(found.get("_predictors"))
-    every = (p for each in rounds[: Most.trees + 1] for p in elements(each) if isinstance(p, Inert))
-    predictors = list(islice(every, Most.trees + 1))
+    predictors: list[Inert] = []
+    for each in rounds[: Most.trees + 1]:
+        trees = elements(each)[: Most.trees + 1] if isinstance(each, list | tuple) else []
+        predictors += [one for one in trees if isinstance(one, Inert)]
+        # A tree beside the rounds would answer nobody, and be there.
+        if not trees or len(trees) > sum(isinstance(one, Inert) for one in trees):
+            raise ReadError("a round of the boosting is damaged: it is no list of trees")
+        if len(predictors) > Most.trees:
+            break
     if max(len(rounds), len(predictors)) > Most.trees:
         raise ModelTooLargeError(f"the model has more than {Most.trees:,} trees")
     if not predictors:

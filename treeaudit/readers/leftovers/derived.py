@@ -50,7 +50,7 @@ def underived(
     """
     stored, of_classes = nodes["impurity"], values.shape[2] > 1
     known = not np.isnan(stored[0]) or stored.tobytes() != len(nodes) * _UNKNOWN
-    most = _most(stored) + (1.0 if of_classes else _most(values) ** 2)
+    most = _most(stored) + (1.0 if of_classes else min(_most(values), 1e150) ** 2)
     n_impurities = n_values = 0
     for begin in range(0, len(nodes), _BLOCK):
         block = _Block(nodes, values, begin)
