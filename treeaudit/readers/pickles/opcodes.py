@@ -32,7 +32,7 @@ _SHORT = 4096
 def counted_text(m: Machine, n: int) -> None:
     piece = m.take(n)
     m.spend(56 + 2 * n)
-    m.push(eight_bit(bytes(piece)))
+    m.push(eight_bit(piece))
 
 
 def collect(m: Machine, kind: Callable[[list[object]], object]) -> None:

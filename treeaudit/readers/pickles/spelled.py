@@ -97,6 +97,10 @@ def raw_unicode(m: Machine) -> None:
     m.push(text)
 
 
-def eight_bit(raw: bytes) -> object:
+def eight_bit(raw: bytes | memoryview) -> object:
     """Python 2 wrote text and bytes alike; plain ASCII is taken for text."""
-    return Text(raw.decode("ascii")) if raw.isascii() and b"\0" not in raw else raw
+    try:
+        text = Text(raw, "ascii")
+    except UnicodeDecodeError:
+        return bytes(raw)
+    return bytes(raw) if "\0" in text else text
