@@ -8,15 +8,23 @@ from treeaudit.defenses.cutting import summed
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
+from treeaudit.people.steps import column_of_each_tree
+from treeaudit.readers.first_round import counted, labels_of_first_round
+from treeaudit.reconstruction.scope import drawn_steps
 
 __all__ = ["with_people"]
+
+_OF_DRAWS = (
+    "the steps are of draws of the people; in the first round the labels of all who end in a leaf "
+    "are counted, which its step nearly tells; later trees hold steps and no labels"
+)
 
 
 def with_people(forest: Forest, train: Records) -> Forest:
     """Return a model in which trees that tell no sizes hold the training people who end there.
 
     It stays as it is where some of them may have been left out: nothing shows that every tree
-    saw everybody.
+    saw everybody. Of the steps of draws the groups are what they are for everybody.
 
     Parameters
     ----------
@@ -27,14 +35,41 @@ def with_people(forest: Forest, train: Records) -> Forest:
     told = [None if tree.n_records is None else int(tree.n_records[0]) for tree in trees]
     silent = [one is None for one in told]
     everybody = forest.records_are == "all" or set(told) == {None, len(node)}
-    if not any(silent) or not everybody or forest.privacy is not None:
+    drawn = drawn_steps(forest) and all(silent)
+    if not any(silent) or not (everybody or drawn) or forest.privacy is not None:
         return forest
 
-    def counted(i: int) -> Tree:
+    def sized(i: int) -> Tree:
         tree = trees[i]
         if not silent[i]:
             return tree
         ends = np.bincount(node[:, i], minlength=tree.n_nodes).astype(np.float64)
         return replace(tree, n_records=summed(tree, ends).astype(np.int64))
 
-    return replace(forest, trees=LazyTrees(counted, len(trees)))
+    made = replace(forest, trees=LazyTrees(sized, len(trees)))
+    return _with_labels(made, train) if drawn else made
+
+
+def _with_labels(forest: Forest, train: Records) -> Forest:
+    """Return a boosting whose first round tells the labels of the people in its leaves."""
+    classes, column, labels = forest.schema.classes or (), column_of_each_tree(forest), train.labels
+    if labels is None or column is None or not classes:
+        return forest
+    width, trees = int(column.max()) + 1, forest.trees
+
+    def told(i: int) -> Tree:
+        tree = trees[i]
+        # One that answers everybody alike tells nobody's label.
+        if i >= width or tree.value is None or not np.ptp(tree.value[tree.is_leaf]):
+            return tree
+        k = i if width > 1 else 1
+        held = np.bincount(train.node[:, i], labels == k, minlength=tree.n_nodes)
+        return counted(tree, held[tree.is_leaf], k, len(classes))
+
+    return replace(
+        forest,
+        trees=LazyTrees(told, forest.n_trees),
+        counts_are="likely",
+        counts_reason=_OF_DRAWS,
+        tree_classes=labels_of_first_round(classes, forest.n_trees) if width > 1 else None,
+    )

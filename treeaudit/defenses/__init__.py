@@ -6,6 +6,7 @@ Adding one: its module, its name in `DEFENSES`, its test file.
 from treeaudit.defenses.coarsen import Coarsen
 from treeaudit.defenses.count_anew import CountAnew
 from treeaudit.defenses.defense import Defense, DefenseWords
+from treeaudit.defenses.draw_steps import DrawSteps
 from treeaudit.defenses.intersect import IntersectK
 from treeaudit.defenses.keep_trees import KeepTrees
 from treeaudit.defenses.labels_only import LabelsOnly
@@ -24,6 +25,7 @@ __all__ = [
     "CountAnew",
     "Defense",
     "DefenseWords",
+    "DrawSteps",
     "IntersectK",
     "KeepTrees",
     "LabelsOnly",
@@ -52,5 +54,6 @@ DEFENSES: tuple[type[Defense], ...] = (
     KeepTrees,
     IntersectK,
     CountAnew,
+    DrawSteps,
 )
 """Every repair, by the ``id`` that ``defend --method`` and ``ta.defend(method=…)`` call it."""

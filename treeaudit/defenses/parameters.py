@@ -13,8 +13,9 @@ from treeaudit.people.records import Records
 
 __all__ = ["Parameter", "made", "parameters", "takes_people"]
 
-_PEOPLE = ("values", "labels")
+_PEOPLE = ("values", "labels", "targets")
 """Fields that are filled from `Records`."""
+_WORKED_OUT = ("newton",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ def parameters(defense: type[Defense]) -> dict[str, Parameter]:
         found[field.name] = Parameter(
             kind=kind, bounds=bounds, default=default, help=told.get(field.name, "")
         )
-    return {name: one for name, one in found.items() if name not in _PEOPLE}
+    return {name: one for name, one in found.items() if name not in (*_PEOPLE, *_WORKED_OUT)}
 
 
 def takes_people(defense: type[Defense]) -> bool:

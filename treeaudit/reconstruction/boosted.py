@@ -19,16 +19,14 @@ from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.cells import Cells, refine
 from treeaudit.reconstruction.coding import Layout, coded
 from treeaudit.reconstruction.domain import Domain
-from treeaudit.reconstruction.enclosure import contradict, enclosed, fulfils, nearest
+from treeaudit.reconstruction.enclosure import enclosed, fulfils, nearest
 from treeaudit.reconstruction.recognition import domain_of
 from treeaudit.reconstruction.rounds import Equations, equations_of
 from treeaudit.reconstruction.scope import not_boosted
 from treeaudit.reconstruction.system import Bounds
 
-__all__ = ["CHANGED", "OPEN", "Boosted", "reconstruct_boosted"]
+__all__ = ["Boosted", "reconstruct_boosted"]
 
-CHANGED = "no people fit all leaves: the trees were changed or grown in another way than that"
-OPEN = "no one table of people was found that fits all leaves: several may"
 _CUTTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 16, 6_000_000
 _KINDS = 2
 """Equations a leaf."""
@@ -110,9 +108,8 @@ def reconstruct_boosted(
     OutOfBudgetError
         If it ended before anything was known.
     DataError
-        If `not_boosted` has a reason, or too few leaves show that it was trained as assumed.
-        Where no people were found who fit all leaves nobody is certain: the trees were changed, or
-        more than one table fits.
+        If `not_boosted` has a reason, no people were found who fit all leaves, or too few leaves
+        show that it was trained as assumed.
     """
     from threadpoolctl import threadpool_limits
 
@@ -134,26 +131,20 @@ def reconstruct_boosted(
         if found is None:
             ended = f"{budget.seconds:g} seconds" if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
-        if fits := fulfils(equations, found):
-            bounds, finished = enclosed(equations, found, budget.over)
-        else:
-            bounds, finished = Bounds(low=np.zeros(len(found)), high=equations.most), True
-            none = CHANGED if contradict(equations, budget.over) else OPEN
+        if not fulfils(equations, found):
+            raise DataError(
+                "no people were found who fit all leaves: several tables may, or the trees were "
+                "changed, or grown in another way than was assumed"
+            )
+        bounds, finished = enclosed(equations, found, budget.over)
     if bounds.low.any() and not _confirmed(equations, found):
         raise DataError("too few leaves tell whether the trees were grown as assumed")
-    if not fits:
-        # What more trees say only adds to it.
-        stopped = None
-    elif stopped is None and bounds.open.any():
+    if stopped is None and bounds.open.any():
         stopped = "sums of equations" if finished else f"{budget.seconds:g} seconds"
     return Boosted(
         domain=replace(
             domain,
-            assumptions=(
-                *forest.boosting.assumptions,
-                *domain.assumptions,
-                *(() if fits else (none,)),
-            ),
+            assumptions=(*forest.boosting.assumptions, *domain.assumptions),
         ),
         cells=cells,
         bounds=bounds,

@@ -27,7 +27,7 @@ from treeaudit.reconstruction.nonnegative import nonnegative
 from treeaudit.reconstruction.rounds import Equations
 from treeaudit.reconstruction.system import Bounds
 
-__all__ = ["contradict", "enclosed", "fulfils", "nearest"]
+__all__ = ["enclosed", "fulfils", "nearest"]
 
 _MOST_OPEN, _TRIES = 2_500, 20
 _SLACK = 1e-9
@@ -58,28 +58,6 @@ def fulfils(equations: Equations, x: Float) -> bool:
     allowed = equations.off + equations.width @ x + _SUM * (1 + np.abs(equations.told) + size)
     away = np.abs(equations.middle @ x - equations.told)
     return bool((away <= allowed).all() and (x >= 0).all() and (x <= equations.most).all())
-
-
-def contradict(equations: Equations, over: Callable[[], bool]) -> bool:
-    """Tell whether it is proved that no numbers, whole or not, fulfil the equations.
-
-    What least squares of numbers of 0 and more leave are multipliers y for which no x adds to
-    ``y A x``, but for the arithmetic: where ``y b`` is more than all of it, no x is left.
-    """
-    error = equations.errors(equations.most)
-    held = np.flatnonzero(equations.most > 0)
-    if not len(held):
-        return bool((np.abs(equations.told) > error).any())
-    weight = _weights(error)
-    columns = equations.middle.tocsc()[:, held]
-    weighted = (sparse.diags(weight) @ columns).tocsc()
-    found = nonnegative(weighted, weight * equations.told, over=over)
-    if found is None:
-        return False
-    y = weight * (weight * equations.told - weighted @ found)
-    s = y @ columns + _SUM * (np.abs(y) @ abs(columns))
-    room = float(np.maximum(s, 0) @ equations.most[held]) + float(np.abs(y) @ error)
-    return float(y @ equations.told) > room + _SUM * float(np.abs(y) @ np.abs(equations.told))
 
 
 def enclosed(equations: Equations, x: Float, over: Callable[[], bool]) -> tuple[Bounds, bool]:

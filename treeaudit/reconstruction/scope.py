@@ -1,18 +1,30 @@
 """Which models tell how many people of each class are in their leaves, everybody in every tree."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.tree import Tree
 
-__all__ = ["ANYBODY", "not_boosted", "not_usable", "with_gaps"]
+__all__ = [
+    "ANYBODY",
+    "counts_everybody",
+    "drawn_steps",
+    "not_boosted",
+    "not_usable",
+    "people_alone",
+    "with_gaps",
+]
 
 ANYBODY = 2.0**31
 """What a leaf that stands for one that was taken out holds of each class at most."""
 
+_PART = re.compile(r"0?\.\d*[1-9]\d*")
+"""A share above 0 and below 1."""
 _HOLD: Mapping[RecordsAre, str] = {
     "bootstrap": "its trees were trained on draws of the people",
     "disjoint": "its trees were trained on parts of the people",
@@ -59,6 +71,47 @@ def with_gaps(forest: Forest) -> Forest:
         return replace(tree, counts=np.where(empty[:, None], ANYBODY, tree.counts))
 
     return replace(forest, records_are="all", trees=LazyTrees(build, forest.n_trees))
+
+
+def counts_everybody(forest: Forest) -> bool:
+    """Tell whether every leaf says how many of all people are in it, whatever their labels."""
+    return forest.records_are == "all" and forest.trees[0].n_records is not None
+
+
+def people_alone(forest: Forest) -> Forest:
+    """Return a forest that tells of everybody in its leaves as of one class.
+
+    Raises
+    ------
+    DataError
+        When a tree is asked for that does not say how many people are in its leaves.
+    """
+
+    def build(i: int) -> Tree:
+        tree = forest.trees[i]
+        if tree.n_records is None:
+            raise DataError(f"tree {i} does not tell how many people are in its leaves")
+        return replace(tree, counts=tree.n_records[:, None].astype(np.float64), label=None)
+
+    return replace(
+        forest,
+        schema=replace(forest.schema, classes=("whatever it is",)),
+        counts_are="exact",
+        class_weights=None,
+        tree_classes=None,
+        trees=LazyTrees(build, forest.n_trees),
+    )
+
+
+def drawn_steps(forest: Forest) -> bool:
+    """Tell whether each tree of a boosting was grown on a draw, of which nothing tells."""
+    if forest.answers != "sum" or any(x.kind == "seeds" for x in forest.leftovers.found):
+        return False
+    stated = {name: str(value) for name, value in forest.source.parameters.items()}
+    fraction = (
+        stated.get("bagging_fraction", "1") if stated.get("bagging_freq", "0") != "0" else "1"
+    )
+    return any(_PART.fullmatch(share) for share in (stated.get("subsample", "1"), fraction))
 
 
 def not_boosted(forest: Forest) -> str | None:

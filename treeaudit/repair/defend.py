@@ -10,7 +10,7 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import Utility, averages, utility
-from treeaudit.people.records import read_records
+from treeaudit.people.records import Records, read_records
 from treeaudit.readers import load
 from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
 from treeaudit.repair.counting import Counting, counting_of
@@ -205,7 +205,8 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
     if frontier:
         tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
     else:
-        tried = tries(forest, policy, before, progress, counting)
+        train = _read(counting.train, forest, wanted)
+        tried = tries(forest, policy, before, progress, counting, train)
     best = min(tried, key=lambda one: rank(one, before))
     passed = [one for one in frontier if one.told.passed]
     chosen = max(passed, key=lambda one: (one.told.accuracy or 0.0, one.told.trees), default=None)
@@ -235,18 +236,19 @@ def _frontier(
     """Search the repairs of a forest; nothing where there are no people or no forest."""
     if counting.train is None:
         return []
-    train, test = (
-        None
-        if data is None
-        else read_records(data, forest, target=wanted.target, person=wanted.person)
-        for data in (counting.train, counting.test)
-    )
+    train, test = (_read(data, forest, wanted) for data in (counting.train, counting.test))
     if train is None or not searchable(forest, train):
         return []
     if test is not None and right(forest, test) is None:
         test = None
     judges = Judges(policy=wanted.resolved(), counting=counting, train=train, test=test)
     return search(forest, judges, before, progress)
+
+
+def _read(data: object, forest: Forest, wanted: Wanted) -> Records | None:
+    if data is None:
+        return None
+    return read_records(data, forest, target=wanted.target, person=wanted.person)
 
 
 def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from treeaudit.defenses import Defense, MergeDiverse, MergeSiblings
+from treeaudit.attacks.composition.scope import adds_steps
+from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
+from treeaudit.people.newton import newton_of
+from treeaudit.people.records import Records, routed
+from treeaudit.people.steps import told_of
 from treeaudit.repair.attempts import Attempt, asked
 from treeaudit.repair.counting import Counting
 from treeaudit.repair.first_round import MendFirst, tells_labels_first
@@ -22,14 +26,21 @@ def tries(
     before: Attempt,
     progress: Callable[[str, int, int], None] | None,
     counting: Counting,
+    train: Records | None = None,
 ) -> list[Attempt]:
     """Try ever stronger repairs; one that leaves nothing but roots is none."""
     tried: list[Attempt] = []
     reasons: list[str] = []
     plans = list(_plans(policy, forest))
+    if (drawing := _drawing(forest, train)) is not None:
+        plans = [(*plan, drawing) for plan in plans]
     for done, defenses in enumerate(plans, start=1):
         # What passes already is not merged further.
-        if len(defenses) > 1 and tried and tried[-1].report.verdict == "pass":
+        if (
+            len(defenses) > 1 + (drawing is not None)
+            and tried
+            and tried[-1].report.verdict == "pass"
+        ):
             continue
         # Nor is more of a first round that is mended.
         if tried and tried[-1].report.verdict == "pass" and _mends(tried[-1].defenses):
@@ -61,6 +72,21 @@ def _plans(policy: Policy, forest: Forest) -> Iterator[tuple[Defense, ...]]:
         yield (MergeSiblings(min_leaf=k),)
         for one in merging:
             yield (MergeSiblings(min_leaf=k), *one)
+
+
+def _drawing(forest: Forest, train: Records | None) -> Defense | None:
+    """Return what computes the steps of a boosting on draws; None where that cannot be done."""
+    if train is None or not adds_steps(forest):
+        return None
+    try:
+        newton = newton_of(forest, routed(forest, train.values), told_of(train))
+        drawing = DrawSteps(
+            values=train.values, labels=train.labels, targets=train.targets, newton=newton
+        )
+        drawing.apply(forest)
+    except DataError:
+        return None
+    return drawing
 
 
 def _mends(defenses: Sequence[Defense]) -> bool:

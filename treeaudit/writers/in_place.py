@@ -123,6 +123,8 @@ def _repaired(
     changed: dict[str, object] = {"estimators_": written}
     if member.get("bootstrap") is True and forest.source.parameters.get("bootstrap") is False:
         changed["bootstrap"] = False  # counted anew, on everybody
+    if (share := forest.source.parameters.get("subsample")) != member.get("subsample"):
+        changed["subsample"] = share  # its steps are of draws
     rounds = member.get("estimators_")
     if isinstance(rounds, np.ndarray):
         shaped = np.empty(len(written), dtype=object)

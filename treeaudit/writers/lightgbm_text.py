@@ -25,6 +25,7 @@ from treeaudit.writers.stored_trees import rows_of
 __all__ = ["to_lightgbm_text"]
 
 # Names of files and of machines; the directory of the training data is nobody's business.
+_DRAWS = frozenset(("bagging_fraction", "bagging_freq"))
 _UNSAID = frozenset("data valid machines output_model input_model".split())
 
 
@@ -55,7 +56,7 @@ def to_lightgbm_text(forest: Forest) -> str:
     trees = each_tree(booster.trees, lambda raw: read_tree(raw, len(booster.names)))
     texts = [_tree(trees[i], i, forest.trees[i], whole.trees[i], exact=exact) for i in origin]
     head = "\n".join(_head(booster, [len(text.encode()) for text in texts]))
-    return f"{head}\n\n{''.join(texts)}{_rest(booster)}"
+    return f"{head}\n\n{''.join(texts)}{_rest(booster, forest)}"
 
 
 def _head(booster: Booster, sizes: Iterable[int]) -> Iterator[str]:
@@ -128,7 +129,7 @@ def _words_of(codes: Wide) -> list[int]:
     return words
 
 
-def _rest(booster: Booster) -> str:
+def _rest(booster: Booster, forest: Forest) -> str:
     lines = ["end of trees", ""]
     if booster.parameters is not None:
         stated = {
@@ -137,6 +138,8 @@ def _rest(booster: Booster) -> str:
             if is_parameter(name, value, len(booster.names))
             and not (is_seed(name) or name in _UNSAID or "filename" in name)
         }
+        # Steps that were computed anew are of draws; of an older file nothing else may say so.
+        stated |= {name: str(forest.source.parameters[name]) for name in _DRAWS & stated.keys()}
         lines += ["parameters:", *(f"[{name}: {value}]" for name, value in stated.items())]
         lines += ["", "end of parameters", ""]
     names = json.dumps(booster.pandas) if booster.pandas else "null"

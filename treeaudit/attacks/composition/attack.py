@@ -22,10 +22,10 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
-from treeaudit.attacks.composition.equations import Said, said_by
+from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
 from treeaudit.attacks.composition.groups import groups_together
 from treeaudit.attacks.composition.joint import Solution, solve
-from treeaudit.attacks.composition.scope import NEEDS, not_applicable
+from treeaudit.attacks.composition.scope import NEEDS, adds_steps, not_applicable
 from treeaudit.attacks.composition.view import view
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
@@ -35,6 +35,7 @@ from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import class_shares
 from treeaudit.people.records import Records
+from treeaudit.people.steps import called, column_of_each_tree, scores_of
 
 __all__ = ["Composition"]
 
@@ -91,8 +92,8 @@ class Composition:
         "the label of each leaf, takes little away",
         limit="one way to solve the equations, by least squares: another may find more; seeds that "
         "repeat the draws (TA203) are not used, so that nothing passes beside them; not judged "
-        "without --train, and not for boosted trees, whose leaves hold steps: attacks on these are "
-        "to follow",
+        "without --train; of the steps of a boosting, what they can tell at most: what the labels "
+        "of the people in each leaf add up to",
         reference="Ganta, Kasiviswanathan and Smith (2008); Dinur and Nissim (2003)",
     )
     about: ClassVar[About] = "people"
@@ -107,8 +108,12 @@ class Composition:
         Skipped where nothing was given back and not everything could be used.
         """
         forest, train = case.forest, case.people("train")
-        known = _draws_known(forest, train)
-        said = said_by(forest, None if known else _frequent(forest, train))
+        column = column_of_each_tree(forest) if adds_steps(forest) else None
+        known = column is not None or _draws_known(forest, train)
+        if column is None:
+            said = said_by(forest, None if known else _frequent(forest, train))
+        else:
+            said = said_by_people(forest, train, column)
         unseen = _unseen(forest, said)
         if not said.told.any():
             reason = "trees together were not judged: the file tells nothing of its leaves"
@@ -116,13 +121,14 @@ class Composition:
         truth = _Truth.of(train, forest, said)
         doubt = 0.0 if known else _DOUBT[said.kind]
         right: dict[int, Flag] = {}
-        for trees in sorted({t for t in _SOLVED if t < forest.n_trees} | {forest.n_trees}):
+        solved = [t for t in _SOLVED if t < forest.n_trees and said.n_columns == said.mean.shape[1]]
+        for trees in (*solved, forest.n_trees):
             found = solve(said.first(trees), train.node, doubt=doubt, tolerance=truth.tolerance)
             right[trees] = truth.right(found.answer)
             case.step("putting trees together", trees, forest.n_trees)
         if not found.settled:
             unseen += (f"the equations were not solved after {found.steps:,} steps",)
-        details = _details(case, said, truth, right, found)
+        details = _details(case, said, truth, right, found, known)
         if details.excess <= 0 and unseen:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         return Finding(
@@ -148,6 +154,8 @@ class _Truth:
 
     @classmethod
     def of(cls, train: Records, forest: Forest, said: Said) -> "_Truth":
+        if adds_steps(forest) and (scores := scores_of(forest, train)) is not None:
+            return cls._of_steps(train, scores)
         if forest.answers == "sum":
             own = _added(train, forest) > 0
             return cls(real=train.known_labels, own=own.astype(np.intp), tolerance=0.0)
@@ -157,6 +165,13 @@ class _Truth:
         real = np.zeros(0) if train.targets is None else train.targets
         answers = said.mean[said.nodes(train.node), 0].mean(axis=1)
         return cls(real=real, own=answers, tolerance=_TOLERANCE * float(real.std()))
+
+    @classmethod
+    def _of_steps(cls, train: Records, scores: Float) -> "_Truth":
+        if train.targets is None:
+            return cls(real=train.known_labels, own=called(scores), tolerance=0.0)
+        spread = float(train.targets.std())
+        return cls(real=train.targets, own=scores[:, 0], tolerance=_TOLERANCE * spread)
 
     def right(self, answer: npt.NDArray[Any]) -> Flag:
         right: Flag = np.abs(answer - self.real) <= self.tolerance
@@ -212,7 +227,7 @@ def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
 
 
 def _details(
-    case: Case, said: Said, truth: _Truth, right: dict[int, Flag], found: Solution
+    case: Case, said: Said, truth: _Truth, right: dict[int, Flag], found: Solution, known: bool
 ) -> CompositionDetails:
     n_trees, train = case.forest.n_trees, case.people("train")
     joint, own = right[n_trees], truth.right(truth.own)
@@ -231,8 +246,8 @@ def _details(
     member = np.bincount(said.nodes(train.node).ravel(), minlength=len(said.told))
     return CompositionDetails(
         train=People(n),
-        by=said.kind,
-        draws_known=_draws_known(case.forest, train),
+        by="steps" if adds_steps(case.forest) else said.kind,
+        draws_known=known,
         joint=Share.of(_people(weight, joint), n),
         own=Share.of(_people(weight, own), n),
         excess=Share(float(weight @ (joint.astype(np.int64) - own)) / n),

@@ -44,7 +44,7 @@ class CompositionDetails(Details):
     train
         The people: all that were given.
     by
-        What the leaves tell: shares of labels, labels alone, or numbers.
+        What the leaves tell: shares of labels, labels alone, numbers, or the steps of a boosting.
     draws_known
         Whether every tree is known to hold all people.
     joint, own
@@ -72,7 +72,7 @@ class CompositionDetails(Details):
     """
 
     train: People
-    by: Literal["shares", "labels", "numbers"]
+    by: Literal["shares", "labels", "numbers", "steps"]
     draws_known: bool
     joint: Share
     own: Share

@@ -13,8 +13,9 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
+from treeaudit.people.records import Records
 
-__all__ = ["Said", "said_by"]
+__all__ = ["Said", "said_by", "said_by_people"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,18 +34,28 @@ class Said:
         there are two, or the number.
     told
         Whether the node is a leaf that says anything.
+    column
+        Shape ``(n_trees,)``: the one column of which a tree tells, in ``mean[:, 0]``; None where
+        every tree tells of all.
     """
 
     kind: Literal["shares", "labels", "numbers"]
     start: Wide
     mean: Float
     told: Flag
+    column: Wide | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Columns in all."""
+        return self.mean.shape[1] if self.column is None else int(self.column.max()) + 1
 
     def first(self, trees: int) -> "Said":
         """Return what the first trees say."""
         start = self.start[: trees + 1]
         end = int(start[-1])
-        return replace(self, start=start, mean=self.mean[:end], told=self.told[:end])
+        column = None if self.column is None else self.column[:trees]
+        return replace(self, start=start, mean=self.mean[:end], told=self.told[:end], column=column)
 
     def nodes(self, node: Int) -> Wide:
         """Return where each person ends, as positions, shape ``(n_people, n_trees)``."""
@@ -85,6 +96,44 @@ def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     sure = forest.counts_are not in ("exact", "likely", "noisy")
     only = sure and bool(np.isin(mean[tells], (0.0, 1.0)).all())
     return Said(kind="labels" if only else "shares", start=start, mean=mean, told=tells)
+
+
+def said_by_people(forest: Forest, people: Records, column: Wide) -> Said:
+    """Return what the leaves of a boosting can say at most: what those are who end in them.
+
+    To somebody who knows the scores before a tree, a step tells what the labels of the people in
+    its leaf add up to, and nothing else of them: it is a function of that sum.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    people
+        Everybody it was trained on, with labels or numbers.
+    column
+        Which score each tree moves.
+    """
+    if forest.schema.classes is None:
+        each = np.zeros((len(people), 1)) if people.targets is None else people.targets[:, None]
+    else:
+        labels = people.known_labels
+        two = not column.any()
+        each = (labels[:, None] == (1 if two else np.arange(column.max() + 1))).astype(np.float64)
+    means, told, start = [], [], [0]
+    for i, tree in enumerate(forest.trees):
+        node = people.node[:, i]
+        held = np.bincount(node, minlength=tree.n_nodes)
+        total = np.bincount(node, each[:, column[i]], minlength=tree.n_nodes)
+        means.append(total / np.maximum(held, 1))
+        told.append(tree.is_leaf & (held > 0))
+        start.append(start[-1] + tree.n_nodes)
+    return Said(
+        kind="numbers" if forest.schema.classes is None else "shares",
+        start=np.array(start),
+        mean=np.concatenate(means)[:, None],
+        told=np.concatenate(told),
+        column=column if column.any() else None,
+    )
 
 
 def _mean(tree: Tree, n_classes: int, frequent: Float | None) -> Float:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.arrays import Float, Index, Int
+from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.attacks.composition.equations import Said
 
 if TYPE_CHECKING:
@@ -74,16 +74,16 @@ def solve(
     most
         After how many steps to stop.
     """
-    member = _members(said, node)
-    size = np.asarray(member.sum(axis=0)).ravel()[:, None]
-    trees, told = len(said.start) - 1, said.told[:, None]
-    weight, gather = told / np.maximum(size, 1.0), member.T
-    first = x = ahead = _bounded(said, _times(member, said.mean * told) / trees)
+    parts = _parts(said, node)
+    trees = parts[0].trees
+    first = x = ahead = _bounded(
+        said, _joined([one.spread(one.mean * one.told) for one in parts]) / trees
+    )
     pace, before, settled, step = 1.0, _answers(said, x), False, 0
     while not settled and step < most:
         step += 1
-        lacks = _lacks(said, _times(gather, ahead) * weight) * told
-        moved = ahead - _times(member, lacks) / trees
+        lacks = [one.spread(_lacks(said, one.held(ahead), one.mean) * one.told) for one in parts]
+        moved = ahead - _joined(lacks) / trees
         new = _bounded(said, (trees * moved + doubt * first) / (trees + doubt))
         if float(np.vdot(ahead - new, new - x)) > 0:
             pace = 1.0
@@ -101,14 +101,63 @@ def labels_of(x: Float) -> Index:
     return (x[:, 0] > 0.5).astype(np.intp) if x.shape[1] == 1 else x.argmax(axis=1)
 
 
-def _members(said: Said, node: Int) -> "csr_matrix":
-    """Return who ends where, shape ``(n_people, n_nodes)``, one entry per person and tree."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Part:
+    """Trees that tell of the same columns, and who ends where in them."""
+
+    member: "csr_matrix"
+    gather: "csr_matrix"
+    weight: Float
+    mean: Float
+    told: Flag
+    columns: slice
+    trees: int
+
+    def held(self, x: Float) -> Float:
+        """Return the mean of the people in each node."""
+        return _times(self.gather, x[:, self.columns]) * self.weight
+
+    def spread(self, each: Float) -> Float:
+        """Return the sum over the nodes in which each person ends."""
+        return _times(self.member, each)
+
+
+def _parts(said: Said, node: Int) -> list[_Part]:
+    """Return one part for all columns, or one for each where a tree tells of one alone."""
+    at, n_trees = said.nodes(node), len(said.start) - 1
+    if said.column is None:
+        return [_part(said, at, slice(None))]
+    of_tree = [np.flatnonzero(said.column == c) for c in range(said.n_columns)]
+    if len({*map(len, of_tree)}) > 1:
+        raise ValueError(f"{n_trees} trees do not tell of {said.n_columns} columns in turn")
+    return [_part(said, at[:, mine], slice(c, c + 1)) for c, mine in enumerate(of_tree)]
+
+
+def _part(said: Said, at: Wide, columns: slice) -> _Part:
     from scipy.sparse import csr_matrix
 
-    at = said.nodes(node)
     n, trees = at.shape
-    entries = (np.ones(at.size), at.astype(np.int32).ravel(), np.arange(0, at.size + 1, trees))
-    return csr_matrix(entries, shape=(n, len(said.told)))
+    place = at
+    mean, told = said.mean, said.told[:, None]
+    if said.column is not None:
+        held, short = np.unique(at, return_inverse=True)
+        place, mean, told = short.reshape(at.shape), mean[held], told[held]
+    entries = (np.ones(at.size), place.astype(np.int32).ravel(), np.arange(0, at.size + 1, trees))
+    member = csr_matrix(entries, shape=(n, len(told)))
+    size = np.asarray(member.sum(axis=0)).ravel()[:, None]
+    return _Part(
+        member=member,
+        gather=member.T,
+        weight=told / np.maximum(size, 1.0),
+        mean=mean,
+        told=told,
+        columns=columns,
+        trees=trees,
+    )
+
+
+def _joined(columns: list[Float]) -> Float:
+    return columns[0] if len(columns) == 1 else np.hstack(columns)
 
 
 def _times(matrix: "csr_matrix", x: Float) -> Float:
@@ -121,14 +170,14 @@ def _answers(said: Said, x: Float) -> Float | Index:
     return x[:, 0] if said.kind == "numbers" else labels_of(x)
 
 
-def _lacks(said: Said, mean: Float) -> Float:
+def _lacks(said: Said, mean: Float, told: Float) -> Float:
     """Return how far the means of the leaves are off what these say."""
     if said.kind != "labels":
-        return mean - said.mean
+        return mean - told
     two = mean.shape[1] == 1
     every = np.arange(len(mean))
     shares = np.hstack([1 - mean, mean]) if two else mean
-    top = labels_of(said.mean)
+    top = labels_of(told)
     rivals = shares.copy()
     rivals[every, top] = -1.0
     rival = rivals.argmax(axis=1)

@@ -2,8 +2,9 @@
 
 from treeaudit.attacks.case import Case, Need
 from treeaudit.model.forest import Forest
+from treeaudit.people.steps import column_of_each_tree, start_of, told_of
 
-__all__ = ["NEEDS", "grown_at_once", "not_applicable"]
+__all__ = ["NEEDS", "adds_steps", "grown_at_once", "not_applicable"]
 
 _MOST_PAIRS = 100_000_000
 """People times trees: 1.2 GB while they are put together."""
@@ -24,20 +25,26 @@ def not_applicable(forest: Forest) -> str | None:
         return "not applicable: a single tree has nothing to be put together with"
     if forest.answers in ("path", "leaf"):
         return "not applicable: the trees were grown without labels"
+    return None
+
+
+def adds_steps(forest: Forest) -> bool:
+    """Tell whether the trees of a model are a boosting: each goes on from those before it."""
     # An ONNX forest adds up shares: only what makes shares of a sum tells that it adds steps.
     source = forest.source
     boosted = (
         not source.estimator.startswith("TreeEnsemble")
         or source.parameters.get("post_transform") in _STEPS
     )
-    if forest.answers == "sum" and boosted and not grown_at_once(forest):
-        return "not applicable: boosted trees add up steps, they hold no shares of labels"
-    return None
+    return forest.answers == "sum" and boosted and not grown_at_once(forest)
 
 
 def _not_judged(forest: Forest) -> str | None:
     """Say why trees that may give something away together are not attacked."""
     said = "trees together were not judged: "
+    if adds_steps(forest):
+        told = column_of_each_tree(forest) is not None
+        return None if told else said + "which class a tree is of is not told"
     if forest.tree_classes is not None:
         return said + "they tell different labels apart"
     at_once = forest.answers == "sum" and grown_at_once(forest)
@@ -67,6 +74,15 @@ def _people(case: Case) -> str | None:
     return None
 
 
+def _begins(case: Case) -> str | None:
+    """Say why it is not known what a boosting answers."""
+    each = told_of(case.people("train"))
+    told = each is not None and start_of(case.forest, each) is not None
+    if told or not adds_steps(case.forest):
+        return None
+    return "trees together were not judged: where the steps begin is not told"
+
+
 def _answers(case: Case) -> str | None:
     train = case.train
     told = train is not None and (train.labels is not None or train.targets is not None)
@@ -80,5 +96,6 @@ NEEDS: tuple[Need, ...] = (
     Need(missing=lambda case: _not_judged(case.forest)),
     Need(missing=_people, asks=("--train",)),
     Need(missing=_answers, asks=("--target",)),
+    Need(missing=_begins),
 )
 """In this order."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
-from treeaudit.attacks.composition.scope import not_applicable
+from treeaudit.attacks.composition.scope import grown_at_once
 from treeaudit.attacks.reconstruction.boosting import details_of_boosting, evidence_of_boosting
 from treeaudit.attacks.reconstruction.certain import GAPS, details_certain, evidence_certain
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
@@ -39,7 +39,14 @@ from treeaudit.reconstruction.by_hand import by_hand
 from treeaudit.reconstruction.drawn import reconstruct_drawn
 from treeaudit.reconstruction.draws import not_drawn, times_of
 from treeaudit.reconstruction.likely import not_likely
-from treeaudit.reconstruction.scope import not_boosted, not_usable, with_gaps
+from treeaudit.reconstruction.scope import (
+    counts_everybody,
+    drawn_steps,
+    not_boosted,
+    not_usable,
+    people_alone,
+    with_gaps,
+)
 
 __all__ = ["Reconstruction"]
 
@@ -50,19 +57,15 @@ _CELLS_A_SECOND = 200_000
 def _needless(forest: Forest) -> str | None:
     if forest.n_trees == 1:
         return "not applicable: a single tree says no more than its leaves (TA101, TA102)"
-    if forest.schema.classes is None:
-        return "not applicable: the leaves hold no labels"
-    if forest.answers == "sum":
-        if forest.boosting is None:
-            return not_applicable(forest)
-        reason = not_boosted(forest)
-        return None if reason is None else f"not applicable: nobody is certain, since {reason}"
+    steps = forest.answers == "sum" and not grown_at_once(forest)
     kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.leftovers)
-    if forest.records_are == "bootstrap" and not kept:
+    if drawn_steps(forest) or (forest.records_are == "bootstrap" and not kept and not steps):
         return (
             "not applicable: nobody tells who was drawn for which tree, so that all trees make "
             "nothing certain that one does not (labels they give back: TA106)"
         )
+    if forest.schema.classes is None and not counts_everybody(forest) and not kept:
+        return "not applicable: the leaves hold no labels, and do not count everybody"
     return None
 
 
@@ -78,11 +81,12 @@ def _not_applicable(case: Case) -> str | None:
 
 def _not_run(case: Case) -> str | None:
     forest, drawn = case.forest, case.forest.records_are == "bootstrap"
-    if _only_likely(forest):
+    if _only_likely(forest) or not_boosted(forest) is None or counts_everybody(forest):
         return None
-    if forest.boosting is not None:
-        return None
-    reason = not_drawn(forest) if drawn else not_usable(with_gaps(forest))
+    if forest.answers == "sum" and not grown_at_once(forest):
+        reason = not_boosted(forest)
+    else:
+        reason = not_drawn(forest) if drawn else not_usable(with_gaps(forest))
     return None if reason is None else f"the people were not reconstructed: {reason}"
 
 
@@ -132,23 +136,31 @@ class Reconstruction:
         budget = Budget(
             seconds=case.seconds, cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), 10))
         )
-        if case.forest.boosting is not None:
+        if not_boosted(case.forest) is None:
             return self._boosted(case, budget)
         if _only_likely(case.forest):
             return self._likely(case, budget)
         if case.forest.records_are == "bootstrap":
             return self._in_order(case, budget)
+        return self._certain(case, budget)
+
+    def _certain(self, case: Case, budget: Budget) -> Finding | Skipped:
+        """Return whom the counts of the leaves give away, with labels where there are any."""
+        alone = not_usable(with_gaps(case.forest)) is not None
         try:
-            forest = with_gaps(case.forest)
+            forest = people_alone(case.forest) if alone else with_gaps(case.forest)
             answer = reconstruct(forest, budget=budget, progress=case.progress, curve=True)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         details = details_certain(case, answer)
         if not budget.over():
-            details = replace(
-                details, by_hand=by_hand(forest, answer), informed=informed_of(case, budget)
-            )
-        return self._found(details, evidence_certain(case.forest, answer, _SHOWN))
+            details = replace(details, by_hand=by_hand(forest, answer))
+            if not alone:
+                details = replace(details, informed=informed_of(case, budget))
+        if alone and case.forest.schema.classes is not None and not details.given_away:
+            reason = "nobody is certain by the counts of all leaves alone: labels were not solved"
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        return self._found(details, evidence_certain(forest, answer, _SHOWN))
 
     def _boosted(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the leaves of boosted trees give away."""
@@ -157,6 +169,8 @@ class Reconstruction:
         try:
             found = reconstruct_boosted(case.forest, budget=budget)
         except DataError as error:
+            if counts_everybody(case.forest):
+                return self._certain(case, budget)
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         except OutOfBudgetError as ended:
             return self._out_of(str(ended))

@@ -101,7 +101,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
                 *booster.unseen,
                 *unexplained_numbers(trees, booster),
             ),
-            looked_for=KINDS - _not_asked(booster, asked, trees),
+            looked_for=KINDS - _not_asked(booster, asked or (sampled and not told), trees),
         ),
     )
 

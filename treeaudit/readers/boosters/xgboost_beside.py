@@ -84,6 +84,7 @@ def keys_of(booster: Booster) -> Keys:
             "feature_types": lambda part: _KINDS.issuperset(booster.kinds),
             "attributes": {
                 **dict.fromkeys(("best_iteration", "best_score", "best_ntree_limit"), setting),
+                "subsample": re.compile(r"0\.\d{1,3}"),
                 "scikit_learn": re.compile(r'\{"_estimator_type": "[a-z]{1,20}"\}'),
             },
             "learner_model_param": {**learner, "base_score": _numbers_of(booster)},

@@ -15,7 +15,12 @@ from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_rounds import boosting_of
-from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster, schema_of
+from treeaudit.readers.boosters.xgboost_schema import (
+    Booster,
+    drawn_by_seed,
+    read_booster,
+    schema_of,
+)
 from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
 from treeaudit.readers.first_round import FIRST_ROUND, counted, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
@@ -91,7 +96,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
             found=(
                 *_leftovers(booster, trees, found, of_class),
                 *category_names("learner.gradient_booster.model.cats", booster.categories.values()),
-                *row_seed("Config", booster.parameters.get("subsample", 1) != 1),
+                *row_seed("Config", drawn_by_seed(document)),
                 *few(in_xgboost(document, booster, trees)),
             ),
             looked_for=KINDS if schema.classes is not None else KINDS - _targets(trees, found),

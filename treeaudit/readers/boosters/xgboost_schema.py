@@ -15,7 +15,7 @@ from treeaudit.readers.boosters.xgboost_cover import Loss
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.limits import Most, clean, show
 
-__all__ = ["Booster", "read_booster", "schema_of"]
+__all__ = ["Booster", "drawn_by_seed", "read_booster", "schema_of"]
 
 _TREE_BOOSTERS = ("gbtree", "dart")
 
@@ -286,16 +286,31 @@ def _parameters(
         "n_outputs": n_outputs,
         "num_parallel_tree": n_parallel,
     }
+    training = _training(document)
+    for name in ("subsample", "eta", "lambda", "alpha", "min_child_weight", "max_depth"):
+        if (value := _float(training.get(name))) is not None:
+            found[name] = value
+    # A repaired model says there that its steps are of draws.
+    said = learner.get("attributes")
+    if isinstance(said, dict) and (value := _float(said.get("subsample"))) is not None:
+        found["subsample"] = value
+    return found
+
+
+def drawn_by_seed(document: Mapping[str, object]) -> bool:
+    """Tell whether trees saw a part of the rows each, drawn from the seed beside them."""
+    return _float(_training(document).get("subsample", 1)) != 1
+
+
+def _training(document: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the settings of training, where the file holds its configuration."""
     at: object = document.get("Config")
     for step in ("learner", "gradient_booster"):
         at = at.get(step) if isinstance(at, dict) else None
     if isinstance(at, dict) and isinstance(at.get("gbtree"), dict):
         at = at["gbtree"]
-    training = at.get("tree_train_param") if isinstance(at, dict) else None
-    for name in ("subsample", "eta", "lambda", "alpha", "min_child_weight", "max_depth"):
-        if isinstance(training, dict) and (value := _float(training.get(name))) is not None:
-            found[name] = value
-    return found
+    settings = at.get("tree_train_param") if isinstance(at, dict) else None
+    return settings if isinstance(settings, dict) else {}
 
 
 def _plain(value: object) -> str | None:

@@ -51,7 +51,11 @@ def untold_round(place: Place) -> bool:
     model = place.value
     if not isinstance(model, Inert) or steps_of(model) is None:
         return False
-    return any(one is None or not one.n.all() for one in _leaves(model))
+    share, leaves = model.get("subsample"), _leaves(model)
+    if isinstance(share, float) and share < 1 and not any(one and one.n.any() for one in leaves):
+        # Steps of draws, of nobody knows how many: they are shares, and exact for no people.
+        return False
+    return any(one is None or not one.n.all() for one in leaves)
 
 
 def _leaves(model: Inert) -> list[Leaves | None]:
