@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.scope import adds_steps
 from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
 from treeaudit.errors import DataError
@@ -9,8 +10,9 @@ from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 from treeaudit.people.newton import newton_of
 from treeaudit.people.records import Records, routed
-from treeaudit.people.steps import told_of
+from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.repair.attempts import Attempt, asked
+from treeaudit.repair.choosing import ChosenTrees
 from treeaudit.repair.counting import Counting
 from treeaudit.repair.first_round import MendFirst, tells_labels_first
 from treeaudit.repair.judges import merging_for
@@ -18,6 +20,7 @@ from treeaudit.repair.judges import merging_for
 __all__ = ["tries"]
 
 _WIDER = (1, 2, 4, 10)
+_FEWER = (0.5, 0.25, 0.1)
 
 
 def tries(
@@ -32,8 +35,9 @@ def tries(
     tried: list[Attempt] = []
     reasons: list[str] = []
     plans = list(_plans(policy, forest))
-    if (drawing := _drawing(forest, train)) is not None:
-        plans = [(*plan, drawing) for plan in plans]
+    drawing = _drawing(forest, train)
+    if drawing is not None:
+        plans = list(_drawn(policy, forest, drawing))
     for done, defenses in enumerate(plans, start=1):
         # What passes already is not merged further.
         if (
@@ -41,6 +45,10 @@ def tries(
             and tried
             and tried[-1].report.verdict == "pass"
         ):
+            continue
+        # Nor is there any use in larger leaves where all rounds tell too much: fewer rounds are.
+        all_rounds = drawing is not None and not isinstance(defenses[0], ChosenTrees)
+        if all_rounds and tried and _too_many(tried[-1]):
             continue
         # Nor is more of a first round that is mended.
         if tried and tried[-1].report.verdict == "pass" and _mends(tried[-1].defenses):
@@ -56,7 +64,28 @@ def tries(
     return tried or [before]
 
 
-def _plans(policy: Policy, forest: Forest) -> Iterator[tuple[Defense, ...]]:
+def _drawn(policy: Policy, forest: Forest, drawing: Defense) -> Iterator[tuple[Defense, ...]]:
+    """Yield combinations for a boosting whose steps are drawn anew: all rounds, then fewer."""
+    merged = [plan for plan in _plans(policy, forest, wider=(1,)) if plan]
+    yield from ((*plan, drawing) for plan in ((), *merged))
+    column = column_of_each_tree(forest)
+    width = 1 if column is None else int(column.max()) + 1
+    for part in _FEWER:
+        kept = int(forest.n_trees // width * part) * width
+        if kept:
+            fewer = ChosenTrees(kept=tuple(range(kept)))
+            yield from ((fewer, *plan, drawing) for plan in merged if len(plan) > 1)
+
+
+def _too_many(one: Attempt) -> bool:
+    """Tell whether only what all rounds give back together stands against a repair."""
+    missed = {check.attack for check in one.report.checks if check.status != "pass"}
+    return missed == {Composition.id}
+
+
+def _plans(
+    policy: Policy, forest: Forest, wider: Sequence[int] = _WIDER
+) -> Iterator[tuple[Defense, ...]]:
     """Yield combinations, the mildest first: none, which takes out leftovers alone."""
     yield ()
     merging: list[tuple[Defense, ...]] = [merging_for(policy, forest.n_trees)]
@@ -67,7 +96,7 @@ def _plans(policy: Policy, forest: Forest) -> Iterator[tuple[Defense, ...]]:
     merging = [one for one in merging if one]
     if not {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values):
         yield from merging
-    for factor in _WIDER:
+    for factor in wider:
         k = max(2, policy.k * factor)
         yield (MergeSiblings(min_leaf=k),)
         for one in merging:

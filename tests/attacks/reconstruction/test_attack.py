@@ -3,7 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -64,9 +68,22 @@ def test_a_single_tree_has_nothing_to_be_put_together(table) -> None:
     assert report.verdict == "pass"
 
 
+def test_where_labels_are_weighed_the_people_are_told_without_them(table) -> None:
+    report = ta.scan(forest_of(table, class_weight="balanced"), train=table, policy=POLICY)
+    details = report["TA108"].details
+    assert details.given_away > 0
+    assert details.checked.wrong == 0
+    assert report.verdict == "fail"
+    numbers = ExtraTreesRegressor(20, random_state=0)
+    numbers.fit(table.drop(columns="answer"), np.random.default_rng(0).normal(size=len(table)))
+    assert ta.scan(numbers, policy=POLICY)["TA108"].details.given_away > 0
+
+
 def test_what_is_no_equation_is_not_clear(table) -> None:
-    report = ta.scan(forest_of(table, class_weight="balanced"), policy=POLICY)
-    assert skipped(report).startswith("the people were not reconstructed")
+    boosted = GradientBoostingClassifier(n_estimators=5, loss="exponential", max_depth=1)
+    boosted.fit(table.drop(columns="answer"), table["answer"])
+    report = ta.scan(boosted, policy=POLICY)
+    assert "labels were not solved" in skipped(report)
     assert report.verdict == "review"
 
 

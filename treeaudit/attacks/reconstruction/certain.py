@@ -1,5 +1,7 @@
 """What TA108 says of people who are certain from all leaves together."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from treeaudit.attacks.case import Case
@@ -29,6 +31,9 @@ def _given_away(answer: Answer, k: int) -> int:
 def details_certain(case: Case, answer: Answer) -> ReconstructionDetails:
     """Return what is measured of people who are certain."""
     n, train = answer.n_people, case.labelled("train")
+    if len(answer.labels) == 1 and case.train is not None:
+        # Solved whatever labels people have.
+        train = replace(case.train, labels=np.zeros(len(case.train), dtype=np.intp))
     return ReconstructionDetails(
         given_away=People(_given_away(answer, case.k)),
         certified=Share.of(answer.certified, n),

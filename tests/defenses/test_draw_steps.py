@@ -1,0 +1,127 @@
+"""Steps of boosting from draws: what is left to solve, and what the file says of it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+
+import treeaudit as ta
+from treeaudit.defenses import DrawSteps
+from treeaudit.errors import DataError
+from treeaudit.reconstruction.scope import drawn_steps
+from treeaudit.writers import to_estimator
+
+RNG = np.random.default_rng(3)
+X = RNG.integers(0, 2, (500, 6)).astype(float)
+Y = (RNG.random(500) < 0.15 + 0.35 * X[:, 0] + 0.35 * X[:, 1] * X[:, 2]).astype(int)
+CELLS = np.unique(X, axis=0)
+
+
+def boosted(rounds: int = 40) -> GradientBoostingClassifier:
+    return GradientBoostingClassifier(n_estimators=rounds, max_depth=3, random_state=0).fit(X, Y)
+
+
+def safe(model: GradientBoostingClassifier) -> GradientBoostingClassifier:
+    return to_estimator(DrawSteps(values=X, labels=Y).apply(ta.load(model)))
+
+
+def given_back(model: GradientBoostingClassifier) -> tuple[float, float]:
+    """Solve the leaves for how many people of each label are in each cell, without our code.
+
+    Returns how far the best fit is off, and the share of the table that it is.
+    """
+    score = np.full(len(CELLS), float(model._raw_predict_init(CELLS[:1])[0, 0]))
+    rows, told = [], []
+    for (tree,) in model.estimators_:
+        p, leaf = 1 / (1 + np.exp(-score)), tree.apply(CELLS)
+        value = tree.tree_.value[:, 0, 0]
+        for one in np.unique(leaf):
+            here, h = leaf == one, p * (1 - p)
+            # The step is the sum of residuals over the sum of curvatures.
+            rows.append(np.r_[(-p - value[one] * h) * here, (1 - p - value[one] * h) * here])
+            told.append(0.0)
+        score = score + model.learning_rate * value[leaf]
+    rows.append(np.ones(2 * len(CELLS)))
+    told.append(500.0)
+    found, off = nnls(np.array(rows), np.array(told), maxiter=20_000)
+    cell = {tuple(one): i for i, one in enumerate(CELLS.tolist())}
+    true = np.zeros(2 * len(CELLS))
+    np.add.at(
+        true, [cell[tuple(x)] + y * len(CELLS) for x, y in zip(X.tolist(), Y, strict=True)], 1
+    )
+    return float(off), float(np.minimum(np.rint(found), true).sum() / 500)
+
+
+def test_least_squares_fits_the_leaves_no_more() -> None:
+    model = boosted()
+    off, right = given_back(model)
+    assert off < 1e-6
+    assert right > 0.8
+    off, right = given_back(safe(model))
+    assert off > 0.5
+    assert right < 0.6
+
+
+def test_the_answers_stay_nearly_as_right() -> None:
+    model = boosted()
+    assert safe(model).score(X, Y) > model.score(X, Y) - 0.05
+
+
+def test_no_count_is_left_and_the_model_says_that_its_steps_are_of_draws() -> None:
+    forest = DrawSteps(values=X, labels=Y, share=0.4).apply(ta.load(boosted(5)))
+    assert all(tree.counts is None and tree.n_records is None for tree in forest.trees)
+    assert drawn_steps(forest)
+    written = ta.load(to_estimator(forest))
+    assert drawn_steps(written)
+    assert written.source.parameters["subsample"] == 0.4
+    report = ta.scan(written, train=(X, Y))
+    check = {one.name: one for one in report.checks}["max-certified-people"]
+    assert "nobody tells who was drawn" in check.reason
+
+
+def test_draws_differ_each_time() -> None:
+    forest = ta.load(boosted(3))
+    one, other = (DrawSteps(values=X, labels=Y).apply(forest) for _ in range(2))
+    assert not np.array_equal(one.trees[0].value, other.trees[0].value)
+
+
+def test_a_tree_that_answers_everybody_alike_stays_so() -> None:
+    from treeaudit.repair.first_round import MendFirst
+
+    forest = MendFirst().apply(ta.load(boosted(4)))
+    made = DrawSteps(values=X, labels=Y, newton=_newton()).apply(forest)
+    first = made.trees[0]
+    assert np.ptp(first.value[first.is_leaf]) == 0
+    assert np.ptp(made.trees[1].value) > 0
+
+
+def _newton():
+    from treeaudit.people.newton import newton_of
+
+    forest = ta.load(boosted(4))
+    return newton_of(forest, forest.apply(X), Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (HistGradientBoostingClassifier(max_iter=3), "no other file says that its steps"),
+        (GradientBoostingClassifier(n_estimators=3, loss="exponential"), "do not follow"),
+    ],
+)
+def test_what_cannot_be_drawn_anew_is_refused(model, says) -> None:
+    with pytest.raises(DataError, match=says):
+        ta.defend(model.fit(X, Y), method="draw-steps", train=(X, Y))
+
+
+def test_it_asks_for_people() -> None:
+    with pytest.raises(DataError, match="give it with --train"):
+        ta.defend(boosted(3), method="draw-steps")
+
+
+def test_a_first_round_alone_that_was_changed_is_not_clear() -> None:
+    from treeaudit.repair.first_round import MendFirst
+
+    changed = MendFirst().apply(ta.load(boosted()))
+    checks = {one.name: one for one in ta.scan(changed, train=(X, Y)).checks}
+    assert checks["max-certified-people"].status in ("skipped", "fail")
