@@ -53,12 +53,12 @@ def given_back(model: GradientBoostingClassifier) -> tuple[float, float]:
 
 
 def test_least_squares_fits_the_leaves_no_more() -> None:
-    model = boosted()
+    model = boosted(120)
     off, right = given_back(model)
     assert off < 1e-6
-    assert right > 0.8
+    assert right > 0.7
     off, right = given_back(safe(model))
-    assert off > 0.5
+    assert off > 10
     assert right < 0.6
 
 
