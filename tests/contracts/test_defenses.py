@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, IsolationForest, RandomForestClassifier
 from typer.testing import CliRunner
 
 import treeaudit as ta
 from tests.test_imports import HEAVY, PACKAGE, loaded_by
 from treeaudit.cli import app
-from treeaudit.defenses import DEFENSES
+from treeaudit.defenses import DEFENSES, DrawSteps
 from treeaudit.defenses.parameters import parameters, takes_people
 from treeaudit.reports.commands import defend_command
 from treeaudit.writers import suffixes_of
@@ -41,7 +41,9 @@ def forest(cancer, tmp_path_factory) -> Path:
     return ta.save(ta.load(made), tmp_path_factory.mktemp("forest") / "forest.json")
 
 
-@every
+@pytest.mark.parametrize(
+    "defense", [one for one in DEFENSES if one is not DrawSteps], ids=lambda one: one.id
+)
 def test_both_doors_lead_to_it(defense, forest, people, tmp_path) -> None:
     who = {"train": people, "target": "diagnosis"} if takes_people(defense) else {}
     what = {name: one.default for name, one in parameters(defense).items() if name != "min_leaf"}
@@ -53,6 +55,23 @@ def test_both_doors_lead_to_it(defense, forest, people, tmp_path) -> None:
     assert defense().step in " ".join(done.output.split())
     ta.save(ta.defend(forest, method=defense.id, **who, **what), tmp_path / "python.json")
     assert (tmp_path / "cli.json").read_bytes() == (tmp_path / "python.json").read_bytes()
+
+
+def test_both_doors_lead_to_steps_from_draws(cancer, people, tmp_path) -> None:
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(*cancer)
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
+    who = {"train": people, "target": "diagnosis"}
+    options = [f"--{name}={value}" for name, value in who.items()]
+    out = tmp_path / "safer.pkl"
+    done = run(
+        "defend", tmp_path / "model.pkl", "--method", "draw-steps", "--set", "share=0.4", *options,
+        "-o", out,
+    )  # fmt: skip
+    assert done.exit_code in (0, 1, 3), done.exception
+    assert DrawSteps(share=0.4).step in " ".join(done.output.split())
+    made = ta.defend(tmp_path / "model.pkl", method="draw-steps", share=0.4, **who)
+    for forest in (ta.load(out), made):
+        assert forest.source.parameters["subsample"] == 0.4
 
 
 @every
