@@ -1,5 +1,6 @@
 """The interpreter of pickle instructions: it keeps what they make and calls nothing of it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from mmap import mmap
 
@@ -65,6 +66,7 @@ class Machine:
         self.version = 0
         self.announced = 0
         self.oddities: list[Oddity] = []
+        self.spellings = Counter[int]()
         self.doubts: list[ReadError] = []
         self.mentioned: list[Global] = []
         # Names that may not be mentioned but were called in a form that is harmless.
@@ -127,6 +129,10 @@ class Machine:
     def note(self, n: int, what: str) -> None:
         """Keep in mind bytes that say nothing to whoever loads the file."""
         self.oddities.append((self.at - n, n, what))
+
+    def spelled(self, bits: int = 2) -> None:
+        """Count an instruction that no pickler takes where it stands, by what the choice tells."""
+        self.spellings[bits] += 1
 
     def spend(self, n: int) -> None:
         self.budget -= n
@@ -318,6 +324,7 @@ class Machine:
         inner.mentioned, inner.companions = self.mentioned, self.companions
         inner.excused, inner.oddities = self.excused, self.oddities
         inner.doubts, inner.outer = self.doubts, outer
+        inner.spellings = self.spellings
         inner.result = inner.run()
         self.budget, self.instructions = inner.budget, inner.instructions
         self.paid = inner.paid
@@ -335,6 +342,8 @@ class Machine:
         # Without the numbers of objects that nobody recalls there are gaps.
         if index != len(memo) and not self.highest < index <= self.instructions:
             self.note(4, "a number of a stored object that is out of order")
+        if number is not None and self.version > 3:
+            self.spelled()
         self.highest = index
         memo[index] = self.top()
 

@@ -29,7 +29,20 @@ __all__ = ["STEPS"]
 _SHORT = 4096
 
 
+def in_text(step: Step) -> Step:
+    """Return an instruction of the first protocol, of which later ones have their own."""
+
+    def act(m: Machine) -> None:
+        if m.version:
+            m.spelled()
+        step(m)
+
+    return act
+
+
 def counted_text(m: Machine, n: int) -> None:
+    if m.version > 2:
+        m.spelled()
     piece = m.take(n)
     m.spend(56 + 2 * n)
     m.push(eight_bit(piece))
@@ -38,6 +51,8 @@ def counted_text(m: Machine, n: int) -> None:
 def collect(m: Machine, kind: Callable[[list[object]], object]) -> None:
     items = m.pop_mark()
     m.spend(64 + 8 * len(items))
+    if kind is tuple and m.version and len(items) < 4:
+        m.spelled()
     m.make(kind(items))
 
 
@@ -52,19 +67,11 @@ def empty(m: Machine, value: object) -> None:
     m.make(value)
 
 
-def number(m: Machine, n: int, least: int) -> None:
-    """Push a whole number; picklers take the shortest instruction that holds it."""
-    value = m.signed() if n == 4 else m.unsigned(n)
+def number(m: Machine, n: int, least: int, *, signed: bool = False) -> int:
+    """Return a whole number; picklers take the shortest instruction that holds it."""
+    value = m.signed() if signed else m.unsigned(n)
     if 0 <= value < least:
-        m.note(n, "a number in a longer instruction than it needs")
-    m.push(value)
-
-
-def sized(m: Machine, n: int, least: int) -> int:
-    """Return a size, or the number of a stored object, that a shorter instruction cannot tell."""
-    value = m.unsigned(n)
-    if value < least:
-        m.note(n, "a size in a longer instruction than it needs")
+        m.spelled()
     return value
 
 
@@ -178,18 +185,18 @@ _ACTIONS: dict[str, Step] = {
     "F": decimal_float,
     "I": lambda m: decimal(m, ""),
     "L": lambda m: decimal(m, "L"),
-    "J": lambda m: number(m, 4, 1 << 16),
+    "J": lambda m: m.push(number(m, 4, 1 << 16, signed=True)),
     "K": lambda m: m.push(m.byte()),
-    "M": lambda m: number(m, 2, 1 << 8),
+    "M": lambda m: m.push(number(m, 2, 256)),
     "N": lambda m: m.push(None),
     "P": lambda m: refuse(m, "a persistent object"),
     "Q": persistent,
     "R": reduce,
     "S": quoted,
-    "T": lambda m: counted_text(m, m.signed()),
+    "T": lambda m: counted_text(m, number(m, 4, 256, signed=True)),
     "U": lambda m: counted_text(m, m.byte()),
     "V": raw_unicode,
-    "X": lambda m: m.push(m.text(sized(m, 4, 256 if m.version > 3 else 0))),
+    "X": lambda m: m.push(m.text(number(m, 4, 256 if m.version > 3 else 0))),
     "a": lambda m: extend(m, [m.pop()]),
     "b": lambda m: build(m),
     "c": lambda m: m.push(m.mention(m.line(), m.line())),
@@ -199,13 +206,13 @@ _ACTIONS: dict[str, Step] = {
     "g": lambda m: m.recall(index(m)),
     "h": lambda m: m.recall(m.byte()),
     "i": instance,
-    "j": lambda m: m.recall(sized(m, 4, 256)),
+    "j": lambda m: m.recall(number(m, 4, 256)),
     "l": lambda m: collect(m, list),
     "]": lambda m: empty(m, []),
     "o": named_object,
     "p": lambda m: m.remember(index(m)),
     "q": lambda m: m.remember(m.byte()),
-    "r": lambda m: m.remember(sized(m, 4, 256)),
+    "r": lambda m: m.remember(number(m, 4, 256)),
     "s": set_item,
     "t": lambda m: collect(m, tuple),
     ")": lambda m: m.push(()),
@@ -222,12 +229,12 @@ _ACTIONS: dict[str, Step] = {
     "\x88": lambda m: m.push(True),
     "\x89": lambda m: m.push(False),
     "\x8a": lambda m: long(m, m.byte()),
-    "\x8b": lambda m: long(m, sized(m, 4, 256)),
-    "B": lambda m: blob(m, sized(m, 4, 256)),
+    "\x8b": lambda m: long(m, number(m, 4, 256)),
+    "B": lambda m: blob(m, number(m, 4, 256)),
     "C": lambda m: blob(m, m.byte()),
     "\x8c": lambda m: m.push(m.text(m.byte())),
-    "\x8d": lambda m: m.push(m.text(sized(m, 8, 1 << 32))),
-    "\x8e": lambda m: blob(m, sized(m, 8, 1 << 32)),
+    "\x8d": lambda m: m.push(m.text(number(m, 8, 1 << 32))),
+    "\x8e": lambda m: blob(m, number(m, 8, 1 << 32)),
     "\x8f": lambda m: empty(m, set()),
     "\x90": lambda m: add(m, m.pop_mark()),
     "\x91": frozen_set,
@@ -241,4 +248,5 @@ _ACTIONS: dict[str, Step] = {
 }
 
 
+_ACTIONS |= {code: in_text(_ACTIONS[code]) for code in "FLSVdgilp"}
 STEPS: list[Step | None] = [_ACTIONS.get(chr(code)) for code in range(256)]

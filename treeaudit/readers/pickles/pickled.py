@@ -18,6 +18,9 @@ from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "parse", "read"]
 
+# Bytes that the choice among instructions may tell: less than a record of anybody.
+_MOST_TOLD = 16
+
 
 def matches(content: Content) -> bool:
     """Tell whether the content can be a pickle or a joblib file."""
@@ -64,13 +67,29 @@ def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
     says = "which change nothing when the file is loaded"
     for at, n, what in unpickled.oddities:
         yield Leftover(kind="unexplained", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
+    if _told(unpickled) > _MOST_TOLD:
+        where, says = "the instructions of the file", _spelled(unpickled)
+        yield Leftover(kind="unseen", where=where, n=1, says=says)
     if n := size - unpickled.end:
         where, says = f"byte {unpickled.end:,}", "bytes after the model, which were not read"
         yield Leftover(kind="unexplained", where=where, n=n, says=says)
 
 
+def _told(unpickled: Unpickled) -> int:
+    """Return how many bytes the choice among instructions for the same thing could tell."""
+    return -(-sum(bits * n for bits, n in unpickled.spellings.items()) // 8)
+
+
+def _spelled(unpickled: Unpickled) -> str:
+    return (
+        f"{sum(unpickled.spellings.values()):,} numbers, sizes, texts and names stand in other "
+        "instructions than pickle takes for them; they load as the same, and their choice can "
+        f"tell {_told(unpickled):,} bytes at most"
+    )
+
+
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:
-    remarks = []
+    remarks = [_spelled(unpickled)] if unpickled.spellings else []
     if size > unpickled.end:
         remarks.append(
             f"{size - unpickled.end:,} bytes follow the model; they were not read, "
