@@ -516,6 +516,10 @@ FORGED: dict[str, tuple[bytes, str]] = {
         stored(model(tree(stump(right_child=[2, -1, -2])))),
         "before the first",
     ),
+    "tree-people-that-weigh-nothing": (
+        stored(model(tree(stump(weighted_n_node_samples=[5, 5, 0])))),
+        "weigh nothing",
+    ),
     "tree-more-rows-than-nodes": (
         stored(
             model(

@@ -161,6 +161,9 @@ class NodeTable:
             gap = np.abs(weight[left] + weight[right] - weight[inner])
             if np.any(gap > 1e-6 * (1 + weight[inner])):
                 raise ReadError("the tree is inconsistent: weights do not add up to their parent")
+            # scikit-learn takes no rows of weight zero, and answers by shares of the weight.
+            if self.people and np.any((weight == 0) & (n > 0)):
+                raise ReadError("the tree is inconsistent: people in a node weigh nothing")
         # As unsigned numbers the negative ones are the largest.
         feature = self._whole("feature")[inner].view(np.uint64)
         if len(inner) and feature.max() >= self.n_features:

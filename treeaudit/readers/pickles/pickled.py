@@ -67,29 +67,27 @@ def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
     says = "which change nothing when the file is loaded"
     for at, n, what in unpickled.oddities:
         yield Leftover(kind="unexplained", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
-    if _told(unpickled) > _MOST_TOLD:
-        where, says = "the instructions of the file", _spelled(unpickled)
-        yield Leftover(kind="unseen", where=where, n=1, says=says)
+    told, other = _told(unpickled)
+    if told > _MOST_TOLD:
+        yield Leftover(kind="unseen", where="the instructions of the file", n=1, says=other)
     if n := size - unpickled.end:
         where, says = f"byte {unpickled.end:,}", "bytes after the model, which were not read"
         yield Leftover(kind="unexplained", where=where, n=n, says=says)
 
 
-def _told(unpickled: Unpickled) -> int:
-    """Return how many bytes the choice among instructions for the same thing could tell."""
-    return -(-sum(bits * n for bits, n in unpickled.spellings.items()) // 8)
-
-
-def _spelled(unpickled: Unpickled) -> str:
-    return (
-        f"{sum(unpickled.spellings.values()):,} numbers, sizes, texts and names stand in other "
-        "instructions than pickle takes for them; they load as the same, and their choice can "
-        f"tell {_told(unpickled):,} bytes at most"
+def _told(unpickled: Unpickled) -> tuple[int, str]:
+    """Return how many bytes the choice of instructions could tell, and say it."""
+    told = sum(bits * n for bits, n in unpickled.spellings.items()) // 8
+    return told, (
+        f"pickle takes other instructions for {sum(unpickled.spellings.values()):,} of its "
+        "numbers, sizes, texts and names; they load as the same, and the choice can tell "
+        f"{told:,} {'byte' if told == 1 else 'bytes'}"
     )
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:
-    remarks = [_spelled(unpickled)] if unpickled.spellings else []
+    told, other = _told(unpickled)
+    remarks = [other] if 0 < told <= _MOST_TOLD else []
     if size > unpickled.end:
         remarks.append(
             f"{size - unpickled.end:,} bytes follow the model; they were not read, "
