@@ -3,9 +3,10 @@
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.columns import gathered
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.links import Edges, Links, link
-from treeaudit.readers.pickles.arrays import arrived, gathered
+from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Float, Table, Wide
 

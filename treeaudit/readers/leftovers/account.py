@@ -6,7 +6,7 @@ more rows than the model has columns, classes, trees or steps (`sizes`). All
 else is weighed and named by its place, masked.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -114,7 +114,7 @@ class Account(FittedValues):
                     continue
                 told = plain or (self._ensemble is not None and isinstance(value, str))
                 if name in known and told:
-                    ensemble = self._ensemble
+                    ensemble: Hashable = self._ensemble
                     if name == "max_features_" and ensemble is not None:
                         # A chain sees more columns each time.
                         ensemble = (ensemble, repr(part.get("n_features_in_")))

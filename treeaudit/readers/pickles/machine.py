@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import copy
 from mmap import mmap
 
 import numpy as np
@@ -49,22 +50,9 @@ class Machine:
         nested: int,
         steps: Sequence["Step | None"],
     ) -> None:
-        self.data = data
-        self.view = memoryview(data)
-        self.size = len(data)
-        self.begin = self.at = offset
         self.limits = limits
         self.nested = nested
         self.steps = steps
-        self.stack: list[object] = []
-        # What was made at a place of the stack and may still be filled there, by height.
-        self.unfinished: dict[int, object] = {}
-        self.memo: dict[int, object] = {}
-        # In an array of objects: what pickle, which knows no such arrays, has stored so far.
-        self.outer: Outer | None = None
-        self.highest = -1
-        self.version = 0
-        self.announced = 0
         self.oddities: list[Oddity] = []
         self.spellings = Counter[int]()
         self.doubts: list[ReadError] = []
@@ -72,10 +60,22 @@ class Machine:
         # Names that may not be mentioned but were called in a form that is harmless.
         self.excused: set[int] = set()
         self.companions: Companions | None = None
-        self.frame_end = -1
-        self.budget = limits.objects(self.size)
+        self.budget = limits.objects(len(data))
         self.instructions = self.paid = 0
-        self.result: object = None
+        self.start(data, offset)
+
+    def start(self, data: bytes | mmap, offset: int) -> None:
+        """Begin with a pickle: nothing of another one is on the stack or stored."""
+        self.data, self.view, self.size = data, memoryview(data), len(data)
+        self.begin = self.at = offset
+        self.stack: list[object] = []
+        # What was made at a place of the stack and may still be filled there, by height.
+        self.unfinished: dict[int, object] = {}
+        self.memo: dict[int, object] = {}
+        # In an array of objects: what pickle, which knows no such arrays, has stored so far.
+        self.outer: Outer | None = None
+        self.highest = self.frame_end = -1
+        self.version = self.announced = 0
 
     def run(self) -> object:
         steps, data, size = self.steps, self.data, self.size
@@ -183,11 +183,12 @@ class Machine:
         self.at = at + 1
         return self.data[at]
 
-    def unsigned(self, n: int) -> int:
-        return int.from_bytes(self.take(n), "little")
-
-    def signed(self) -> int:
-        return int.from_bytes(self.take(4), "little", signed=True)
+    def number(self, n: int, least: int = 0, *, signed: bool = False) -> int:
+        """Return a whole number; picklers take the shortest instruction that holds it."""
+        value = int.from_bytes(self.take(n), "little", signed=signed)
+        if 0 <= value < least:
+            self.spelled()
+        return value
 
     def line(self, longest: int = Most.line) -> str:
         return self.raw_line(longest).decode("utf-8", "surrogateescape")
@@ -305,30 +306,28 @@ class Machine:
 
     def read_nested(self) -> object:
         self.spend(100 * len(self.memo))
-        inner = self._run_inside(self.data, self.at, Outer(dict(self.memo), self.mentioned))
-        self.at = inner.at
-        return inner.result
+        outer = Outer(dict(self.memo), self.mentioned)
+        made, self.at = self._run_inside(self.data, self.at, outer)
+        return made
 
     def read_inside(self, data: bytes | mmap, at: int) -> object:
-        inner = self._run_inside(data, at)
-        if n := len(data) - inner.at:
+        made, end = self._run_inside(data, at)
+        if n := len(data) - end:
             self.note(n, "bytes behind an array in a file beside it")
-        return inner.result
+        return made
 
-    def _run_inside(self, data: bytes | mmap, at: int, outer: Outer | None = None) -> "Machine":
+    def _run_inside(
+        self, data: bytes | mmap, at: int, outer: Outer | None = None
+    ) -> tuple[object, int]:
         if self.nested == 0:
             raise ModelTooLargeError("the file has pickles within pickles within pickles")
-        inner = Machine(data, at, self.limits, self.nested - 1, self.steps)
-        inner.budget, inner.instructions = self.budget, self.instructions
-        inner.paid = self.paid
-        inner.mentioned, inner.companions = self.mentioned, self.companions
-        inner.excused, inner.oddities = self.excused, self.oddities
-        inner.doubts, inner.outer = self.doubts, outer
-        inner.spellings = self.spellings
-        inner.result = inner.run()
-        self.budget, self.instructions = inner.budget, inner.instructions
-        self.paid = inner.paid
-        return inner
+        # Of one file: names, doubts and what is odd are shared, and so is what it may cost.
+        inner = copy(self)
+        inner.start(data, at)
+        inner.nested, inner.outer = self.nested - 1, outer
+        made = inner.run()
+        self.budget, self.instructions, self.paid = inner.budget, inner.instructions, inner.paid
+        return made, inner.at
 
     def remember(self, number: int | None = None) -> None:
         """Store what is on top under a number, or under the next one."""

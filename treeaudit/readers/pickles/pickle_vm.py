@@ -30,6 +30,7 @@ Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from mmap import mmap
 
 from treeaudit.errors import ReadError, UnsafeModelError
@@ -43,6 +44,7 @@ from treeaudit.readers.pickles.opcodes import STEPS
 __all__ = ["Unpickled", "read_pickle"]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Unpickled:
     """What a pickle held.
 
@@ -63,21 +65,12 @@ class Unpickled:
         thing, by the number of bits that the choice of one can tell.
     """
 
-    def __init__(
-        self,
-        root: object,
-        end: int,
-        mentioned: list[Global],
-        companions: dict[str, int] | None = None,
-        oddities: Sequence[Oddity] = (),
-        spellings: Mapping[int, int] | None = None,
-    ) -> None:
-        self.root = root
-        self.end = end
-        self.mentioned = mentioned
-        self.companions = companions or {}
-        self.oddities = tuple(oddities)
-        self.spellings = spellings or {}
+    root: object
+    end: int
+    mentioned: Sequence[Global]
+    companions: Mapping[str, int] = field(default_factory=dict)
+    oddities: Sequence[Oddity] = ()
+    spellings: Mapping[int, int] = field(default_factory=dict)
 
 
 def read_pickle(
@@ -128,5 +121,6 @@ def read_pickle(
     if vm.doubts:
         raise vm.doubts[0]
     vm.refuse_files_within()
-    opened = companions.opened if companions is not None else None
-    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, vm.oddities, vm.spellings)
+    opened = companions.opened if companions is not None else {}
+    odd = tuple(vm.oddities)
+    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, odd, vm.spellings)

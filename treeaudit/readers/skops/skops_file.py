@@ -10,7 +10,8 @@ from functools import partial
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.limits import LIMITS, Limits, Most, show
+from treeaudit.readers.limits import LIMITS, Limits, show
+from treeaudit.readers.pickles.companions import is_plain
 from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.skops.skops_names import Node, check_names
 from treeaudit.readers.skops.skops_nodes import Graph
@@ -140,14 +141,10 @@ def _files(nodes: Iterable[Node]) -> list[str]:
         name = node.get("file")
         if "__loader__" not in node or name is None:
             continue
-        if not isinstance(name, str) or len(name) > Most.file_name or not _is_plain(name):
+        if not isinstance(name, str) or not is_plain(name):
             raise UnsafeModelError(
                 f"the skops schema names the file {show(name)}, which is no plain name: "
                 "treat it as hostile"
             )
         names.append(name)
     return names
-
-
-def _is_plain(name: str) -> bool:
-    return name.isprintable() and name not in ("", ".", "..") and not any(c in name for c in "/\\:")
