@@ -29,11 +29,11 @@ __all__ = ["STEPS"]
 _SHORT = 4096
 
 
-def in_text(step: Step) -> Step:
-    """Return an instruction of the first protocol, of which later ones have their own."""
+def older(step: Step, protocol: int) -> Step:
+    """Return an instruction that picklers of this and of later protocols do not write."""
 
     def act(m: Machine) -> None:
-        if m.version:
+        if m.version >= protocol:
             m.spelled()
         step(m)
 
@@ -240,5 +240,5 @@ _ACTIONS: dict[str, Step] = {
 }
 
 
-_ACTIONS |= {code: in_text(_ACTIONS[code]) for code in "FLSVdgilp"}
+_ACTIONS |= {code: older(_ACTIONS[code], 4 if code == "c" else 2) for code in "FLSVcdgilp"}
 STEPS: list[Step | None] = [_ACTIONS.get(chr(code)) for code in range(256)]

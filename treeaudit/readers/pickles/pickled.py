@@ -18,8 +18,9 @@ from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "parse", "read"]
 
-# Bytes that the choice among instructions may tell: less than a record of anybody.
-_MOST_TOLD = 16
+# Bytes that the choice among instructions may tell: as many as four settings. A small tree whose
+# file was put together by hand stays below.
+_MOST_TOLD = 32
 
 
 def matches(content: Content) -> bool:
