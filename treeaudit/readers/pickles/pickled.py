@@ -18,9 +18,8 @@ from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "parse", "read"]
 
-# Bytes that the choice among instructions may tell: as many as four settings. A small tree whose
-# file was put together by hand stays below.
-_MOST_TOLD = 32
+# Bytes that the choice among instructions may tell: as many as two settings.
+_MOST_TOLD = 16
 
 
 def matches(content: Content) -> bool:
