@@ -17,6 +17,7 @@ import pytest
 
 from tests.fuzz.genuine import seeds
 from tests.fuzz.mutants import Mutator, joined, pieces_of, values_of
+from tests.hostile import build
 from tests.systems import POSIX
 from treeaudit import load
 
@@ -75,6 +76,34 @@ def test_a_difference_is_seen(small: Any) -> None:
     small = pickle.loads(data)
     small.predict = "x"
     assert "the method predict" in compared(pickle.dumps(small), forest)
+
+
+@POSIX
+def test_an_array_of_joblib_that_ends_for_pickle_is_no_difference(tmp_path: Path) -> None:
+    from tests.fuzz.oracle import compared
+
+    texts, objects = np.array(["no", "yes"], object), np.dtype("O")
+    inner = build.stored(build.late_array((2,), objects, texts.tolist()))
+    array = build.joblib_array(inner, objects, (2,))
+    data = build.PROTO + build.MARK + array + build.model() + b"t" + build.STOP
+    assert pickle.loads(data).tolist() == ["no", "yes"]
+    path = tmp_path / "model"
+    path.write_bytes(data)
+    forest = load(path)
+    assert compared(data, forest) == "equal"
+    other = replace(forest, trees=(replace(forest.trees[0], high=forest.trees[0].high + 1),))
+    assert "joblib" in compared(data, other)
+
+
+@POSIX
+def test_a_classifier_whose_shares_are_not_told_is_asked_for_none(small: Any) -> None:
+    from tests.fuzz.oracle import answers_differ
+
+    alone = pickle.loads(pickle.dumps(small)).fit(np.zeros((20, 2)), np.full(20, 7))
+    alone.monotonic_cst = False
+    forest = load(alone)
+    assert forest.counts_are == "absent"
+    assert answers_differ(alone, forest, print) == ""
 
 
 @POSIX

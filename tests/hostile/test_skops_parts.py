@@ -103,6 +103,20 @@ def test_blanks_of_the_schema(members, tmp_path) -> None:
     assert _unexplained(tmp_path / "m.skops", [*members[:-1], (entry, changed)]) > 0
 
 
+def test_blanks_of_the_schema_change_places(members, tmp_path) -> None:
+    (entry, text) = members[-1]
+    lines = text.split(b"\n")
+    bits = np.unpackbits(np.frombuffer(b"Ann 33 ill", "u1"))
+    for i, bit in enumerate(bits, 10):
+        # One blank of the next line stands at the end of this one.
+        if bit and lines[i + 1][:1] == b" ":
+            lines[i], lines[i + 1] = lines[i] + b" ", lines[i + 1][1:]
+    changed = b"\n".join(lines)
+    assert len(changed) == len(text)
+    assert json.loads(changed) == json.loads(text)
+    assert _unexplained(tmp_path / "m.skops", [*members[:-1], (entry, changed)]) > 0
+
+
 def test_names_of_members(members, tmp_path) -> None:
     old = members[0][0].filename
     new = "Ann 33 ill.npy"

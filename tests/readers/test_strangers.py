@@ -6,13 +6,17 @@ import datetime
 import decimal
 import enum
 import functools
+import inspect
 import io
 import ipaddress
 import logging
 import operator
+import os
 import pickle
 import random
 import re
+import signal
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -356,6 +360,11 @@ def _members() -> dict[str, tuple[Any, str]]:
         "ellipsis": (type(...), "ellipsis"),
         "itemgetter": (operator.itemgetter(1), "itemgetter"),
         "regular-flag": (re.IGNORECASE, "RegexFlag"),
+        "regular-flag-by-name": (
+            made("__builtin__", "getattr", re.RegexFlag, "IGNORECASE"),
+            "RegexFlag.IGNORECASE",
+        ),
+        "status-by-name": (made("builtins", "getattr", HTTPStatus, "NOT_FOUND"), "NOT_FOUND"),
         "logger": (logging.getLogger("a"), "a logger"),
         "partial": (functools.partial(f1_score, average="macro"), "partial"),
         "array": (array.array("d", [1, 2]), "array"),
@@ -380,6 +389,29 @@ def test_members_stay_names(name: str, tmp_path: Path) -> None:
         error = refusal(path)
         assert type(error) is UnsupportedModelError, error
         assert part in str(error)
+
+
+@pytest.mark.parametrize(
+    ("owner", "member"),
+    [
+        *((re.RegexFlag, name) for name in ("mro", "__class__", "_missing_", "from_bytes", "A.B")),
+        *((HTTPStatus, name) for name in ("__init__", "to_bytes")),
+        *((owner, "RED") for owner in (inspect.Parameter, signal.Signals, os.PathLike)),
+    ],
+)
+def test_what_else_hangs_on_an_enumeration_is_refused(
+    owner: Any, member: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(dumped(made("builtins", "getattr", owner, member)))
+    assert type(refusal(path)) is UnsafeModelError
+
+
+def test_a_member_of_an_enumeration_is_not_called(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    flag = b"cbuiltins\ngetattr\ncre\nRegexFlag\nX\x01\0\0\0I\x86R"
+    path.write_bytes(b"\x80\x02" + flag + b"K\x01\x85R.")
+    assert type(refusal(path)) is UnsafeModelError
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])

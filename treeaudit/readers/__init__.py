@@ -92,7 +92,7 @@ class Format:
 READERS: tuple[Format, ...] = (
     Format("pickles.pickled", ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle")),
     Format("own_json", ("treeaudit-json",)),
-    Format("skops.skops_file", ("sklearn-skops",)),
+    Format("skops.skops_model", ("sklearn-skops",)),
     Format("boosters.xgboost_model", ("xgboost-json", "xgboost-ubjson")),
     Format("boosters.lightgbm_model", ("lightgbm-text", "lightgbm-json")),
     Format("boosters.catboost_model", ("catboost-json",)),

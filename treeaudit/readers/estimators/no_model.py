@@ -8,7 +8,7 @@ from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, st
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.limits import bare, clean, show
 from treeaudit.readers.pickles.arrays import LateArray, arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import judge
 
@@ -47,6 +47,9 @@ def what_it_is(root: object) -> str:
     match root:
         case Inert():
             return _what_estimator(root, reads)
+        case Global() if judge(root.module, root.name) != "listed":
+            # A class, or a value of an enumeration by its name.
+            return _what_estimator(Inert(root), reads)
         case np.ndarray() | LateArray():
             return f"the file holds a bare array, no model; {reads}"
         case dict() | list() | tuple():

@@ -3,9 +3,10 @@
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.columns import gathered
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.links import Edges, Links, link
-from treeaudit.readers.pickles.arrays import arrived, gathered
+from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Float, Table, Wide
 
@@ -161,6 +162,9 @@ class NodeTable:
             gap = np.abs(weight[left] + weight[right] - weight[inner])
             if np.any(gap > 1e-6 * (1 + weight[inner])):
                 raise ReadError("the tree is inconsistent: weights do not add up to their parent")
+            # scikit-learn takes no rows of weight zero, and answers by shares of the weight.
+            if self.people and np.any((weight == 0) & (n > 0)):
+                raise ReadError("the tree is inconsistent: people in a node weigh nothing")
         # As unsigned numbers the negative ones are the largest.
         feature = self._whole("feature")[inner].view(np.uint64)
         if len(inner) and feature.max() >= self.n_features:

@@ -6,7 +6,7 @@ more rows than the model has columns, classes, trees or steps (`sizes`). All
 else is weighed and named by its place, masked.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,6 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
-from treeaudit.readers.leftovers.members import unlike
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
@@ -33,6 +32,8 @@ _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _OWN_MEMBERS = ("Voting", "Stacking", "FeatureUnion")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
+# Settings that hold a number for each class or column.
+_BY_CLASS = frozenset(("class_weight", "monotonic_cst"))
 _MOST_SPARE = 16_384
 
 
@@ -82,10 +83,6 @@ class Account(FittedValues):
         sizes |= own_sizes(model, self._facts)
         self._mixed = isinstance(model.state, dict) and not MIXED.isdisjoint(model.state)
         self._attributes(place, model, attributes, sizes)
-        for name, n in unlike(model) if not model.kind.startswith(_OWN_MEMBERS) else ():
-            where = place.at(f"estimators_[*].{name}")
-            says = "members of an ensemble are copies of one estimator, and differ in it"
-            self._more.append(Leftover(kind="unexplained", where=where, n=n, says=says))
         if model.kind in ("Bunch", "DeprecationDict", "_DictWithDeprecatedKeys"):
             self.check(model.pairs, "osd1", place, "", sizes, "")
         elif model.pairs:
@@ -101,6 +98,7 @@ class Account(FittedValues):
         self, place: Place, model: Inert, known: Mapping[str, str], sizes: Sizes
     ) -> None:
         state = model.state
+        self._ensemble = _ensemble_of(place)
         parts = state if isinstance(state, tuple) and len(state) == 2 else (state,)
         for part in parts:
             if not isinstance(part, dict):
@@ -114,10 +112,17 @@ class Account(FittedValues):
                 if name == "random_state" and _is_no_seed(value):
                     self.leave(place, name, value)
                     continue
-                if name in known and plain:
-                    if not self._settled.takes(model.kind, name, value):
+                told = plain or (self._ensemble is not None and isinstance(value, str))
+                if name in known and told:
+                    ensemble: Hashable = self._ensemble
+                    if name == "max_features_" and ensemble is not None:
+                        # A chain sees more columns each time.
+                        ensemble = (ensemble, repr(part.get("n_features_in_")))
+                    if not self._settled.takes(model.kind, name, value, ensemble):
                         self.leave(place, name, value)
-                    continue
+                        continue
+                    if plain:
+                        continue
                 if name == "random_state" and value is None:
                     # Overwritten seeds, also of what never had one.
                     continue
@@ -137,7 +142,9 @@ class Account(FittedValues):
     ) -> None:
         value, self._objects = arrived(value), MOST_OBJECTS
         self._settings = 4 * FEW if "param" in name else FEW
-        if isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
+        if name in _BY_CLASS and not self._takes(model.kind, name, value):
+            self.leave(place, name, value)
+        elif isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
             self.generator(value, place, name)
         elif (
             name == "_sklearn_output_config"
@@ -162,10 +169,7 @@ class Account(FittedValues):
             lent = width is None and model.kind.endswith(_LENT)
             self.check(value, "n", place, name, sizes if lent else frozenset({width or 0}), name)
         elif name == "class_weight" and isinstance(value, dict | list):
-            if self._settled.takes(model.kind, name, repr(value)):
-                self.class_weight(value, place, sizes)
-            else:
-                self.leave(place, name, value)
+            self.class_weight(value, place, sizes)
         elif name == "cv_results_" and isinstance(value, dict | Inert):
             self.results(value, place)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
@@ -186,6 +190,10 @@ class Account(FittedValues):
             self._seen.add(id(value))
         else:
             self.check(value, forms, place, name, sizes, name)
+
+    def _takes(self, kind: str, name: str, value: object) -> bool:
+        told = repr(value.tolist() if isinstance(value, np.ndarray) else value)
+        return self._settled.takes(kind, name, told, self._ensemble)
 
     def _distribution(self, place: Place, model: Inert) -> None:
         self._seen.add(id(model))
@@ -318,6 +326,16 @@ class Account(FittedValues):
             self._plain -= 1
             return
         self.leave(above, step, value)
+
+
+def _ensemble_of(place: Place) -> int | None:
+    """Name the ensemble that an object is a member of: a copy of the estimator of all."""
+    above = place.above
+    if above is None or not place.step.startswith("estimators_["):
+        return None
+    owner = above.value
+    own = not isinstance(owner, Inert) or owner.kind.startswith(_OWN_MEMBERS)
+    return None if own else id(owner)
 
 
 def _labels_in(classes: object, n: int) -> bytes | None:

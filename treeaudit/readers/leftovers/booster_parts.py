@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.leftovers.documents import is_plain
-from treeaudit.readers.leftovers.names_as_text import looks_like_content
+from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.types import Wide
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
 NUMBER = r"-?(?:[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?|inf|nan)"
 """A number as text."""
 
+_LONGEST_NAME = 200
 _SETTING = re.compile(rf"(?=.{{1,26}}\Z){NUMBER}")
 
 
@@ -35,9 +36,9 @@ def setting(value: object) -> bool:
     return is_plain(value, 0)
 
 
-def is_name(text: object) -> bool:
-    """Tell whether a text is the name of a column, a class or a category, and no row of values."""
-    return not looks_like_content(str(text))
+def is_name(part: object) -> bool:
+    """Tell whether it is a column, class or category: a number, or a text that reads as a name."""
+    return reads_as_name(part, _LONGEST_NAME) if isinstance(part, str) else is_plain(part, 0)
 
 
 def category_names(where: str, columns: Iterable[Sequence[object]]) -> Iterator[Leftover]:

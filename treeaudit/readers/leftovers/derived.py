@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeaudit.readers.pickles.arrays import gathered
+from treeaudit.readers.columns import gathered
 from treeaudit.readers.types import Flag, Float, Table
 
 __all__ = ["underived"]

@@ -35,11 +35,7 @@ def _is_name(part: object) -> bool:
 
 def _are_names(part: object) -> bool:
     """Tell whether these are labels or categories: names, or numbers."""
-    if part is None:
-        return True
-    return isinstance(part, list) and all(
-        is_name(one) and (not isinstance(one, str) or reads_as_name(one)) for one in part
-    )
+    return part is None or (isinstance(part, list) and all(map(is_name, part)))
 
 
 def _each(names: str, inside: object) -> dict[str, Any]:
@@ -77,7 +73,7 @@ _KEYS: Keys = {
         **_each("named", _SHORT),
         "features": {
             "name": _is_name,
-            "fill": lambda part: part is None or is_name(part),
+            "fill": is_name,
             "categories": _are_names,
             **_each("low high ignores_unknown", _SHORT),
         },

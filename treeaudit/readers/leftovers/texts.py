@@ -7,14 +7,14 @@ were written as letters says something else.
 import re
 import unicodedata
 
-__all__ = ["MOST_LETTERS", "reads_as_name"]
+__all__ = ["reads_as_name"]
 
-MOST_LETTERS = 500
-"""Characters of the longest name, as of a question of a survey."""
+_MOST_LETTERS = 500  # as of a question of a survey
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ]\d\d?:\d\d(:\d\d(\.\d{1,9})?)?)?")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_FRACTION = re.compile(r"\d(?:\.|[eE][+-]?)\d")
 _FIELD = re.compile(r"[\s;,|/_:&]+")
 _PLAIN = re.compile(r"[-+(\[<>=!~$]*\d*[.,]?\d+(e[-+]?\d+)?[)\]%]*", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z0-9+/=]{16,}")
@@ -23,12 +23,20 @@ _TURN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])
 # Few files have such letters, and to compile their pattern takes milliseconds.
 _IDEOGRAPHS = r"[\u3400-\u9fff\uac00-\ud7ff\U00020000-\U0003ffff]"
 _RARE = r"[\u2800-\u28ff\ufe00-\ufe0f\U00020000-\U0010ffff]"
-_MOST_NUMBERS, _MOST_IN_A_WORD, _MOST_DIGITS, _LONGEST_RUN = 6, 3, 24, 12
+_MOST_NUMBERS, _MOST_FRACTIONS, _MOST_DIGITS, _LONGEST_RUN = 6, 2, 24, 12
+_MOST_FIELDS, _MOST_IN_A_WORD = 2, 3
 _MOST_IDEOGRAPHS, _MOST_SYMBOLS, _LONGEST_WORD = 32, 4, 45
 
 
-def reads_as_name(text: str) -> bool:
+def reads_as_name(text: str, longest: int = _MOST_LETTERS) -> bool:
     """Tell whether a text can be a name: words, with a number or a date, or two of an interval.
+
+    Parameters
+    ----------
+    text
+        What stands where a name belongs.
+    longest
+        How many characters it may have.
 
     Examples
     --------
@@ -36,12 +44,12 @@ def reads_as_name(text: str) -> bool:
     >>> [reads_as_name(text) for text in names]
     [True, True, True, True, True, True]
     >>> rows = "c1 0.13 -0.64 1.20", "33;yes;no;ill", "9f86d081884c7d659a2f", "SGVsbG8gd29ybGQhIQ=="
-    >>> [reads_as_name(text) for text in rows]
-    [False, False, False, False]
+    >>> [reads_as_name(text) for text in (*rows, "Ann,33,yes,no,0.5")]
+    [False, False, False, False, False]
     """
     if text.isascii() and len(text) < 16 and text.replace("_", "").isalpha():
         return True
-    if len(text) > MOST_LETTERS or not text.isprintable() or "\ufffd" in text:
+    if len(text) > longest or not text.isprintable() or "\ufffd" in text:
         return False
     return _few_numbers(text) and _few_fields(text) and _usual_letters(text) and _words(text)
 
@@ -52,6 +60,10 @@ def _few_numbers(text: str) -> bool:
     digits = sum(map(str.isdigit, text))
     if len(numbers) > _MOST_NUMBERS or digits > _MOST_DIGITS:
         return False
+    if len(_FRACTION.findall(text)) > _MOST_FRACTIONS:
+        return False
+    if len(numbers) > 1 and sum(map(text.count, ";|\t,")) > _MOST_FIELDS:
+        return False
     if any(len(re.split("[.,]", number)[0]) > _LONGEST_RUN for number in numbers):
         return False
     plain = sum(_PLAIN.fullmatch(field) is not None for field in _FIELD.split(text))
@@ -61,7 +73,7 @@ def _few_numbers(text: str) -> bool:
 def _few_fields(text: str) -> bool:
     if text[:1] in ("{", "<") and text[-1:] in ("}", ">"):
         return False
-    return sum(map(text.count, ";|\t")) <= 2 and text.count('"') <= 4
+    return sum(map(text.count, ";|\t")) <= _MOST_FIELDS and text.count('"') <= 4
 
 
 def _usual_letters(text: str) -> bool:

@@ -124,6 +124,7 @@ class Values:
         self.categories_of_all: list[str | int] = []
         self._counted: set[str] = set()
         self._mixed = False
+        self._ensemble: int | None = None
         self._settled = Settled()
 
     def leave(self, place: Place, step: str, value: object, name: object = "") -> None:

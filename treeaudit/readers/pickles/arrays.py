@@ -6,17 +6,15 @@ field lies outside its record makes numpy itself read out of bounds.
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.dtypes import DType, not_described
-from treeaudit.readers.types import Array, Table
+from treeaudit.readers.types import Array
 
 __all__ = [
     "ARRAY_CLASSES",
@@ -26,7 +24,6 @@ __all__ = [
     "arrived",
     "axes_from",
     "fill",
-    "gathered",
     "object_array",
     "scalar_from",
     "shape_from",
@@ -60,27 +57,6 @@ def arrived(value: object) -> object:
     return value.content if isinstance(value, LateArray) else value
 
 
-# Records that fit a fast cache: each is fetched once, whatever its columns.
-_BLOCK = 4096
-
-
-def gathered(records: Table, names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-    """Return those columns of records that there are, each on its own."""
-    there = [name for name in names if name in (records.dtype.names or ())]
-    columns = {name: np.empty(len(records), records.dtype[name]) for name in there}
-    for begin in range(0, len(records), _BLOCK):
-        block = records[begin : begin + _BLOCK]
-        for name, column in columns.items():
-            column[begin : begin + _BLOCK] = block[name]
-    return columns
-
-
-def _items(sizes: tuple[int, ...]) -> int:
-    """Count without the overflow that numpy's own product has."""
-    count: int = math.prod(sizes)
-    return count
-
-
 def shape_from(shape: object) -> tuple[int, ...]:
     """Return the sizes of an array, each and all of them within bounds.
 
@@ -94,7 +70,7 @@ def shape_from(shape: object) -> tuple[int, ...]:
         raise ReadError("an array has no usable shape")
     checked = tuple(int(s) if isinstance(s, int) else -1 for s in sizes)
     # Without the zeros: numpy refuses (0, 2 ** 63) with an error of its own.
-    if any(s < 0 for s in checked) or _items(tuple(s or 1 for s in checked)) > Most.items:
+    if any(s < 0 for s in checked) or math.prod(tuple(s or 1 for s in checked)) > Most.items:
         raise ReadError(f"an array has an impossible shape: {show(tuple(sizes))}")
     return checked
 
@@ -117,9 +93,10 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
     real = dtype.build()
     if real.hasobject:
         raise UnsafeModelError("the file forges Python objects from raw bytes; treat it as hostile")
-    needed = _items(sizes) * real.itemsize
-    if real.itemsize == 0 and _items(sizes):
+    n: int = math.prod(sizes)
+    if n and real.itemsize == 0:
         raise ReadError("an array has elements of zero bytes")
+    needed = n * real.itemsize
     if needed != len(data):
         raise ReadError(
             f"an array of shape {sizes} needs {needed:,} bytes, the file holds {len(data):,}"
@@ -141,7 +118,7 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
 def object_array(items: object, shape: object) -> Array:
     """Return an array of inert objects; numpy lists them row by row in either order."""
     sizes = shape_from(shape)
-    if not isinstance(items, list) or len(items) != _items(sizes):
+    if not isinstance(items, list) or len(items) != math.prod(sizes):
         raise ReadError("an array of objects is damaged")
     flat = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
@@ -171,10 +148,10 @@ def fill(state: object, at: int, spend: Spend) -> Array:
     ReadError
         If it is not the state that numpy writes.
     """
-    if not isinstance(state, tuple) or len(state) != 5 or state[0].__class__ is not int:
+    if not isinstance(state, tuple) or len(state) != 5:
         raise ReadError(f"the array at byte {at:,} is damaged")
     version, shape, dtype, fortran, data = state
-    if version not in (0, 1):
+    if version.__class__ is not int or version not in (0, 1):
         raise ReadError(f"the array at byte {at:,} is damaged")
     if not isinstance(fortran, int) or fortran not in (0, 1):
         raise ReadError(f"the array at byte {at:,} has no order")

@@ -19,7 +19,7 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.pickles.npy import read_header, read_npy
 from treeaudit.readers.unpack import open_file
 
-__all__ = ["Companions", "ModelStream", "names_companion", "read_companion"]
+__all__ = ["Companions", "Stream", "is_plain", "names_companion", "read_companion"]
 
 _MODULES = frozenset(
     f"{library}.{module}"
@@ -29,10 +29,23 @@ _MODULES = frozenset(
 _SMALL = 1 << 20
 
 
-class ModelStream(Protocol):
-    """The part of the interpreter that a companion needs."""
+class Stream(Protocol):
+    """The part of the interpreter that an array needs."""
 
+    at: int
     companions: "Companions | None"
+
+    def take(self, n: int) -> memoryview:
+        """Return the next ``n`` bytes."""
+
+    def begin_array(self) -> None:
+        """Make sure that raw bytes may begin here."""
+
+    def refuse_instructions(self) -> None:
+        """Make sure that pickle would not run them."""
+
+    def read_nested(self) -> object:
+        """Read the pickle that begins here."""
 
     def read_inside(self, data: bytes | mmap, at: int) -> object:
         """Read the pickle that begins at a place in other bytes."""
@@ -68,11 +81,6 @@ class Companions:
         self._left = limits.max_bytes
         self._beyond = limits.beyond
 
-    @property
-    def n_bytes(self) -> int:
-        """How many bytes the companions hold together."""
-        return sum(self.opened.values())
-
     def open(self, name: object) -> bytes | mmap:
         """Return the content of a companion, each file opened once.
 
@@ -85,7 +93,7 @@ class Companions:
         ReadError
             If there is no such file, or it is damaged.
         """
-        if not isinstance(name, str) or not _is_plain(name):
+        if not isinstance(name, str) or not is_plain(name):
             raise UnsafeModelError(
                 f"the file wants to read {show(name)} as one of its arrays, which is no plain "
                 "file name in its own folder: treat it as hostile"
@@ -140,7 +148,8 @@ class Companions:
         return status.st_size
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
+    """Tell whether it is the name of a file, without a path."""
     if not 0 < len(name) <= Most.file_name or name in (".", "..") or not name.isprintable():
         return False
     return not any(mark in name for mark in '/\\:*?"<>|')
@@ -151,7 +160,7 @@ def names_companion(target: Inert) -> bool:
     return target.kind in ("NDArrayWrapper", "ZNDArrayWrapper") and target.cls.module in _MODULES
 
 
-def read_companion(stream: ModelStream, wrapper: Inert) -> object:
+def read_companion(stream: Stream, wrapper: Inert) -> object:
     """Return the array that a companion file holds.
 
     Raises
@@ -177,7 +186,7 @@ def read_companion(stream: ModelStream, wrapper: Inert) -> object:
         raise type(error)(f"{name} beside the file: {error}") from None
 
 
-def _array(stream: ModelStream, wrapper: Inert, data: bytes | mmap) -> object:
+def _array(stream: Stream, wrapper: Inert, data: bytes | mmap) -> object:
     if wrapper.kind == "ZNDArrayWrapper":
         state = wrapper.get("state")
         if not isinstance(state, tuple) or len(state) != 4:

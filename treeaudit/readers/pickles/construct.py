@@ -20,7 +20,7 @@ from treeaudit.readers.pickles.arrays import (
 )
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.keys import hashable
+from treeaudit.readers.pickles.keys import add_all, hashable
 from treeaudit.readers.pickles.known_names import BARE
 from treeaudit.readers.pickles.members import FETCHES, fetched
 from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
@@ -223,10 +223,9 @@ def _reconstructed(args: tuple[object, ...], at: int, spend: Spend) -> object:
     """Make an object as protocols 0 and 1 do: on top of what it is a kind of, with its content."""
     cls, base, content = args
     made = create(cls, (), at, spend)
-    if base.__class__ is not Global or not isinstance(made, Inert):
-        raise ReadError(f"an object at byte {at:,} is a kind of {show(base)}")
-    plain = str(base).partition(".")
-    if plain[0] not in ("builtins", "__builtin__") or plain[2] not in _BASES:
+    plain = str(base).partition(".") if base.__class__ is Global else ("", "", "")
+    named = plain[0] in ("builtins", "__builtin__") and plain[2] in _BASES
+    if not named or not isinstance(made, Inert):
         raise ReadError(f"an object at byte {at:,} is a kind of {show(base)}")
     if isinstance(content, dict):
         check_items(made, content, at)
@@ -268,8 +267,8 @@ def _container(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             raise ReadError(f"a dictionary at byte {at:,} has one key twice")
         return pairs
     if name in ("set", "frozenset"):
-        made = {hashable(item, i, spend) for i, item in enumerate(source)}
-        if len(made) != len(source):
+        made = set[object]()
+        if not add_all(made, source, spend):
             raise ReadError(f"a set at byte {at:,} has an element twice")
         return made if name == "set" else frozenset(made)
     return list(source) if name == "list" else tuple(source)

@@ -7,7 +7,7 @@ from treeaudit.readers.pickles.keys import hashable
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.spelled import index
 
-__all__ = ["drop", "drop_to_mark"]
+__all__ = ["again", "drop"]
 
 _SETTERS = frozenset(
     f"cloudpickle.cloudpickle{fast}._{kind}_setstate"
@@ -27,12 +27,7 @@ def drop(m: Machine) -> None:
         dropped.append(m.stack.pop())
     if dropped and dropped[-1] is MARK:
         dropped.pop()
-    _again(m, dropped[::-1])
-
-
-def drop_to_mark(m: Machine) -> None:
-    """Do the same with all that is above a mark."""
-    _again(m, m.pop_mark())
+    again(m, dropped[::-1])
 
 
 def _set_by(m: Machine) -> bool:
@@ -48,14 +43,14 @@ def _set_by(m: Machine) -> bool:
     return False
 
 
-def _again(m: Machine, dropped: list[object]) -> None:
+def again(m: Machine, dropped: list[object]) -> None:
     """Fetch what was stored in the meantime, and make sure that it is what was dropped."""
     opcode = bytes(m.data[m.at : m.at + 1])
     if opcode not in (b"g", b"h", b"j"):
         m.doubt("makes an object and drops it")
         return
     m.at += 1
-    m.recall(index(m) if opcode == b"g" else (m.byte() if opcode == b"h" else m.unsigned(4)))
+    m.recall(index(m) if opcode == b"g" else (m.byte() if opcode == b"h" else m.number(4)))
     value = m.stack[-1]
     if isinstance(value, frozenset) and len(dropped) == 1 and isinstance(dropped[0], frozenset):
         alike = value == dropped[0]

@@ -52,9 +52,8 @@ class DType:
         ReadError
             If it holds more than numpy needs, such as the metadata of its maker.
         """
-        if not isinstance(state, tuple) or len(state) not in (8, 9):
-            raise ReadError("an array type is damaged, or not described as numpy does")
-        if any(n.__class__ is not int for n in (state[0], *state[5:8])):
+        state = state if isinstance(state, tuple) else ()
+        if len(state) not in (8, 9) or any(n.__class__ is not int for n in (state[0], *state[5:8])):
             raise ReadError("an array type is damaged, or not described as numpy does")
         if not self._is_plain(*state[8:]):
             raise UnsupportedModelError("an array type with metadata cannot be read")

@@ -14,7 +14,7 @@ from treeaudit.readers.pickles.construct import ADVICE, is_array_class
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.joblib_arrays import is_wrapper, read_array
-from treeaudit.readers.pickles.keys import hashable
+from treeaudit.readers.pickles.keys import add_all, hashable
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.names import is_standard
@@ -48,7 +48,8 @@ def build(m: Machine) -> None:
         case Inert():
             check_state(target.cls, state, m.at - 1)
             library = target.cls.module.partition(".")[0]
-            if library in _ESTIMATORS and _in_parts(state):
+            in_parts = isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict)
+            if library in _ESTIMATORS and in_parts:
                 raise m.forged(f"gives {show(target)} a state in parts")
             target.state = state
             if is_wrapper(target):
@@ -66,11 +67,6 @@ def build(m: Machine) -> None:
             m.announced -= 1
         case _:
             raise ReadError(f"the state at byte {m.at - 1:,} belongs to nothing")
-
-
-def _in_parts(state: object) -> bool:
-    """Tell whether it is the state of a class with slots."""
-    return isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict)
 
 
 def _refuse_unfinished(m: Machine, state: object) -> None:
@@ -99,10 +95,7 @@ def add(m: Machine, items: list[object]) -> None:
     target = _filled(m)
     if not isinstance(target, set):
         raise _misplaced(m, target)
-    expected = len(target) + len(items)
-    for item in items:
-        target.add(hashable(item, len(target), m.spend))
-    if len(target) != expected:
+    if not add_all(target, items, m.spend):
         raise m.forged("puts an element into a set twice")
 
 

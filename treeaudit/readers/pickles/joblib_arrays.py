@@ -6,41 +6,20 @@ length and padding). Arrays of objects are a whole pickle at that place.
 """
 
 import math
-from typing import Protocol
 
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.pickles.arrays import ARRAY_CLASSES, array_from, arrived, shape_from
+from treeaudit.readers.pickles.companions import Stream
 from treeaudit.readers.pickles.dtypes import DType, not_described
 from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = ["JOBLIB", "ArrayStream", "is_wrapper", "read_array"]
+__all__ = ["JOBLIB", "is_wrapper", "read_array"]
 
 JOBLIB = frozenset(("joblib.numpy_pickle", "sklearn.externals.joblib.numpy_pickle"))
 _STATED = frozenset("subclass shape order dtype allow_mmap numpy_array_alignment_bytes".split())
 _ALIGNMENT = 16
-
-
-class ArrayStream(Protocol):
-    """The part of the interpreter that an array needs."""
-
-    def take(self, n: int) -> memoryview:
-        """Return the next ``n`` bytes."""
-
-    at: int
-
-    def begin_array(self) -> None:
-        """Make sure that raw bytes may begin here."""
-
-    def refuse_instructions(self) -> None:
-        """Make sure that pickle would not run them."""
-
-    def note(self, n: int, what: str) -> None:
-        """Keep in mind bytes that say nothing to whoever loads the file."""
-
-    def read_nested(self) -> object:
-        """Read the pickle that begins here."""
 
 
 def is_wrapper(target: Inert) -> bool:
@@ -48,7 +27,7 @@ def is_wrapper(target: Inert) -> bool:
     return target.kind == "NumpyArrayWrapper" and target.cls.module in JOBLIB
 
 
-def read_array(stream: ArrayStream, wrapper: Inert) -> object:
+def read_array(stream: Stream, wrapper: Inert) -> object:
     """Return the array whose bytes follow, and move behind them.
 
     Raises

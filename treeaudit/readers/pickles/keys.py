@@ -1,12 +1,14 @@
 """Keys of dictionaries and elements of sets, in a file that may be hostile."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.arrays import Spend, arrived
 
-__all__ = ["hashable"]
+__all__ = ["add_all", "hashable"]
 
 # The hash of a complex number is as easily forged as that of a tuple.
 _NO_KEYS = (list, dict, set, frozenset, bytearray, memoryview, np.ndarray, complex)
@@ -37,6 +39,16 @@ def hashable(key: object, among: int, spend: Spend) -> object:
         spend(8 * among)
         return _hashable_tuple(key, spend, 4)
     return _hashable_part(key)
+
+
+def add_all(target: set[object], items: Iterable[object], spend: Spend) -> bool:
+    """Put elements into a set, and tell whether none of them was there."""
+    new = True
+    for item in items:
+        n = len(target)
+        target.add(hashable(item, n, spend))
+        new &= len(target) > n
+    return new
 
 
 def _hashable_tuple(key: tuple[object, ...], spend: Spend, depth: int) -> object:

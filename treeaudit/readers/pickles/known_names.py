@@ -282,7 +282,9 @@ METHODS = re.compile(
     r"|numpy\.random\.(_pickle\.__(generator|randomstate)_ctor|_?generator\.Generator"
     r"|mtrand\.RandomState)\.[a-z]\w*"
     r"|(sklearn|imblearn|xgboost\.sklearn|lightgbm\.sklearn)\.[\w.]+\."
-    r"(transform|inverse_transform|predict|predict_proba|predict_log_proba|decision_function)",
+    r"(transform|inverse_transform|predict|predict_proba|predict_log_proba|decision_function)"
+    # Members of enumerations, by which Python 3.11.0 to 3.11.3 names them.
+    r"|(re\.RegexFlag|http\.HTTPStatus)\.[A-Z][A-Z_]*",
     re.ASCII,
 )
 FETCHED = {

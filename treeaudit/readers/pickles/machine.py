@@ -1,6 +1,8 @@
 """The interpreter of pickle instructions: it keeps what they make and calls nothing of it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import copy
 from mmap import mmap
 
 import numpy as np
@@ -48,32 +50,32 @@ class Machine:
         nested: int,
         steps: Sequence["Step | None"],
     ) -> None:
-        self.data = data
-        self.view = memoryview(data)
-        self.size = len(data)
-        self.begin = self.at = offset
         self.limits = limits
         self.nested = nested
         self.steps = steps
+        self.oddities: list[Oddity] = []
+        self.spellings = Counter[int]()
+        self.doubts: list[ReadError] = []
+        self.mentioned: list[Global] = []
+        # Names that may not be mentioned but were called in a form that is harmless.
+        self.excused: set[int] = set()
+        self.companions: Companions | None = None
+        self.budget = limits.objects(len(data))
+        self.instructions = self.paid = 0
+        self.start(data, offset)
+
+    def start(self, data: bytes | mmap, offset: int) -> None:
+        """Begin with a pickle: nothing of another one is on the stack or stored."""
+        self.data, self.view, self.size = data, memoryview(data), len(data)
+        self.begin = self.at = offset
         self.stack: list[object] = []
         # What was made at a place of the stack and may still be filled there, by height.
         self.unfinished: dict[int, object] = {}
         self.memo: dict[int, object] = {}
         # In an array of objects: what pickle, which knows no such arrays, has stored so far.
         self.outer: Outer | None = None
-        self.highest = -1
-        self.version = 0
-        self.announced = 0
-        self.oddities: list[Oddity] = []
-        self.doubts: list[ReadError] = []
-        self.mentioned: list[Global] = []
-        # Names that may not be mentioned but were called in a form that is harmless.
-        self.excused: set[int] = set()
-        self.companions: Companions | None = None
-        self.frame_end = -1
-        self.budget = limits.objects(self.size)
-        self.instructions = self.paid = 0
-        self.result: object = None
+        self.highest = self.frame_end = -1
+        self.version = self.announced = 0
 
     def run(self) -> object:
         steps, data, size = self.steps, self.data, self.size
@@ -128,6 +130,10 @@ class Machine:
         """Keep in mind bytes that say nothing to whoever loads the file."""
         self.oddities.append((self.at - n, n, what))
 
+    def spelled(self, bits: int = 2) -> None:
+        """Count an instruction that no pickler takes where it stands, by what the choice tells."""
+        self.spellings[bits] += 1
+
     def spend(self, n: int) -> None:
         self.budget -= n
         if self.budget < 0:
@@ -177,11 +183,12 @@ class Machine:
         self.at = at + 1
         return self.data[at]
 
-    def unsigned(self, n: int) -> int:
-        return int.from_bytes(self.take(n), "little")
-
-    def signed(self) -> int:
-        return int.from_bytes(self.take(4), "little", signed=True)
+    def number(self, n: int, least: int = 0, *, signed: bool = False) -> int:
+        """Return a whole number; picklers take the shortest instruction that holds it."""
+        value = int.from_bytes(self.take(n), "little", signed=signed)
+        if 0 <= value < least:
+            self.spelled()
+        return value
 
     def line(self, longest: int = Most.line) -> str:
         return self.raw_line(longest).decode("utf-8", "surrogateescape")
@@ -299,29 +306,28 @@ class Machine:
 
     def read_nested(self) -> object:
         self.spend(100 * len(self.memo))
-        inner = self._run_inside(self.data, self.at, Outer(dict(self.memo), self.mentioned))
-        self.at = inner.at
-        return inner.result
+        outer = Outer(dict(self.memo), self.mentioned)
+        made, self.at = self._run_inside(self.data, self.at, outer)
+        return made
 
     def read_inside(self, data: bytes | mmap, at: int) -> object:
-        inner = self._run_inside(data, at)
-        if n := len(data) - inner.at:
+        made, end = self._run_inside(data, at)
+        if n := len(data) - end:
             self.note(n, "bytes behind an array in a file beside it")
-        return inner.result
+        return made
 
-    def _run_inside(self, data: bytes | mmap, at: int, outer: Outer | None = None) -> "Machine":
+    def _run_inside(
+        self, data: bytes | mmap, at: int, outer: Outer | None = None
+    ) -> tuple[object, int]:
         if self.nested == 0:
             raise ModelTooLargeError("the file has pickles within pickles within pickles")
-        inner = Machine(data, at, self.limits, self.nested - 1, self.steps)
-        inner.budget, inner.instructions = self.budget, self.instructions
-        inner.paid = self.paid
-        inner.mentioned, inner.companions = self.mentioned, self.companions
-        inner.excused, inner.oddities = self.excused, self.oddities
-        inner.doubts, inner.outer = self.doubts, outer
-        inner.result = inner.run()
-        self.budget, self.instructions = inner.budget, inner.instructions
-        self.paid = inner.paid
-        return inner
+        # Of one file: names, doubts and what is odd are shared, and so is what it may cost.
+        inner = copy(self)
+        inner.start(data, at)
+        inner.nested, inner.outer = self.nested - 1, outer
+        made = inner.run()
+        self.budget, self.instructions, self.paid = inner.budget, inner.instructions, inner.paid
+        return made, inner.at
 
     def remember(self, number: int | None = None) -> None:
         """Store what is on top under a number, or under the next one."""
@@ -335,6 +341,8 @@ class Machine:
         # Without the numbers of objects that nobody recalls there are gaps.
         if index != len(memo) and not self.highest < index <= self.instructions:
             self.note(4, "a number of a stored object that is out of order")
+        if number is not None and self.version > 3:
+            self.spelled()
         self.highest = index
         memo[index] = self.top()
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.pickles.construct import ADVICE
-from treeaudit.readers.pickles.dropped import drop, drop_to_mark
+from treeaudit.readers.pickles.dropped import again, drop
 from treeaudit.readers.pickles.filling import add, build, extend, is_own, update
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
-from treeaudit.readers.pickles.keys import hashable
+from treeaudit.readers.pickles.keys import add_all
 from treeaudit.readers.pickles.machine import Machine, Step
 from treeaudit.readers.pickles.spelled import (
     decimal,
@@ -29,7 +29,20 @@ __all__ = ["STEPS"]
 _SHORT = 4096
 
 
+def older(step: Step, protocol: int) -> Step:
+    """Return an instruction that picklers of this and of later protocols do not write."""
+
+    def act(m: Machine) -> None:
+        if m.version >= protocol:
+            m.spelled()
+        step(m)
+
+    return act
+
+
 def counted_text(m: Machine, n: int) -> None:
+    if m.version > 2:
+        m.spelled()
     piece = m.take(n)
     m.spend(56 + 2 * n)
     m.push(eight_bit(piece))
@@ -38,6 +51,8 @@ def counted_text(m: Machine, n: int) -> None:
 def collect(m: Machine, kind: Callable[[list[object]], object]) -> None:
     items = m.pop_mark()
     m.spend(64 + 8 * len(items))
+    if kind is tuple and m.version and len(items) < 4:
+        m.spelled()
     m.make(kind(items))
 
 
@@ -52,22 +67,6 @@ def empty(m: Machine, value: object) -> None:
     m.make(value)
 
 
-def number(m: Machine, n: int, least: int) -> None:
-    """Push a whole number; picklers take the shortest instruction that holds it."""
-    value = m.signed() if n == 4 else m.unsigned(n)
-    if 0 <= value < least:
-        m.note(n, "a number in a longer instruction than it needs")
-    m.push(value)
-
-
-def sized(m: Machine, n: int, least: int) -> int:
-    """Return a size, or the number of a stored object, that a shorter instruction cannot tell."""
-    value = m.unsigned(n)
-    if value < least:
-        m.note(n, "a size in a longer instruction than it needs")
-    return value
-
-
 def blob(m: Machine, n: int) -> None:
     piece = m.take(n)
     m.spend(40 + n if n < _SHORT else 240)
@@ -77,7 +76,7 @@ def blob(m: Machine, n: int) -> None:
 def frame(m: Machine) -> None:
     if m.at - 1 < m.frame_end:
         raise m.forged("begins a frame within a frame")
-    n = m.unsigned(8)
+    n = m.number(8)
     if n > m.size - m.at:
         raise ReadError(f"a frame of {n:,} bytes at byte {m.at:,} goes beyond the file")
     m.frame_end = m.at + n
@@ -86,10 +85,10 @@ def frame(m: Machine) -> None:
 def frozen_set(m: Machine) -> None:
     items = m.pop_mark()
     m.spend(216 + 64 * len(items))
-    made = frozenset({hashable(item, i, m.spend) for i, item in enumerate(items)})
-    if len(made) != len(items):
+    made = set[object]()
+    if not add_all(made, items, m.spend):
         raise m.forged("puts an element into a set twice")
-    m.push(made)
+    m.push(frozenset(made))
 
 
 def dictionary(m: Machine) -> None:
@@ -173,23 +172,23 @@ def set_item(m: Machine) -> None:
 _ACTIONS: dict[str, Step] = {
     "(": lambda m: m.push(MARK),
     "0": drop,
-    "1": drop_to_mark,
+    "1": lambda m: again(m, m.pop_mark()),
     "2": duplicate,
     "F": decimal_float,
     "I": lambda m: decimal(m, ""),
     "L": lambda m: decimal(m, "L"),
-    "J": lambda m: number(m, 4, 1 << 16),
+    "J": lambda m: m.push(m.number(4, 1 << 16, signed=True)),
     "K": lambda m: m.push(m.byte()),
-    "M": lambda m: number(m, 2, 1 << 8),
+    "M": lambda m: m.push(m.number(2, 256)),
     "N": lambda m: m.push(None),
     "P": lambda m: refuse(m, "a persistent object"),
     "Q": persistent,
     "R": reduce,
     "S": quoted,
-    "T": lambda m: counted_text(m, m.signed()),
+    "T": lambda m: counted_text(m, m.number(4, 256, signed=True)),
     "U": lambda m: counted_text(m, m.byte()),
     "V": raw_unicode,
-    "X": lambda m: m.push(m.text(sized(m, 4, 256 if m.version > 3 else 0))),
+    "X": lambda m: m.push(m.text(m.number(4, 256 if m.version > 3 else 0))),
     "a": lambda m: extend(m, [m.pop()]),
     "b": lambda m: build(m),
     "c": lambda m: m.push(m.mention(m.line(), m.line())),
@@ -199,13 +198,13 @@ _ACTIONS: dict[str, Step] = {
     "g": lambda m: m.recall(index(m)),
     "h": lambda m: m.recall(m.byte()),
     "i": instance,
-    "j": lambda m: m.recall(sized(m, 4, 256)),
+    "j": lambda m: m.recall(m.number(4, 256)),
     "l": lambda m: collect(m, list),
     "]": lambda m: empty(m, []),
     "o": named_object,
     "p": lambda m: m.remember(index(m)),
     "q": lambda m: m.remember(m.byte()),
-    "r": lambda m: m.remember(sized(m, 4, 256)),
+    "r": lambda m: m.remember(m.number(4, 256)),
     "s": set_item,
     "t": lambda m: collect(m, tuple),
     ")": lambda m: m.push(()),
@@ -222,12 +221,12 @@ _ACTIONS: dict[str, Step] = {
     "\x88": lambda m: m.push(True),
     "\x89": lambda m: m.push(False),
     "\x8a": lambda m: long(m, m.byte()),
-    "\x8b": lambda m: long(m, sized(m, 4, 256)),
-    "B": lambda m: blob(m, sized(m, 4, 256)),
+    "\x8b": lambda m: long(m, m.number(4, 256)),
+    "B": lambda m: blob(m, m.number(4, 256)),
     "C": lambda m: blob(m, m.byte()),
     "\x8c": lambda m: m.push(m.text(m.byte())),
-    "\x8d": lambda m: m.push(m.text(sized(m, 8, 1 << 32))),
-    "\x8e": lambda m: blob(m, sized(m, 8, 1 << 32)),
+    "\x8d": lambda m: m.push(m.text(m.number(8, 1 << 32))),
+    "\x8e": lambda m: blob(m, m.number(8, 1 << 32)),
     "\x8f": lambda m: empty(m, set()),
     "\x90": lambda m: add(m, m.pop_mark()),
     "\x91": frozen_set,
@@ -235,10 +234,11 @@ _ACTIONS: dict[str, Step] = {
     "\x93": stack_global,
     "\x94": lambda m: m.remember(),
     "\x95": frame,
-    "\x96": lambda m: blob(m, m.unsigned(8)),
+    "\x96": lambda m: blob(m, m.number(8)),
     "\x97": lambda m: refuse(m, "an outside buffer"),
     "\x98": lambda m: refuse(m, "an outside buffer"),
 }
 
 
+_ACTIONS |= {code: older(_ACTIONS[code], 4 if code == "c" else 2) for code in "FLSVcdgilp"}
 STEPS: list[Step | None] = [_ACTIONS.get(chr(code)) for code in range(256)]

@@ -21,14 +21,16 @@ The argument, for a reviewer:
 5. What a loader makes is what is read: parts are put together in the order in which
    picklers write them (`filling`, `dropped`), numbers and texts are spelled in one way
    (`spelled`), and the bytes of an array are no instructions (`as_pickle`). Any other
-   file is refused; bytes that change nothing are kept as `Unpickled.oddities`.
+   file is refused; bytes that change nothing are kept as `Unpickled.oddities`, and other
+   instructions for the same thing are counted in `Unpickled.spellings`.
 6. Costs are bounded: instructions, container bytes, text lengths, integers,
    key depth, array sizes, pickles within pickles (`inert.Limits`).
 
 Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from mmap import mmap
 
 from treeaudit.errors import ReadError, UnsafeModelError
@@ -42,6 +44,7 @@ from treeaudit.readers.pickles.opcodes import STEPS
 __all__ = ["Unpickled", "read_pickle"]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Unpickled:
     """What a pickle held.
 
@@ -57,21 +60,17 @@ class Unpickled:
         The files beside it that were read too, with their sizes.
     oddities
         Bytes that no pickler writes and that change nothing: where, how many, what they are.
+    spellings
+        How many instructions no pickler takes where they stand, though they load as the same
+        thing, by the number of bits that the choice of one can tell.
     """
 
-    def __init__(
-        self,
-        root: object,
-        end: int,
-        mentioned: list[Global],
-        companions: dict[str, int] | None = None,
-        oddities: Sequence[Oddity] = (),
-    ) -> None:
-        self.root = root
-        self.end = end
-        self.mentioned = mentioned
-        self.companions = companions or {}
-        self.oddities = tuple(oddities)
+    root: object
+    end: int
+    mentioned: Sequence[Global]
+    companions: Mapping[str, int] = field(default_factory=dict)
+    oddities: Sequence[Oddity] = ()
+    spellings: Mapping[int, int] = field(default_factory=dict)
 
 
 def read_pickle(
@@ -122,5 +121,6 @@ def read_pickle(
     if vm.doubts:
         raise vm.doubts[0]
     vm.refuse_files_within()
-    opened = companions.opened if companions is not None else None
-    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, vm.oddities)
+    opened = companions.opened if companions is not None else {}
+    odd = tuple(vm.oddities)
+    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, odd, vm.spellings)

@@ -30,9 +30,9 @@ def long(m: Machine, n: int) -> None:
     # One bit for the sign; pickle writes zero without any byte.
     needed = (value if value >= 0 else ~value).bit_length() // 8 + 1 if value else 0
     if n > needed:
-        m.note(n - needed, "bytes of a whole number that do not count")
+        m.spelled(10)
     elif n < 5 and m.version > 2 and -(1 << 31) <= value < 1 << 31:
-        m.note(n, "a number in a longer instruction than it needs")
+        m.spelled()
     m.push(value)
 
 
@@ -47,14 +47,16 @@ def index(m: Machine) -> int:
 def decimal(m: Machine, end: str) -> None:
     """Read a whole number (INT, LONG)."""
     text = m.line()
-    if text in ("00", "01") and not end:
-        m.push(text == "01")
-    elif text.endswith(end) and len(text) <= _LONG and _INTEGER.fullmatch(text.removesuffix(end)):
-        m.push(int(text.removesuffix(end)))
-    else:
+    truth = text in ("00", "01") and not end
+    whole = text.removesuffix(end)
+    if not truth and not (text.endswith(end) and len(text) <= _LONG and _INTEGER.fullmatch(whole)):
         raise ReadError(
             f"the integer before byte {m.at:,} is damaged, too long or not spelled as pickle does"
         )
+    # Python 2 in C had no other instruction for a number of more than 32 bits.
+    if m.version and not end and -(1 << 31) <= int(whole) < 1 << 31:
+        m.spelled()
+    m.push(text == "01" if truth else int(whole))
 
 
 def decimal_float(m: Machine) -> None:

@@ -4,30 +4,24 @@ The schema becomes the same inert records as a pickle, so that all that reads a
 scikit-learn model from a pickle reads it from here too.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
-from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import KINDS, Leftovers
-from treeaudit.model.source import Source
 from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.leftovers.json_spelling import length_of
-from treeaudit.readers.leftovers.leftovers import leftovers
-from treeaudit.readers.leftovers.skops_parts import beside_schema
-from treeaudit.readers.leftovers.unexplained import few, not_explained
-from treeaudit.readers.limits import LIMITS, Limits, Most, show
+from treeaudit.readers.limits import LIMITS, Limits, show
+from treeaudit.readers.pickles.companions import is_plain
 from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.skops.skops_names import Node, check_names
 from treeaudit.readers.skops.skops_nodes import Graph
 from treeaudit.readers.skops.zip_archive import Archive, begins_archive, member_names
-from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
 
-__all__ = ["matches", "parse", "read"]
+__all__ = ["SCHEMA", "Parsed", "matches", "parse"]
 
-_SCHEMA = "schema.json"
+SCHEMA = "schema.json"
+"""The member that says what the others are."""
 # Bytes of Python objects per character that begins one, measured on CPython 3.11 to 3.14.
 _COSTS = (232, 88, 64)
 
@@ -37,24 +31,7 @@ def matches(content: Content) -> bool:
     if not begins_archive(content.data):
         return False
     names = member_names(content.data)
-    return names is None or _SCHEMA in names
-
-
-def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
-    """Return the model in a skops file; see `treeaudit.readers.Reader`."""
-    file = parse(content, limits)
-    root, source = file.root, replace(source, format="sklearn-skops")
-    forest = stored_model(root, select, source, len(content.data) + file.n_bytes)
-    beside = leftovers(
-        root,
-        forest.n_records,
-        file.mentioned,
-        unread=file.unread,
-        written_by=("skops", file.version),
-    )
-    spare = few(not_explained(f"the skops file: {where}", part) for where, part in file.spare)
-    found = Leftovers(found=spare, looked_for=KINDS)
-    return replace(forest, leftovers=forest.leftovers.beside(beside).beside(found))
+    return names is None or SCHEMA in names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,8 +51,13 @@ class Parsed:
     unread
         Members of the archive that the schema does not name.
     spare
-        Bytes of the archive that belong to no member, entries of the schema that skops
-        does not write, and where they stand.
+        Bytes of the archive that belong to no member, and where they stand.
+    schema, nodes
+        The schema, decoded, and every object in it, itself first.
+    twice
+        Nodes that nobody looks at, as an earlier one has their identity, and that one.
+    members
+        Gives the bytes of each member that was read.
     """
 
     root: object
@@ -83,7 +65,11 @@ class Parsed:
     n_bytes: int
     version: object
     unread: tuple[str, ...] = ()
-    spare: tuple[tuple[str, object], ...] = ()
+    spare: tuple[tuple[str, bytes], ...] = ()
+    schema: Node
+    nodes: Sequence[Node]
+    twice: Sequence[tuple[Node, Node]]
+    members: Mapping[str, Callable[[], memoryview]]
 
 
 def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
@@ -106,31 +92,30 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         If it is damaged.
     """
     archive = Archive(content.data, limits)
-    archive.open([_SCHEMA])
+    archive.open([SCHEMA])
     packed = len(content.data)
     left = limits.within(packed, archive.n_unpacked)
-    schema, nodes = _schema(archive.read(_SCHEMA), left.objects(packed))
+    schema, nodes = _schema(archive.read(SCHEMA), left.objects(packed))
     mentioned = check_names(nodes)
-    read = dict.fromkeys((_SCHEMA, *_files(nodes)))
+    read = dict.fromkeys((SCHEMA, *_files(nodes)))
     archive.open(read)
     left = limits.within(packed, archive.n_unpacked)
     graph = Graph(archive, left)
-    members = {name: partial(archive.read, name) for name in read}
     try:
         root = graph.build(schema)
-        odd = [*beside_schema(schema, nodes, graph.twice, members)]
-        blanks = length_of(schema) - len(archive.read(_SCHEMA))
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None
-    version = schema.get("_skops_version")
-    spare = (*archive.spare(), *odd, ("the blanks of the schema", bytes(abs(blanks))))
     return Parsed(
         root=root,
         mentioned=mentioned,
         n_bytes=archive.n_bytes,
-        version=version,
+        version=schema.get("_skops_version"),
         unread=tuple(name for name in archive.names if name not in read),
-        spare=tuple(one for one in spare if one[1]),
+        spare=tuple(archive.spare()),
+        schema=schema,
+        nodes=nodes,
+        twice=graph.twice,
+        members={name: partial(archive.read, name) for name in read},
     )
 
 
@@ -156,14 +141,10 @@ def _files(nodes: Iterable[Node]) -> list[str]:
         name = node.get("file")
         if "__loader__" not in node or name is None:
             continue
-        if not isinstance(name, str) or len(name) > Most.file_name or not _is_plain(name):
+        if not isinstance(name, str) or not is_plain(name):
             raise UnsafeModelError(
                 f"the skops schema names the file {show(name)}, which is no plain name: "
                 "treat it as hostile"
             )
         names.append(name)
     return names
-
-
-def _is_plain(name: str) -> bool:
-    return name.isprintable() and name not in ("", ".", "..") and not any(c in name for c in "/\\:")

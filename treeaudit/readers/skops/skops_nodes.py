@@ -133,7 +133,7 @@ def _content(node: Node) -> Node:
     return content
 
 
-def _object(graph: Graph, node: Node) -> object:
+def _object(graph: Graph, node: Node) -> Inert:
     made = Inert(_class(node))
     graph.keep(node, made)
     if node.get("content") is not None:
@@ -143,10 +143,7 @@ def _object(graph: Graph, node: Node) -> object:
 
 
 def _reduced(graph: Graph, node: Node) -> object:
-    made = Inert(_class(node))
-    graph.keep(node, made)
-    made.state = graph.build(node.get("content"))
-    check_state(made.cls, made.state, 0)
+    made = _object(graph, node)
     reduce = node.get("__reduce__")
     made.args = _arguments(graph, reduce.get("args") if isinstance(reduce, dict) else None)
     return made
