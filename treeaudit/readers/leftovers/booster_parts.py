@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.leftovers.documents import is_plain
-from treeaudit.readers.leftovers.names_as_text import looks_like_content
+from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.types import Wide
 
 __all__ = [
@@ -36,8 +36,14 @@ def setting(value: object) -> bool:
 
 
 def is_name(text: object) -> bool:
-    """Tell whether a text is the name of a column, a class or a category, and no row of values."""
-    return not looks_like_content(str(text))
+    """Tell whether a text is the name of a column, a class or a category, or a number.
+
+    Examples
+    --------
+    >>> [is_name(text) for text in ("age", "20240101120000", 0.5, "c 0.13 -0.1 0.64")]
+    [True, True, True, False]
+    """
+    return reads_as_name(str(text)) or setting(text)
 
 
 def category_names(where: str, columns: Iterable[Sequence[object]]) -> Iterator[Leftover]:
