@@ -3,11 +3,31 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 __all__ = ["beside_schema"]
 
 Node = dict[str, Any]
+
+
+class Built(Protocol):
+    """What became of the nodes of a schema.
+
+    Attributes
+    ----------
+    twice
+        Nodes that nobody looks at, as an earlier one has their identity, and that one.
+    seen
+        What stands for each node that was looked at.
+    dropped
+        What was built and is no part of the object.
+    """
+
+    twice: list[tuple[Node, Node]]
+    seen: set[int]
+    dropped: list[object]
+
+
 Members = Mapping[str, Callable[[], memoryview]]
 
 # What a node of the schema may be made of, by what it stands for.
@@ -34,6 +54,7 @@ _ELSE = _NODE | frozenset(
 _ROOT = {"protocol", "_skops_version"}
 _TYPES, _TRUTHS = (None, "numpy", "json", "scipy"), (None, True, False)
 _TEXTS, _ENDS = frozenset({"module_path", "function", "func"}), ("start", "stop", "step")
+_NAMING = frozenset({"FunctionNode", "TypeNode", "MethodNode", "OperatorFuncNode", "SliceNode"})
 # Numbers of objects in memory: nobody can tell what else they say.
 _MOST_ID = 1 << 64
 _VERSION = re.compile(r"[\w.+-]{0,40}")
@@ -44,7 +65,7 @@ _MEMBER = re.compile(r"schema\.json|\d{1,20}\.np[yz]|[0-9a-f-]{36}\.(bin|np[yz])
 def beside_schema(
     schema: Node,
     nodes: Iterable[Node],
-    twice: Iterable[tuple[Node, Node]],
+    graph: Built,
     members: Members,
 ) -> Iterator[tuple[str, object]]:
     """Yield what is no part of the object, with its place.
@@ -55,25 +76,43 @@ def beside_schema(
         The whole schema, decoded.
     nodes
         Every object of the JSON in it.
-    twice
-        Nodes that nobody looks at, as an earlier one has their identity, and that one.
+    graph
+        What was built of it.
     members
         Gives the bytes of each member that the schema names.
     """
+    seen = graph.seen.union(*(_inside(node) for node, _ in graph.twice))
+    nodes = [*nodes]
+    naming = {id(node.get("content")) for node in nodes if node.get("__loader__") in _NAMING}
     for node in nodes:
         loader = node.get("__loader__")
-        odd = _odd(node, loader, node is schema) if isinstance(loader, str) else _loose(node)
+        if isinstance(loader, str):
+            odd = _odd(node, loader, node is schema)
+        else:
+            odd = _loose(node, named=id(node) in naming)
+        if isinstance(loader, str) and id(node) not in seen:
+            yield "a node of the schema that no object holds", node
         for name in odd:
             yield "an entry of the schema", [name, node[name]]
     for name in _ROOT:
         if not _VERSION.fullmatch(str(schema.get(name, ""))):
             yield f"the {name} of the schema", schema[name]
-    for node, first in twice:
+    for part in graph.dropped:
+        yield "a part of the schema that no object holds", part
+    for node, first in graph.twice:
         if node.get("__loader__") != "CachedNode" and not _same(node, first, members):
             yield "a node of the schema that stands for another", node
     for name in members:
         if not _MEMBER.fullmatch(name):
             yield "the name of a member", name
+
+
+def _inside(node: object) -> Iterator[int]:
+    """Yield what stands for each object of a part of the schema."""
+    if isinstance(node, dict):
+        yield id(node)
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _inside(part)
 
 
 def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:
@@ -103,15 +142,17 @@ def _is_plain(text: object) -> bool:
         return False
 
 
-def _loose(node: Node) -> Iterator[str]:
+def _loose(node: Node, *, named: bool) -> Iterator[str]:
     """Yield the parts of a content that are neither nodes nor what skops writes without one."""
     for name, part in node.items():
         if isinstance(part, list):
             known = all(isinstance(one, dict) for one in part)
         elif isinstance(part, str):
-            known = name in _TEXTS
+            known = named and name in _TEXTS
         else:
-            known = isinstance(part, dict | bool | None) or (name in _ENDS and type(part) is int)
+            known = isinstance(part, dict | bool | None) or (
+                named and name in _ENDS and type(part) is int
+            )
         if not known:
             yield name
 

@@ -25,6 +25,8 @@ _TOKEN = re.compile(
     r"(?P<text>[bu]?'[^'\\\n]{0,512}'|[bu]?\"[^\"\\\n]{0,512}\")"
     r"|(?P<number>-?\d{1,20})L?|(?P<word>True|False|None)|(?P<mark>[\[\](){}:,]))"
 )
+# One blank between words, as Python writes it, and at the end those that numpy fills up with.
+_BLANKS = re.compile(r"(?:[^\s]+ )*[^\s]+ {0,127}\n?")
 _WORDS = {"True": True, "False": False, "None": None}
 _CLOSE = {"(": ")", "[": "]", "{": "}"}
 
@@ -84,6 +86,9 @@ def read_npy(data: Buffer) -> Array:
             "treat the model as hostile"
         )
     size = math.prod(header.shape) * header.dtype.build().itemsize
+    if len(data) > header.start + size:
+        n = len(data) - header.start - size
+        raise ReadError(f"an array file (.npy) is damaged: {n:,} bytes follow its array")
     content = memoryview(data)[header.start : header.start + size]
     return array_from(content, header.dtype, header.shape, header.by_column)
 
@@ -107,6 +112,8 @@ def read_header(data: Buffer) -> Header:
     text = bytes(data[start : start + size]).decode(
         "utf-8" if head[6] == 3 else "latin1", "replace"
     )
+    if _BLANKS.fullmatch(text) is None:
+        raise ReadError("the header of an array file (.npy) is filled up with blanks")
     stated = _literal(text)
     if not isinstance(stated, dict) or set(stated) != {"descr", "fortran_order", "shape"}:
         raise ReadError("the header of an array file (.npy) is damaged")
@@ -145,7 +152,7 @@ def _record(stated: list[object]) -> DType:
             raise UnsupportedModelError("an array of records within records cannot be read")
         if len(field) > 2:
             raise UnsupportedModelError("an array of sub-arrays cannot be read")
-        name = field[0][1] if isinstance(field[0], tuple) and len(field[0]) == 2 else field[0]
+        name = field[0]
         if not isinstance(name, str) or name in fields:
             raise ReadError("the header of an array file (.npy) is damaged")
         dtype = _plain(field[1])

@@ -118,7 +118,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     members = {name: partial(archive.read, name) for name in read}
     try:
         root = graph.build(schema)
-        odd = [*beside_schema(schema, nodes, graph.twice, members)]
+        odd = [*beside_schema(schema, nodes, graph, members)]
         blanks = length_of(schema) - len(archive.read(_SCHEMA))
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None

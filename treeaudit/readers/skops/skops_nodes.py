@@ -52,6 +52,9 @@ class Graph:
         self._nodes: dict[int, Node] = {}
         # Nodes that nobody looks at, and the one that stands for them.
         self.twice: list[tuple[Node, Node]] = []
+        self.seen: set[int] = set()
+        # What skops builds and no object holds.
+        self.dropped: list[object] = []
 
     def build(self, node: object) -> object:
         """Return what a node stands for.
@@ -65,6 +68,7 @@ class Graph:
         """
         if not isinstance(node, dict):
             raise ReadError("the skops schema has something else where a node belongs")
+        self.seen.add(id(node))
         key = node.get("__id__")
         if isinstance(key, int) and key in self._memo:
             # skops too looks at the identity before it looks at the content.
@@ -169,6 +173,8 @@ def _mapping(graph: Graph, node: Node) -> object:
     kinds = graph.build(node["key_types"]) if "key_types" in node else None
     matching = isinstance(kinds, list) and len(kinds) == len(content)
     names = kinds if isinstance(kinds, list) and matching else [None] * len(content)
+    if kinds is not None and not (matching and all(isinstance(one, Global) for one in names)):
+        graph.dropped.append(kinds)
     for (key, value), kind in zip(content.items(), names, strict=True):
         made[_key(key, kind)] = graph.build(value)
     if isinstance(shell, Inert):
@@ -196,7 +202,8 @@ def _key(text: str, kind: object) -> object:
 def _default_mapping(graph: Graph, node: Node) -> object:
     content = _content(node)
     main = graph.build(content.get("main"))
-    graph.parts({name: part for name, part in content.items() if name != "main"})
+    beside = graph.parts({name: part for name, part in content.items() if name != "main"})
+    graph.dropped += [part for part in beside.values() if part] if isinstance(beside, dict) else []
     return main
 
 
@@ -290,6 +297,8 @@ def _dtype(graph: Graph, node: Node) -> object:
     array = arrived(graph.build(node.get("content")))
     if not isinstance(array, np.ndarray):
         raise ReadError("a type of the skops schema is damaged")
+    if array.size:
+        graph.dropped.append(array.tolist())
     return DType(array.dtype.str)
 
 
