@@ -109,6 +109,8 @@ class Fields:
         self._open_ended: list[bool] = []
         self.derived: list[str] = []
         self.has_holes = self.has_surrogates = False
+        # Conditions beside others that say the same already, and those for missing values.
+        self.n_spare = self.n_left_out = 0
         for name in active:
             self._add(name)
 
@@ -194,6 +196,7 @@ class Fields:
                 return self._any(predicate)
             case "surrogate":
                 self.has_surrogates = True
+                self.n_left_out += len(predicate.parts) - 1
                 if not predicate.parts:
                     raise ReadError("the PMML is damaged: a compound condition has no parts")
                 return self.conditions(predicate.parts[0])
@@ -207,9 +210,14 @@ class Fields:
         for part in predicate.parts:
             for one in self.conditions(part) or ():
                 same = found.get(one.feature)
-                found[one.feature] = (
-                    one if same is None else same.both(one, same.missing and one.missing)
-                )
+                if same is None:
+                    found[one.feature] = one
+                    continue
+                both = same.both(one, same.missing and one.missing)
+                for other in (same, one):
+                    told = other.missing or replace(other, feature=0) == Condition(feature=0)
+                    self.n_spare += not told and replace(both, missing=False) == other
+                found[one.feature] = both
         return list(found.values()) or None
 
     def _any(self, predicate: Predicate) -> list[Condition] | None:
@@ -223,16 +231,19 @@ class Fields:
             )
         missing = any(one.missing for one in each)
         some = [one for one in each if not one.never]
+        self.n_spare += sum(one.never and not one.missing for one in each)
         if not some:
             return [replace(each[0], missing=missing)]
         if all(one.codes is not None for one in some):
             codes = frozenset(code for one in some for code in one.codes or ())
+            self.n_spare += sum(len(one.codes or ()) for one in some) - len(codes)
             return [replace(some[0], codes=codes, missing=missing)]
         some.sort(key=lambda one: one.low)
         together = some[0]
         for one in some[1:]:
             if one.codes is not None or one.hole or together.hole or one.low > together.high:
                 raise UnsupportedModelError("a node asks for several intervals of one column")
+            self.n_spare += one.high <= together.high or one.low == together.low
             together = replace(together, high=max(together.high, one.high))
         return [replace(together, missing=missing)]
 
