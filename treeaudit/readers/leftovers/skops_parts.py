@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from treeaudit.readers.leftovers.unexplained import size_of
+
 __all__ = ["beside_schema"]
 
 Node = dict[str, Any]
@@ -51,6 +53,8 @@ _ELSE = _NODE | frozenset(
         "args obj data mask namespace kwds start stop step"
     ).split()
 )
+_OF_TYPES = frozenset({"ListNode", "TypeNode", "CachedNode"})
+_NOTHING = 8  # bytes of an empty list
 _ROOT = {"protocol", "_skops_version"}
 _TYPES, _TRUTHS = (None, "numpy", "json", "scipy"), (None, True, False)
 _TEXTS, _ENDS = frozenset({"module_path", "function", "func"}), ("start", "stop", "step")
@@ -98,7 +102,8 @@ def beside_schema(
         if not _VERSION.fullmatch(str(schema.get(name, ""))):
             yield f"the {name} of the schema", schema[name]
     for part in graph.dropped:
-        yield "a part of the schema that no object holds", part
+        if size_of(part) > _NOTHING:
+            yield "a part of the schema that no object holds", part
     for node, first in graph.twice:
         if node.get("__loader__") != "CachedNode" and not _same(node, first, members):
             yield "a node of the schema that stands for another", node
@@ -128,8 +133,21 @@ def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:
         yield "is_json"
     if isinstance(file, str) and file.split(".")[0].isdigit() and not file.startswith(f"{key}."):
         yield "file"
+    if "key_types" in node and not _are_types(node["key_types"], node.get("content")):
+        yield "key_types"
     if loader == "JsonNode" and not _is_plain(node.get("content")):
         yield "content"
+
+
+def _are_types(part: object, keys: object) -> bool:
+    """Tell whether a node is a list of types, one for each key."""
+    each = part.get("content") if isinstance(part, dict) else None
+    return (
+        isinstance(each, list)
+        and isinstance(keys, dict)
+        and len(each) == len(keys)
+        and all(isinstance(n, dict) and n.get("__loader__") in _OF_TYPES for n in (part, *each))
+    )
 
 
 def _is_plain(text: object) -> bool:

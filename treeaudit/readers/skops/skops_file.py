@@ -113,8 +113,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     mentioned = check_names(nodes)
     read = dict.fromkeys((_SCHEMA, *_files(nodes)))
     archive.open(read)
-    left = limits.within(packed, archive.n_unpacked)
-    graph = Graph(archive, left)
+    graph = Graph(archive, limits.within(packed, archive.n_unpacked))
     members = {name: partial(archive.read, name) for name in read}
     try:
         root = graph.build(schema)
@@ -122,13 +121,12 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         blanks = length_of(schema) - len(archive.read(_SCHEMA))
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None
-    version = schema.get("_skops_version")
     spare = (*archive.spare(), *odd, ("the blanks of the schema", bytes(abs(blanks))))
     return Parsed(
         root=root,
         mentioned=mentioned,
         n_bytes=archive.n_bytes,
-        version=version,
+        version=schema.get("_skops_version"),
         unread=tuple(name for name in archive.names if name not in read),
         spare=tuple(one for one in spare if one[1]),
     )

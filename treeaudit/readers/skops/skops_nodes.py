@@ -53,8 +53,7 @@ class Graph:
         # Nodes that nobody looks at, and the one that stands for them.
         self.twice: list[tuple[Node, Node]] = []
         self.seen: set[int] = set()
-        # What skops builds and no object holds.
-        self.dropped: list[object] = []
+        self.dropped: list[object] = []  # what skops builds and no object holds
 
     def build(self, node: object) -> object:
         """Return what a node stands for.
@@ -173,8 +172,6 @@ def _mapping(graph: Graph, node: Node) -> object:
     kinds = graph.build(node["key_types"]) if "key_types" in node else None
     matching = isinstance(kinds, list) and len(kinds) == len(content)
     names = kinds if isinstance(kinds, list) and matching else [None] * len(content)
-    if kinds is not None and not (matching and all(isinstance(one, Global) for one in names)):
-        graph.dropped.append(kinds)
     for (key, value), kind in zip(content.items(), names, strict=True):
         made[_key(key, kind)] = graph.build(value)
     if isinstance(shell, Inert):
@@ -202,8 +199,7 @@ def _key(text: str, kind: object) -> object:
 def _default_mapping(graph: Graph, node: Node) -> object:
     content = _content(node)
     main = graph.build(content.get("main"))
-    beside = graph.parts({name: part for name, part in content.items() if name != "main"})
-    graph.dropped += [part for part in beside.values() if part] if isinstance(beside, dict) else []
+    graph.dropped += graph.several([part for name, part in content.items() if name != "main"])
     return main
 
 
@@ -297,8 +293,7 @@ def _dtype(graph: Graph, node: Node) -> object:
     array = arrived(graph.build(node.get("content")))
     if not isinstance(array, np.ndarray):
         raise ReadError("a type of the skops schema is damaged")
-    if array.size:
-        graph.dropped.append(array.tolist())
+    graph.dropped.append(array.tolist())
     return DType(array.dtype.str)
 
 
