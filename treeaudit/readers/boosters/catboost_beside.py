@@ -149,8 +149,8 @@ def in_catboost(
     yield from columns.unasked()
     info, n_texts = data["features_info"], _size_beside(data) - _PER_TREE * len(trees)
     categories = {0: [one.get("value") for one in info.get("cat_features_hash") or ()]}
-    names = [feature.name for feature in columns.features]
-    yield from spare_columns("features_info", names, categories, columns.tested, max(n_texts, 0))
+    each = [feature.name for feature in columns.features]
+    yield from spare_columns("features_info", each, categories, columns.tested, max(n_texts, 0))
     if empty := sum(map(_nobody, trees)):
         says = f"{empty:,} values of leaves that nobody is in, of no other leaf"
         yield Leftover(kind="unexplained", where="leaf_values", n=8 * empty, says=says)

@@ -136,8 +136,8 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
             told.append((tree, gain))
         else:
             # XGBoost writes all of them: nothing tells what one alone should be.
-            each = (tree.cover, tree.weight, gain)
-            loose += sum(np.count_nonzero(one) for one in each if one is not None)
+            some = [one for one in (tree.cover, tree.weight, gain) if one is not None]
+            loose += sum(int(np.count_nonzero(one)) for one in some)
     if not told:
         return loose
     each = [tree.links for tree, _ in told]

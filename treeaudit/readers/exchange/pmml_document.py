@@ -258,7 +258,7 @@ class _Handler:
             self._nodes[-1].predicate = made
         elif self._open[-2] == "Segment" and made.operator != "True":
             # Nobody asks whether a tree has its turn.
-            self.document.beside.twice("Segment", dict(enumerate(made.texts())))
+            self.document.beside.twice("Segment", {"": " ".join(made.texts())})
 
     def text(self, text: str) -> None:
         """See text between elements: only arrays hold any that trees need."""
@@ -292,7 +292,7 @@ class _Handler:
                 self._tree = None
             case "DataField" | "DerivedField" if self._field is not None:
                 if len(set(values := self._field.values)) < len(values):
-                    self.document.beside.twice("Value", dict(enumerate(values)))
+                    self.document.beside.twice("Value", {"": " ".join(values)})
                 self._field = None
             case "CompoundPredicate":
                 frame, parts = self._compound.pop()

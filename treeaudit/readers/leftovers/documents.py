@@ -75,10 +75,11 @@ def _inside(
     elif isinstance(explained, tuple):
         each = part if isinstance(part, list | tuple) else [part]
         for i, one in enumerate(each):
+            (inside,) = explained
             if i >= _MOST_LISTED:
                 yield not_explained(f"{where}[{i}]", one)
             else:
-                yield from _inside(one, *explained, f"{where}[{i}]")
+                yield from _inside(one, inside, f"{where}[{i}]")
     elif isinstance(explained, re.Pattern):
         if not (isinstance(part, str) and explained.fullmatch(part)):
             yield not_explained(where, part)
