@@ -30,7 +30,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z?")
 _WORD = re.compile(r"[A-Za-z_]{1,32}")
 _MOST_ROUNDS = 1_000_000
 # Bytes of parameters that every model has; of what metrics were after each tree.
-_PARAMETERS, _PER_TREE = 5_000, 32
+_PARAMETERS, _OPTIONS, _PER_TREE = 5_000, 1_500, 32
 _SPLIT: Keys = {
     "split_type": _WORD,
     **dict.fromkeys(
@@ -172,6 +172,7 @@ def _size_beside(data: Mapping[str, Any]) -> int:
     """Return the bytes of parameters and rounds of training, beyond those that there always are."""
     params, rounds = (_object(data, "model_info").get(name) for name in ("params", "training"))
     n_params = max(size_of(params) - _PARAMETERS, 0)
+    n_params += len(str(_object(data, "model_info").get("output_options"))) // _OPTIONS * _OPTIONS
     return n_params + 8 * (rounds.count(":") if isinstance(rounds, str) else 0)
 
 

@@ -132,6 +132,12 @@ def in_nodes(
                     yield not_explained(f"{where}.leaf_parent", leaf["leaf_parent"])
 
 
+def _is_set(text: str) -> bool:
+    """Tell whether a text lists codes, each once and in order."""
+    codes = [int(word) for word in text.split("||")] if _SET.fullmatch(text) else [-1]
+    return "||".join(map(str, sorted(set(codes)))) == text
+
+
 def _explains_itself(name: str, value: object) -> bool:
     if type(value) in PLAIN:
         return name != "default_left" or value is True or value is False
@@ -140,5 +146,5 @@ def _explains_itself(name: str, value: object) -> bool:
     if name in ("left_child", "right_child"):
         return isinstance(value, dict)
     if name == "threshold":
-        return isinstance(value, str) and (value == "" or _SET.fullmatch(value) is not None)
+        return isinstance(value, str) and (value == "" or _is_set(value))
     return name in ("leaf_features", "leaf_coeff") and _are_plain(value)

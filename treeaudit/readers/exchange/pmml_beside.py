@@ -288,7 +288,7 @@ class Beside:
         for key, value in given.items():
             if _DECLARED.fullmatch(key):
                 self._spaces += 1
-                explained = all(map(_SPACE.fullmatch, value.split(" ")))
+                explained = len(path) == 1 and all(map(_SPACE.fullmatch, value.split(" ")))
             elif path[-1] == "Header" and value in _OF_NYOKA:
                 explained = True
             elif path[-1] == "Application" and key == "name":

@@ -6,6 +6,7 @@ way it really goes. Conditions that have no box are refused by name.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -292,12 +293,14 @@ class Fields:
         return Condition(feature=feature, low=value if operator == "greaterThan" else below)
 
 
+# Python takes blanks, underscores and the digits of all scripts for numbers.
+_NUMBER = re.compile(r"[0-9.eE+-]+")
 _MOST_SINGLE = float(np.finfo(np.float32).max)
 
 
 def _value(text: str, single: bool) -> float:
     try:
-        value = float(text)
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
     except ValueError:
         value = math.nan
     if single and abs(value) <= _MOST_SINGLE:

@@ -24,6 +24,7 @@ __all__ = ["parse"]
 
 _CHUNK = 8 << 20
 _COST_OF_MODEL, _COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 700, 400, 100, 64
+_COST_OF_TREE = 2_000
 _KEPT = frozenset({"DataField", "DerivedField", "TreeModel"})
 _ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
@@ -204,6 +205,7 @@ class _Handler:
                 if above == "PMML":
                     models.append(Model(name, given))
                 if models:
+                    self._spend(_COST_OF_TREE)
                     self._tree = TreeModel(given)
                     models[-1].trees.append(self._tree)
             case _ if above == "PMML" and name not in ("Header", "DataDictionary"):

@@ -186,9 +186,9 @@ def _key(text: str, kind: object) -> object:
         return text
     try:
         if name in ("int",) or name.startswith(("int", "uint")):
-            return int(text)
+            return int(text if str(int(text)) == text else "")
         if name.startswith("float"):
-            return float(text)
+            return float(text if repr(float(text)) == text else "")
     except ValueError:
         raise ReadError(f"the key {show(text)} of the skops schema is no number") from None
     return {"true": True, "false": False, "True": True, "False": False, "null": None}.get(
