@@ -115,7 +115,25 @@ def _empty(document: Any) -> None:
     tree["tree_param"]["num_nodes"] = str(n + 2)
 
 
+def _leaves(document: Any) -> None:
+    """Leaves with weights of their own, and all numbers above that follow from them."""
+    for tree in _model(document)["trees"]:
+        left, right = tree["left_children"], tree["right_children"]
+        cover, weight = np.array(tree["sum_hessian"]), np.array(NUMBERS[: len(left)])
+        push = -weight * (cover + 1)
+        for i in reversed(range(len(left))):
+            if left[i] >= 0:
+                push[i] = push[left[i]] + push[right[i]]
+        score = push**2 / (cover + 1)
+        tree["base_weights"] = np.float32(-push / (cover + 1)).tolist()
+        for i, below in enumerate(left):
+            if below >= 0:
+                gain = score[below] + score[right[i]] - score[i]
+                tree["loss_changes"][i] = float(np.float32(gain))
+
+
 XGBOOST: dict[str, Change] = {
+    "weights of leaves": _leaves,
     "names as words": _wide(lambda learner, names: learner.__setitem__("feature_names", names)),
     "starts of targets": _starts("num_target"),
     "starts of classes": _starts("num_class"),
@@ -180,6 +198,22 @@ def test_sets_in_xgboost(tmp_path: Path, change: Change) -> None:
     assert found(tmp_path / "m.json", json.dumps(document)) != 0
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"i\x00i\x01i\x02", b"i\x00I\x00\x01i\x02"),
+        (b"i\x00i\x01i\x02", b"i\x00U\x01i\x02"),
+        (b"L\0\0\0\0\0\0\0\x07learner", b"i\x07learner"),
+    ],
+)
+def test_forms_of_numbers_in_ubjson(tmp_path: Path, old: bytes, new: bytes) -> None:
+    asked = {"objective": "binary:logistic", "max_depth": 1, "nthread": 1}
+    model = bytes(xgboost.train(asked, xgboost.DMatrix(FRAME, Y), 300).save_raw("ubj"))
+    assert old in model
+    assert found(tmp_path / "m.ubj", model) == 0
+    assert found(tmp_path / "m.ubj", model.replace(old, new, 1)) != 0
+
+
 def test_leaves_of_several_numbers_are_not_looked_at(tmp_path: Path) -> None:
     asked = {"max_depth": 2, "multi_strategy": "multi_output_tree", "nthread": 1}
     model = xgboost.train(asked, xgboost.DMatrix(FRAME, X[:, :2]), 1)
@@ -236,6 +270,25 @@ def test_codes_that_no_row_had_in_lightgbm(tmp_path: Path) -> None:
     )
     assert changed != text
     assert found(tmp_path / "m.txt", changed) != 0
+
+
+@pytest.mark.parametrize("form", ["twice", "in another order", "with zeros"])
+def test_sets_in_the_json_of_lightgbm(tmp_path: Path, form: str) -> None:
+    frame = FRAME.assign(city=pd.Categorical([f"city {i % 20}" for i in range(N)]))
+    label = (np.arange(N) % 20 % 7 < 3) ^ (Y > 0)
+    asked = {"objective": "binary", "num_leaves": 4, "verbose": -1, "num_threads": 1}
+    model = lightgbm.train(asked, lightgbm.Dataset(frame, label), 1).dump_model()
+    assert found(tmp_path / "m.json", json.dumps(model)) == 0
+    root = model["tree_info"][0]["tree_structure"]
+    words = root["threshold"].split("||")
+    many = [words[bit] for bit in BITS]
+    changed = {
+        "twice": words + many,
+        "in another order": words[::-1],
+        "with zeros": ["00" + words[0], *words[1:]],
+    }
+    root["threshold"] = "||".join(changed[form])
+    assert found(tmp_path / "m.json", json.dumps(model)) != 0
 
 
 # -- CatBoost ------------------------------------------------------------------------
@@ -554,6 +607,20 @@ def test_places_in_skops(members: dict[str, bytes], tmp_path: Path, name: str) -
     assert found(tmp_path / "m.skops", _zipped(files, schema)) != 0
 
 
+@pytest.mark.parametrize("key", ["\u2003\u20020", "0_0", "00", "\u0660"])
+def test_keys_in_skops(tmp_path: Path, key: str) -> None:
+    weights = {"max_leaf_nodes": 4, "min_samples_leaf": 99, "class_weight": {0: 1.0, 1: 1.0}}
+    tree = DecisionTreeClassifier(**weights).fit(FRAME, Y)
+    pytest.importorskip("skops.io").dump(tree, tmp_path / "m.skops")
+    with zipfile.ZipFile(tmp_path / "m.skops") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(files["schema.json"])
+    assert found(tmp_path / "m.skops", _zipped(files, schema)) == 0
+    keyed = next(node for node in _nodes(schema) if "0" in node)
+    keyed |= {key: keyed.pop("0"), "1": keyed.pop("1")}
+    assert found(tmp_path / "m.skops", _zipped(files, schema)) != 0
+
+
 @pytest.mark.parametrize(
     ("more", "inside"),
     [(b"Ann;33;ill", ""), (b"", "".join(" \t"[bit] for bit in BITS)), (b"", " " * 400)],
@@ -648,6 +715,10 @@ FREE: dict[str, list[tuple[str, str]] | Callable[[str], str]] = {
     "a number of members": _among("a b", "271828182845"),
     "coefficients": _segments(_LINE + _several('<NumericPredictor name="age" coefficient="{x}"/>') + _END),
     "terms": _segments(_LINE + _several('<NumericPredictor name="{w}" coefficient="1"/>') + _END),
+    "blanks in a number": [('value="40"', 'value="40' + "".join("\u2002\u2003\u00a0\u3000"[b & 3] for b in X[:9].tobytes()[:150]) + '"')],
+    "digits of other scripts": [('value="40"', 'value="\u0664\uff10"')],
+    "underscores": [('value="40"', 'value="4_0"')],
+    "a namespace within": [('<Node id="1"', '<Node xmlns="http://www.dmg.org/PMML-3_0" id="1"')],
     "turns": lambda text: _segments("")(text).replace('<Segment id="1"><True/>', f'<Segment id="1">{_joined("or", _less("{x}"))[1]}'),
 }  # fmt: skip
 

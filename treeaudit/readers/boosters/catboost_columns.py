@@ -204,6 +204,8 @@ def _by_index(info: Mapping[str, Any], kind: str) -> dict[int, dict[str, Any]]:
             raise ReadError(f"the CatBoost model is damaged: {kind} has no proper feature_index")
         _flat(entry)
         found[index] = entry
+    if list(found) != sorted(found):
+        raise ReadError(f"the CatBoost model is damaged: {kind} are not in their order")
     return found
 
 

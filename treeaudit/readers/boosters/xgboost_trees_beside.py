@@ -13,7 +13,7 @@ from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import no_single
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 from treeaudit.readers.limits import Most
-from treeaudit.readers.types import Float
+from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["OF_NODES", "OF_SETS", "are_numbers", "few_whole", "in_trees"]
 
@@ -28,6 +28,7 @@ _WHOLE = frozenset(OF_NODES) - {"loss_changes", "split_conditions", "sum_hessian
 _READ = _WHOLE - {"parents"}
 _NODE_BYTES = 8 * len(OF_NODES)
 _NO_VALUE = np.float32(1e-45)
+_NEAR, _ENOUGH = 1e-4, 3
 _SAME, _SAME_COVER, _SLACK = 1e-5, 1e-6, 5e-6
 # The values of leaves are found anew when a tree is grown.
 _REFILLED = ("reg:absoluteerror", "reg:quantileerror")
@@ -160,6 +161,10 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
     gain = np.concatenate([gain for _, gain in told]).astype(np.float64)
     # Whoever took the gains out, as a release does, has merged leaves without weights of their own.
     bare = not gain.any()
+    if booster.loss.objective not in _REFILLED:
+        whose = np.repeat(np.arange(len(each)), [links.n_nodes for links in each])
+        merged = (weight == 0) & bare
+        loose += _unlike(value, weight, whose, leaf & ~scaled & ~merged)
     inner = Inner(
         node=node,
         left=left,
@@ -175,6 +180,18 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
     odd = np.abs(cover[left] + cover[right] - cover[node]) > _SAME_COVER * cover[node]
     weights, gains = strays(inner)
     return loose + sum(int(np.count_nonzero(one)) for one in (odd, weights, gains & (not bare)))
+
+
+def _unlike(value: Float, weight: Float, tree: Wide, at: Flag) -> int:
+    """Count the leaves whose value is not their weight times the rate of the tree."""
+    with np.errstate(all="ignore"):
+        rate = value[at] / weight[at]
+        usual = np.zeros(int(tree.max(initial=0)) + 1)
+        for i in np.unique(tree[at]).tolist():
+            own = rate[tree[at] == i]
+            usual[i] = np.median(own if len(own) >= _ENOUGH else rate)
+        far = np.abs(rate - usual[tree[at]]) > _NEAR * np.abs(rate)
+    return int(np.count_nonzero(far | ~np.isfinite(rate)))
 
 
 def _grown(
