@@ -244,6 +244,8 @@ def _json() -> Iterator[Flood]:
             yield from _three(f"{form}-json-{name}", head + begin, unit, end + b"}}", ways)
         keys = partial(_numbered, head + b"{", b'"k%d":0,', b'"":0}}}', PLAIN)
         yield Flood(f"{form}-json-keys", keys)
+    head, one = b'{"features_info":{},"oblivious_trees":[', b'{"leaf_values":[1.5],"splits":[]}'
+    yield Flood("catboost-json-trees", partial(_filled, head + one, b"," + one, b"]}", PACKED // 2))
 
 
 _XML = b"<PMML xmlns='http://www.dmg.org/PMML-4_4' version='4.4'>"
@@ -285,6 +287,11 @@ def _xml() -> Iterator[Flood]:
     yield Flood("pmml-many-attributes", partial(_numbered, _XML + b"<a ", b"a%d='' ", b"/>", PLAIN))
     named = partial(_numbered, _XML + b"<DataDictionary>", b"<DataField name='a%d'/>", b"", PLAIN)
     yield Flood("pmml-named-fields", named)
+    head = _XML + b"<MiningModel functionName='regression'><Segmentation multipleModelMethod='sum'>"
+    one = b"<TreeModel functionName='regression'><Node score='1'><True/></Node></TreeModel>"
+    one = b"<Segment><True/>" + one + b"</Segment>"
+    end = b"</Segmentation></MiningModel></PMML>"
+    yield Flood("pmml-segments", partial(_filled, head, one, end, PACKED // 2))
     yield Flood("pmml-entities", lambda: _LAUGHS)
     quadratic = b'<!DOCTYPE PMML [<!ENTITY a "' + b"a" * 1_000 + b'">]><PMML>' + b"&a;" * 500_000
     yield Flood("pmml-quadratic-entities", lambda: quadratic)

@@ -134,7 +134,9 @@ def _tree(
         as_before = whole.value is not None and np.array_equal(
             tree.value[leaf], whole.value[place][leaf]
         )
-        columns["base_weights"][:] = np.where(kept & as_before, stored.weight[place], 0.0)
+        merged = tree.is_leaf & ~whole.is_leaf[place]
+        told = kept & as_before & ~merged
+        columns["base_weights"][:] = np.where(told, stored.weight[place], 0.0)
     sizes = np.array([len(one) for one in codes.values()], dtype=np.int64)
     columns["categories"] = np.concatenate([np.empty(0), *codes.values()])
     columns["categories_nodes"] = np.array(list(codes), dtype=np.float64)

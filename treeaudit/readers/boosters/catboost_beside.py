@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Label
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
@@ -14,9 +16,12 @@ from treeaudit.readers.boosters.catboost_names import (
     is_version,
     parameters,
 )
+from treeaudit.readers.boosters.catboost_trees import StoredTree
 from treeaudit.readers.leftovers.booster_parts import is_name, setting
 from treeaudit.readers.leftovers.documents import Keys, unexplained
-from treeaudit.readers.leftovers.unexplained import not_explained
+from treeaudit.readers.leftovers.spare import spare_columns
+from treeaudit.readers.leftovers.unexplained import not_explained, size_of
+from treeaudit.readers.limits import Most
 
 __all__ = ["in_catboost"]
 
@@ -24,6 +29,8 @@ _GUID = re.compile(r"[0-9a-f]{1,8}(?:-[0-9a-f]{1,8}){3}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z?")
 _WORD = re.compile(r"[A-Za-z_]{1,32}")
 _MOST_ROUNDS = 1_000_000
+# Bytes of parameters that every model has; of what metrics were after each tree.
+_PARAMETERS, _OPTIONS, _PER_TREE = 5_000, 1_500, 32
 _SPLIT: Keys = {
     "split_type": _WORD,
     **dict.fromkeys(
@@ -41,7 +48,10 @@ _ELEMENT: Keys = {
 
 
 def in_catboost(
-    data: Mapping[str, Any], columns: ColumnTable, labels: Sequence[Label] | None, n_outputs: int
+    data: Mapping[str, Any],
+    columns: ColumnTable,
+    labels: Sequence[Label] | None,
+    trees: Sequence[StoredTree],
 ) -> Iterator[Leftover]:
     """Yield what a CatBoost model holds beside its trees.
 
@@ -53,16 +63,17 @@ def in_catboost(
         Its columns, after all trees have asked.
     labels
         Its classes.
-    n_outputs
-        Numbers of a leaf.
+    trees
+        Its trees.
     """
+    n_outputs = trees[0].values.shape[1]
     names = {feature.name for feature in columns.features}
     words = {str(label) for label in labels or ()}
     n_labels = len(words)
     rounds = _object(data, "model_info", "params", "boosting_options").get("iterations")
     rounds = min(rounds, _MOST_ROUNDS) if isinstance(rounds, int) else 0
     named = {"feature_name": is_name, "feature_id": is_name}
-    placed = dict.fromkeys("feature_index flat_feature_index".split(), setting)
+    placed = dict.fromkeys("feature_index flat_feature_index".split(), _is_place)
     identifiers = {
         ctr.get("identifier")
         for ctr in data["features_info"].get("ctrs") or ()
@@ -85,8 +96,8 @@ def in_catboost(
                 **placed,
                 **named,
                 "borders": None,
-                "has_nans": setting,
-                "nan_value_treatment": _WORD,
+                "has_nans": lambda part: isinstance(part, bool),
+                "nan_value_treatment": re.compile("AsIs|AsFalse|AsTrue"),
             },
             "categorical_features": {**placed, **named, "values": None},
             **dict.fromkeys(
@@ -119,7 +130,7 @@ def in_catboost(
                 "class_to_label": lambda part: (
                     isinstance(part, list)
                     and part == list(range(len(part)))
-                    and len(part) <= max(n_labels, 1)
+                    and len(part) <= max(n_labels, 2)
                 ),
                 "classes_count": setting,
             },
@@ -136,6 +147,37 @@ def in_catboost(
         for i, tree in enumerate(data["trees"]):
             yield from _nodes(f"trees[{i}]", tree, n_outputs)
     yield from columns.unasked()
+    info, n_texts = data["features_info"], _size_beside(data) - _PER_TREE * len(trees)
+    categories = {0: [one.get("value") for one in info.get("cat_features_hash") or ()]}
+    each = [feature.name for feature in columns.features]
+    yield from spare_columns("features_info", each, categories, columns.tested, max(n_texts, 0))
+    if empty := sum(map(_nobody, trees)):
+        says = f"{empty:,} values of leaves that nobody is in, of no other leaf"
+        yield Leftover(kind="unexplained", where="leaf_values", n=8 * empty, says=says)
+    if data.get("scale_and_bias", [1])[:1] not in ([], [1]):
+        says = "what all answers are multiplied with, which the audit leaves out"
+        yield Leftover(kind="unseen", where="scale_and_bias", n=1, says=says)
+
+
+def _nobody(tree: StoredTree) -> int:
+    """Count the values of empty leaves: zero, or those of another leaf where they may not fall."""
+    if tree.weights is None or not tree.weights.any():
+        return 0
+    empty = tree.weights == 0
+    known = np.concatenate([tree.values[~empty].ravel(), [0.0]])
+    return int(np.count_nonzero(~np.isin(tree.values[empty], known)))
+
+
+def _size_beside(data: Mapping[str, Any]) -> int:
+    """Return the bytes of parameters and rounds of training, beyond those that there always are."""
+    params, rounds = (_object(data, "model_info").get(name) for name in ("params", "training"))
+    n_params = max(size_of(params) - _PARAMETERS, 0)
+    n_params += len(str(_object(data, "model_info").get("output_options"))) // _OPTIONS * _OPTIONS
+    return n_params + 8 * (rounds.count(":") if isinstance(rounds, str) else 0)
+
+
+def _is_place(part: object) -> bool:
+    return type(part) is int and 0 <= part < Most.features
 
 
 def _table(table: object) -> Keys:

@@ -22,6 +22,7 @@ __all__ = ["ColumnTable"]
 
 _OTHER = "(any other value)"
 _QUESTION = [("feature", "i8"), ("border", "f8"), ("code", "i8"), ("missing_yes", "?")]
+_TWO = "it is damaged: a split says one thing by its number, and another by its border"
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
 
@@ -55,9 +56,13 @@ class ColumnTable:
         self._hashes = _hashes(info)
         self._codes = {index: _values(entry) for index, entry in self._cats.items()}
         self._ctrs = _ctrs(info)
-        self._before_ctrs = sum(_length(e, "borders") for e in self._floats.values()) + sum(
-            len(codes) for codes in self._codes.values()
-        )
+        # CatBoost goes by the number of a question: they are counted through, kind by kind.
+        self._numbers: dict[tuple[str, int, float], int] = {}
+        for kind, features, name in (("f", self._floats, "borders"), ("c", self._cats, "values")):
+            for index, entry in features.items():
+                for stored in _list(entry, name):
+                    self._numbers[kind, index, stored] = len(self._numbers)
+        self._before_ctrs = len(self._numbers)
         self._derived: dict[str, int] = {}
         self._used: set[int] = set()
         self._asked: dict[tuple[int, float, int], int] = {}
@@ -73,6 +78,7 @@ class ColumnTable:
         if kind == "FloatFeature":
             entry = _known(self._floats, split.get("float_feature_index"))
             feature, border = _flat(entry), _number(split.get("border"))
+            self._check(split, "f", split["float_feature_index"], split["border"])
             missing_yes = entry.get("nan_value_treatment") == "AsTrue"
         elif kind == "OneHotFeature":
             index = split.get("cat_feature_index")
@@ -80,6 +86,7 @@ class ColumnTable:
             hashed = split.get("value")
             if not _is_int(hashed) or not _is_int(index):
                 raise ReadError("it is damaged: a split names no category")
+            self._check(split, "c", index, hashed)
             known = self._codes[index]
             code = known.setdefault(hashed & 0xFFFFFFFF, len(known))
         elif kind == "OnlineCtr":
@@ -100,9 +107,15 @@ class ColumnTable:
         if _is_int(at) and 0 <= at - self._before_ctrs < len(self._ctrs):
             text, stored = self._ctrs[at - self._before_ctrs]
             self._used.add(at)
-            if stored == border:
-                name = text
+            if stored != border:
+                raise ReadError(_TWO)
+            name = text
         return self._derived.setdefault(name, self._width + len(self._derived))
+
+    def _check(self, split: Mapping[str, Any], kind: str, index: int, value: float) -> None:
+        known = self._numbers.get((kind, index, value))
+        if known is None or known != split.get("split_index"):
+            raise ReadError(_TWO)
 
     def unasked(self) -> Iterator[Leftover]:
         """Yield the borders, categories and names that no tree asks about."""
@@ -128,6 +141,11 @@ class ColumnTable:
     def width(self) -> int:
         """How many columns the data has; statistics come after them."""
         return self._width
+
+    @property
+    def tested(self) -> set[int]:
+        """The columns that trees ask about."""
+        return {feature for feature, _, _, _ in self._rows}
 
     @property
     def derived(self) -> list[str]:
@@ -186,6 +204,8 @@ def _by_index(info: Mapping[str, Any], kind: str) -> dict[int, dict[str, Any]]:
             raise ReadError(f"the CatBoost model is damaged: {kind} has no proper feature_index")
         _flat(entry)
         found[index] = entry
+    if list(found) != sorted(found):
+        raise ReadError(f"the CatBoost model is damaged: {kind} are not in their order")
     return found
 
 
@@ -214,9 +234,13 @@ def _number(value: object) -> float:
     return float(np.float32(value))
 
 
-def _length(entry: Mapping[str, Any], name: str) -> int:
+def _list(entry: Mapping[str, Any], name: str) -> list[float]:
     stored = entry.get(name)
-    return len(stored) if isinstance(stored, list | np.ndarray) else 0
+    if isinstance(stored, np.ndarray):
+        stored = stored.tolist()
+    return (
+        [one for one in stored if isinstance(one, int | float)] if isinstance(stored, list) else []
+    )
 
 
 def _values(entry: Mapping[str, Any]) -> dict[int, int]:

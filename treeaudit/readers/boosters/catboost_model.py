@@ -156,7 +156,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
             found=(
                 *_first_round(stored[0], first),
                 *_leftovers(data),
-                *few(in_catboost(data, columns, classes, stored[0].values.shape[1])),
+                *few(in_catboost(data, columns, classes, stored)),
             ),
             looked_for=KINDS - _not_asked(classes),
         ),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.booster_parts import NUMBER, setting
 from treeaudit.readers.leftovers.json_spelling import spelling
+from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
 __all__ = ["are_options", "are_rounds", "is_version", "parameters"]
@@ -70,7 +71,7 @@ _OF_COLUMNS = frozenset(
 )
 # A word, a file, or a loss with its parameters.
 _WORD = re.compile(
-    rf"[A-Za-z_]{{0,32}}(?::[A-Za-z_]{{1,24}}={NUMBER}(?:;[A-Za-z_]{{1,24}}={NUMBER}){{0,6}})?"
+    rf"[A-Za-z_]{{0,32}}[0-9]?(?::[A-Za-z_]{{1,24}}={NUMBER}(?:;[A-Za-z_]{{1,24}}={NUMBER}){{0,6}})?"
     r"|[a-z_]{1,24}\.[a-z]{1,10}"
 )
 _ORDER = re.compile(r'\[(?:"[a-z_]{1,24}"(?:,"[a-z_]{1,24}"){0,8})?\]')
@@ -90,6 +91,7 @@ _ROUNDS = frozenset(
         "best_iteration learn_best_error test_best_error learn_metrics_history test_metrics_history"
     ).split()
 )
+_LONGEST_VERSION, _HASH = 600, re.compile(r"\b[0-9a-f]{40}\b")
 _VERSION = re.compile(
     r"(?:Git|Svn|Arc|Hg) info:\n(?: {4}(?:Commit|Branch|Author|Summary|URL|"
     r"Last Changed (?:Rev|Author|Date)|git-svn info|Hash|Revision): ?[^\n]{0,120}\n){0,12}\n?"
@@ -100,7 +102,10 @@ _VERSION = re.compile(
 
 def is_version(part: object) -> bool:
     """Tell whether a text says which CatBoost wrote the model, and nothing else."""
-    return isinstance(part, str) and len(part) <= 1_000 and _VERSION.fullmatch(part) is not None
+    if not isinstance(part, str) or len(part) > _LONGEST_VERSION:
+        return False
+    lines = _HASH.sub("", part).split("\n")
+    return _VERSION.fullmatch(part) is not None and all(map(reads_as_name, lines))
 
 
 def parameters(

@@ -14,6 +14,7 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
+from treeaudit.readers.boosters.damage import check_number
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.types import Flag, Float, Int, Table, Wide
@@ -128,6 +129,7 @@ def stored_trees(data: Mapping[str, Any], columns: ColumnTable) -> list[StoredTr
         raise ReadError("the CatBoost model is damaged: its trees are no list")
     if not stored:
         raise UnsupportedModelError("the CatBoost model has no trees: it was trained to none")
+    check_number(len(stored), "CatBoost")
     trees: list[StoredTree] = []
     for i, tree in enumerate(stored):
         try:

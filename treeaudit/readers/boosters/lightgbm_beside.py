@@ -6,18 +6,21 @@ numbers as the tree has nodes, leaves or categories.
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import pairwise
 from mmap import mmap
 
+import numpy as np
+
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.lightgbm_names import OBJECTIVE, is_parameter
+from treeaudit.readers.boosters.lightgbm_tree import RawTree
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
 from treeaudit.readers.leftovers.json_spelling import spelling
 from treeaudit.readers.leftovers.spelled_numbers import odd_numbers
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
-__all__ = ["PLAIN", "VERSION", "are_categories", "in_lightgbm_text"]
+__all__ = ["PLAIN", "VERSION", "are_categories", "in_lightgbm_text", "is_importance", "splits_of"]
 
 _LONGEST_NUMBER = 25
 _BLANK_LINES = 4
@@ -33,6 +36,7 @@ _INNER = frozenset(
 )
 _LEAVES = frozenset(b"leaf_value leaf_weight leaf_count leaf_const num_features".split())
 _LOOSE = frozenset((b"leaf_features", b"leaf_coeff"))
+_LINEAR = _LOOSE | {b"leaf_const", b"num_features"}
 _ONE = frozenset(b"Tree num_leaves num_cat is_linear shrinkage".split())
 _RANGE = re.compile(rf"\[({NUMBER}):({NUMBER})\]")
 _CODE = re.compile(r"-?[0-9]{1,10}")
@@ -42,7 +46,12 @@ PLAIN = frozenset({int, float, bool})
 
 
 def in_lightgbm_text(
-    data: bytes | mmap, places: Sequence[int], end: int, names: Sequence[str], categorical: int
+    data: bytes | mmap,
+    places: Sequence[int],
+    end: int,
+    names: Sequence[str],
+    categorical: int,
+    trees: Sequence[RawTree],
 ) -> Iterator[Leftover]:
     """Yield what the text of a LightGBM model holds beside its trees.
 
@@ -58,6 +67,8 @@ def in_lightgbm_text(
         Of its columns.
     categorical
         How many of them may have lists of categories.
+    trees
+        Its trees, as they were read.
     """
     sizes = yield from _head(data[: places[0]], len(names))
     bounds = [*places, end]
@@ -69,12 +80,12 @@ def in_lightgbm_text(
         runs = re.findall(rb"0{%d,}" % (_LONGEST_NUMBER + 2), shape)
         yield not_explained("numbers of the trees", b"0" * sum(map(len, runs)))
     for i, place in enumerate(places):
-        yield from _section(f"Tree={i}", data[place : bounds[i + 1]])
+        yield from _section(i, data[place : bounds[i + 1]], trees[i])
     found = [after - before for before, after in pairwise(bounds)]
     if sizes and sizes != found:
         yield not_explained("tree_sizes", [a for a, b in zip(sizes, found, strict=False) if a != b])
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
-    yield from _rest(rest.split("\n"), names, categorical)
+    yield from _rest(rest.split("\n"), names, categorical, splits_of(trees, names))
 
 
 def _head(text: bytes, n_columns: int) -> Generator[Leftover, None, list[int]]:
@@ -131,8 +142,9 @@ def _is_info(word: str) -> bool:
     return all(map(_CODE.fullmatch, codes)) and len(set(codes)) == len(codes)
 
 
-def _section(where: str, text: bytes) -> Iterator[Leftover]:
+def _section(number: int, text: bytes, tree: RawTree) -> Iterator[Leftover]:
     """Yield the lines of a tree that do not fit it."""
+    where = f"Tree={number}"
     fields: dict[bytes, bytes] = {}
     blank = 0
     for line in text.split(b"\n"):
@@ -144,14 +156,25 @@ def _section(where: str, text: bytes) -> Iterator[Leftover]:
         else:
             fields[name] = value
     n_leaves, n_sets = (_count(fields.get(name, b"0")) for name in (b"num_leaves", b"num_cat"))
-    n_loose = sum(map(_count, fields.get(b"num_features", b"").split()))
+    loose = [*map(_count, fields.get(b"num_features", b"").split())]
+    # Columns of a leaf stand on its way.
+    n_loose = sum(loose) if max(loose, default=0) < n_leaves else -1
+    asked = sorted(tree.threshold[tree.categorical].tolist())
+    if asked != list(range(len(asked))) or fields.get(b"num_cat", b"0") != b"%d" % len(asked):
+        sets = [fields[name] for name in (b"num_cat", b"cat_threshold") if name in fields]
+        yield not_explained(f"{where}: sets that no question asks for", sets)
     for name, value in fields.items():
-        if name in _INNER:
+        if name in _LINEAR and not tree.linear:
+            n = 0
+        elif name in _INNER:
             n = n_leaves - 1
         elif name in _LEAVES:
             n = n_leaves
         elif name in _ONE:
             n = 1
+            known = {b"Tree": (b"%d" % number,), b"is_linear": (b"0", b"1")}.get(name, (value,))
+            if value not in known:
+                yield not_explained(f"{where}: {name.decode()}", value)
         elif name == b"cat_boundaries":
             n = n_sets + 1
         elif name == b"cat_threshold":
@@ -174,11 +197,37 @@ def _count(word: bytes) -> int:
     return int(word) if word.isdigit() and len(word) < 10 else 0
 
 
-def _rest(lines: list[str], names: Sequence[str], categorical: int) -> Iterator[Leftover]:
+def splits_of(trees: Sequence[RawTree], names: Sequence[str]) -> dict[str, tuple[int, float]]:
+    """Return how many splits test each column, and what they gained, as importances say."""
+    feature = np.concatenate([tree.feature for tree in trees])
+    gain = np.concatenate(
+        [np.ones(len(tree.feature)) if tree.gain is None else tree.gain for tree in trees]
+    )
+    known = (feature >= 0) & (feature < len(names))
+    feature, gain = feature[known], gain[known]
+    n = np.bincount(feature[gain > 0], minlength=len(names)).tolist()
+    total = np.bincount(feature, gain, minlength=len(names)).tolist()
+    return dict(zip(names, zip(n, total, strict=True), strict=True))
+
+
+def is_importance(value: object, told: tuple[int, float]) -> bool:
+    """Tell whether a number is how often a column was tested, or what that gained.
+
+    Gains are written with six digits.
+    """
+    number, (n, gain) = float(str(value)) if setting(value) else -1.0, told
+    return number == n or abs(number - gain) <= 1 + 1e-5 * gain
+
+
+def _rest(
+    lines: list[str],
+    names: Sequence[str],
+    categorical: int,
+    splits: Mapping[str, tuple[int, float]],
+) -> Iterator[Leftover]:
     """Yield the lines behind the trees that nothing explains."""
     part, blank = "", 0
     seen: set[str] = set()
-    columns = set(names)
     for i, line in enumerate(lines):
         line = line.removesuffix("\r")
         if not line and blank < 2 * _BLANK_LINES:
@@ -195,7 +244,7 @@ def _rest(lines: list[str], names: Sequence[str], categorical: int) -> Iterator[
             line = name
         elif part == "feature_imp" or part == "feature imp":
             name, _, value = line.rpartition("=")
-            known = name in columns and name not in seen and setting(value)
+            known = name not in seen and is_importance(value, splits.get(name, (-1, -9)))
             line = name
         elif part == "parameters:" and (match := _PARAMETER.fullmatch(line)):
             line = match[1]

@@ -60,7 +60,7 @@ def booster_of(document: object) -> Booster:
         parameters=None,
         pandas=pandas if isinstance(pandas, list) and lists else [],
         averaged=document.get("average_output") is True,
-        unseen=(*few(in_lightgbm_json(document, names, sets)), *odd.found),
+        unseen=(*few(in_lightgbm_json(document, names, sets, trees)), *odd.found),
     )
 
 
@@ -105,10 +105,11 @@ def _tree(entry: object, number: int, odd: Few) -> RawTree:
     ends = [leaves[i] for i in range(len(leaves))]
     for one in in_nodes(f"tree_info[{number}].tree_structure", splits, ends):
         odd.add(one)
-    if entry.get("tree_index", number) != number:
-        odd.add(not_explained(f"tree_info[{number}].tree_index", entry["tree_index"]))
     categorical = np.asarray([_is_categorical(node) for node in splits], dtype=np.bool_)
     categories = {i: _codes(node) for i, node in enumerate(splits) if categorical[i]}
+    for name, told in (("tree_index", number), ("num_cat", len(categories))):
+        if entry.get(name, told) != told:
+            odd.add(not_explained(f"tree_info[{number}].{name}", entry[name]))
     linear = any("leaf_coeff" in node or "leaf_const" in node for node in ends)
     counted = all("leaf_count" in node for node in ends)
     return RawTree(
@@ -130,6 +131,7 @@ def _tree(entry: object, number: int, odd: Few) -> RawTree:
         leaf_count=_column(ends, "leaf_count") if counted else None,
         inner_count=_column(splits, "internal_count") if counted else None,
         linear=linear,
+        gain=_numbers([node.get("split_gain", 0.0) for node in splits], "split_gain"),
         grown=_grown(entry, splits, ends),
     )
 

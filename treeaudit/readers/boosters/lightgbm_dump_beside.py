@@ -7,8 +7,15 @@ from operator import itemgetter
 from typing import Any
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.boosters.lightgbm_beside import PLAIN, VERSION, are_categories
+from treeaudit.readers.boosters.lightgbm_beside import (
+    PLAIN,
+    VERSION,
+    are_categories,
+    is_importance,
+    splits_of,
+)
 from treeaudit.readers.boosters.lightgbm_names import OBJECTIVE
+from treeaudit.readers.boosters.lightgbm_tree import RawTree
 from treeaudit.readers.leftovers.booster_parts import is_name, setting
 from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
@@ -33,7 +40,7 @@ _LEAF = frozenset(
 
 
 def in_lightgbm_json(
-    document: Mapping[str, Any], names: Sequence[str], categorical: int
+    document: Mapping[str, Any], names: Sequence[str], categorical: int, trees: Sequence[RawTree]
 ) -> Iterator[Leftover]:
     """Yield what the JSON of a LightGBM model holds beside its trees.
 
@@ -45,8 +52,10 @@ def in_lightgbm_json(
         Of its columns.
     categorical
         How many of them may have lists of categories.
+    trees
+        Its trees, as they were read.
     """
-    columns = set(names)
+    columns, splits = set(names), splits_of(trees, names)
 
     def of_columns(part: object, explained: Callable[[object], bool]) -> bool:
         return (
@@ -65,7 +74,10 @@ def in_lightgbm_json(
         "monotone_constraints": lambda part: (
             isinstance(part, list) and len(part) in (0, len(names)) and {-1, 0, 1}.issuperset(part)
         ),
-        "feature_importances": lambda part: of_columns(part, setting),
+        "feature_importances": lambda part: (
+            of_columns(part, setting)
+            and all(is_importance(value, splits[name]) for name, value in part.items())
+        ),
         "pandas_categorical": lambda part: are_categories(part, categorical),
         "feature_infos": lambda part: of_columns(part, lambda info: isinstance(info, dict)),
         "tree_info": {
@@ -120,6 +132,12 @@ def in_nodes(
                     yield not_explained(f"{where}.leaf_parent", leaf["leaf_parent"])
 
 
+def _is_set(text: str) -> bool:
+    """Tell whether a text lists codes, each once and in order."""
+    codes = [int(word) for word in text.split("||")] if _SET.fullmatch(text) else [-1]
+    return "||".join(map(str, sorted(set(codes)))) == text
+
+
 def _explains_itself(name: str, value: object) -> bool:
     if type(value) in PLAIN:
         return name != "default_left" or value is True or value is False
@@ -128,5 +146,5 @@ def _explains_itself(name: str, value: object) -> bool:
     if name in ("left_child", "right_child"):
         return isinstance(value, dict)
     if name == "threshold":
-        return isinstance(value, str) and (value == "" or _SET.fullmatch(value) is not None)
+        return isinstance(value, str) and (value == "" or _is_set(value))
     return name in ("leaf_features", "leaf_coeff") and _are_plain(value)

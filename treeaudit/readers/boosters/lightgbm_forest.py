@@ -6,7 +6,7 @@ over machines or run on CUDA estimate them from second derivatives; those are
 not taken for people.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,7 @@ from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tr
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
+from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.limits import Most, clean
 
 __all__ = ["to_forest"]
@@ -100,10 +101,19 @@ def to_forest(booster: Booster, source: Source) -> Forest:
                 *row_seed("parameters.bagging_seed", sampled and _tells_seed(booster)),
                 *booster.unseen,
                 *unexplained_numbers(trees, booster),
+                *_spare(booster, trees),
             ),
             looked_for=KINDS - _not_asked(booster, asked or (sampled and not told), trees),
         ),
     )
+
+
+def _spare(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
+    """Yield names, categories and settings, where they are more than the trees need."""
+    tested = {f for tree in trees for f in np.unique(tree.raw.feature).tolist()}
+    settings = sum(map(len, (booster.parameters or {}).values()))
+    categories = dict(enumerate(booster.pandas))
+    yield from spare_columns("feature_names", booster.names, categories, tested, settings)
 
 
 def _not_asked(booster: Booster, asked: bool, trees: Sequence[StoredTree]) -> frozenset[Kind]:

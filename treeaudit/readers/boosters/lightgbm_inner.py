@@ -14,6 +14,7 @@ from treeaudit.readers.boosters.inner_numbers import Inner, strays
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import longer_than
+from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.types import Float
 
 __all__ = ["unexplained_numbers"]
@@ -40,8 +41,19 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
     booster
         The model as it was read.
     """
-    told = [tree for tree in trees if tree.raw.grown is not None and len(tree.links.inner)]
-    told = [tree for tree in told if tree.raw.inner_value is not None]
+    empty = sum(
+        int(np.count_nonzero(tree.n_records == 0)) for tree in trees if tree.n_records is not None
+    )
+    if empty:
+        says = f"{empty:,} nodes that nobody was in: no training makes one"
+        yield Leftover(kind="unexplained", where="Tree=*", n=16 * empty, says=says)
+    yield from _codes(trees, booster)
+    asking = [tree for tree in trees if len(tree.links.inner)]
+    told = [t for t in asking if t.raw.grown is not None and t.raw.inner_value is not None]
+    left = len(asking) - len(told)
+    if left and any(t.raw.gain is not None or t.raw.inner_value is not None for t in asking):
+        says = f"gains and values of {left:,} trees, which have no weights to hold them against"
+        yield Leftover(kind="unseen", where="Tree=*", n=left, says=says)
     if not told:
         return
     stated = booster.parameters or {}
@@ -61,6 +73,18 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
     if odd:
         says = f"{odd:,} weights, values and gains of nodes that do not follow from the leaves"
         yield Leftover(kind="unexplained", where="Tree=*", n=4 * odd, says=says)
+
+
+def _codes(trees: Sequence[StoredTree], booster: Booster) -> Iterator[Leftover]:
+    """Yield the categories of sets that did not occur in training."""
+    beyond = 0
+    for tree in trees:
+        for node, codes in tree.raw.categories.items():
+            info = booster.infos[int(tree.raw.feature[node])]
+            known = info if isinstance(info, np.ndarray) else codes[:0]
+            beyond += len(np.setdiff1d(codes, known))
+    if beyond:
+        yield not_explained("categories that feature_infos does not list", [0] * beyond)
 
 
 def _long(trees: Sequence[StoredTree]) -> int:

@@ -2,7 +2,7 @@
 
 import re
 
-from treeaudit.readers.leftovers.booster_parts import NUMBER, setting
+from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
 
 __all__ = ["OBJECTIVE", "is_parameter"]
 
@@ -57,7 +57,7 @@ _PATHS = (
     "machine_list_file machine_list_filename machines output_model parser_config_file valid "
     "valid_data_initscores"
 )
-_PATH = re.compile(r"(?:[A-Za-z]:)?[\w. ~/\\-]{0,150}(?:,[\w. ~/\\-]{0,150}){0,3}")
+_PATH = re.compile(r"(?:[A-Za-z]:)?[\w. ~/\\-]{0,100}(?:,[\w. ~/\\-]{0,100}){0,3}", re.ASCII)
 _LIST = re.compile(r"(?:name:|column:)?[\[\]0-9eE.,+ -]*")
 _KIND = {
     **dict.fromkeys(_NUMBERS.split(), "number"),
@@ -94,6 +94,6 @@ def is_parameter(name: str, value: str, n_columns: int) -> bool:
             most = 26 * max(n_columns, 40)
             return len(value) <= most and _LIST.fullmatch(value) is not None
         case "path":
-            return _PATH.fullmatch(value) is not None
+            return _PATH.fullmatch(value) is not None and all(map(is_name, value.split(",")))
         case _:
             return False

@@ -134,7 +134,7 @@ def _parse(data: bytes | mmap) -> Booster:
         parameters=parameters,
         pandas=_pandas(rest),
         averaged="average_output" in head,
-        unseen=few(in_lightgbm_text(data, places, end, names, sets)),
+        unseen=few(in_lightgbm_text(data, places, end, names, sets, trees)),
     )
 
 
@@ -240,6 +240,8 @@ def _tree(fields: Mapping[str, str]) -> RawTree:
         return _sized(name, wholes(name), n_inner)
 
     decision = column("decision_type") if "decision_type" in fields else np.zeros(n_inner, np.int64)
+    if np.any(decision & ~0xF):
+        raise ReadError("a split has a decision type that does not exist")
     categorical = (decision & 1) != 0
     threshold = _sized("threshold", reals("threshold"), n_inner)
     return RawTree(
@@ -256,6 +258,7 @@ def _tree(fields: Mapping[str, str]) -> RawTree:
         leaf_count=_optional("leaf_count", wholes, n_leaves),
         inner_count=_optional("internal_count", wholes, n_inner),
         linear=fields.get("is_linear", "0") != "0",
+        gain=_optional_values(reals("split_gain"), n_inner),
         grown=_grown(fields, reals, n_inner),
     )
 

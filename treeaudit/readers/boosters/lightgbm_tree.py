@@ -70,6 +70,8 @@ class RawTree:
         Rows, None where they are not stored.
     linear
         Whether leaves hold linear models.
+    gain
+        What the split of each inner node gained, or None.
     grown
         How it was grown, where the file tells all of it.
     """
@@ -87,6 +89,7 @@ class RawTree:
     leaf_count: Wide | None
     inner_count: Wide | None
     linear: bool
+    gain: Float | None = None
     grown: Grown | None = None
 
 

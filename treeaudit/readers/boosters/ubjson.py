@@ -55,12 +55,21 @@ def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) 
     return _Parser(memoryview(data).cast("B").toreadonly(), limits).document()
 
 
+def _shortest(number: int) -> str:
+    """Return how XGBoost writes a whole number."""
+    bits = (number if number >= 0 else ~number).bit_length()
+    return "i" if bits < 8 else "I" if bits < 16 else "l" if bits < 32 else "L"
+
+
 class _Parser:
-    __slots__ = ("_at", "_data", "_spend")
+    __slots__ = ("_at", "_data", "_forms", "_spend", "_wide")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
         self._at = 0
+        # How lengths and whole numbers are written, and whether any could be shorter.
+        self._forms: tuple[set[str], set[str]] = (set(), set())
+        self._wide = False
         too_much = f"the UBJSON unpacks to too much for its {len(data):,} bytes"
         self._spend = Allowance(limits.objects(len(data)), too_much).take
 
@@ -69,6 +78,9 @@ class _Parser:
         if self._at != len(self._data):
             extra = len(self._data) - self._at
             raise ReadError(f"the UBJSON ends at byte {self._at:,}, but {extra:,} bytes follow")
+        lengths, whole = self._forms
+        if len(lengths) > 1 or (self._wide and len(whole) > 1):
+            raise ReadError("the UBJSON writes numbers of one kind now in one way, now in another")
         return value
 
     def _damaged(self, what: str) -> ReadError:
@@ -90,7 +102,13 @@ class _Parser:
     def _value(self, marker: str, depth: int) -> object:
         if (kind := _SCALARS.get(marker)) is not None:
             self._spend(_SCALAR_COST)
-            return kind.unpack(self._take(kind.size))[0]
+            found = kind.unpack(self._take(kind.size))[0]
+            if marker in _WHOLE:
+                self._forms[1].add(marker)
+                # XGBoost takes the largest of a form, and the smallest, for too large.
+                away = found + 1 if found >= 0 else found - 1
+                self._wide |= marker not in (_shortest(found), _shortest(away))
+            return found
         if marker == "S":
             return self._text()
         if marker == "{":
@@ -107,6 +125,7 @@ class _Parser:
     def _length(self, marker: str) -> int:
         if marker not in _WHOLE:
             raise self._damaged("a length is no whole number")
+        self._forms[0].add(marker)
         kind = _SCALARS[marker]
         size = int(kind.unpack(self._take(kind.size))[0])
         if size < 0:

@@ -21,6 +21,7 @@ from treeaudit.readers.boosters.xgboost_names import (
     OBJECTIVE,
     OF_OBJECTIVES,
     TRAINING,
+    UPDATERS,
     is_setting,
 )
 from treeaudit.readers.boosters.xgboost_schema import Booster
@@ -33,11 +34,13 @@ from treeaudit.readers.boosters.xgboost_trees_beside import (
     in_trees,
 )
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
-from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
+from treeaudit.readers.leftovers.documents import Keys, unexplained
+from treeaudit.readers.leftovers.spare import spare_columns
 
 __all__ = ["in_xgboost", "keys_of"]
 
 _KINDS = frozenset("int float i q c indicator categorical".split())
+_DIRECTIONS = re.compile(r"\(?(?:-?[01](?:, ?-?[01])*,?)?\)?")
 _NUMBERS = re.compile(rf"\[?(?:{NUMBER}(?:,{NUMBER})*)?\]?")
 
 
@@ -56,6 +59,8 @@ def in_xgboost(
     keys = keys_of(booster)
     yield from unexplained(document, keys)
     yield from in_trees(booster, trees)
+    tested = {f for tree in trees for f in np.unique(tree.feature[tree.links.inner]).tolist()}
+    yield from spare_columns("learner.feature_names", booster.names, booster.categories, tested)
 
 
 def keys_of(booster: Booster) -> Keys:
@@ -106,14 +111,15 @@ def _configuration(booster: Booster, learner: Keys, objective: Keys) -> Keys:
     tree = {
         **_settings(TRAINING),
         "interaction_constraints": lambda part: _groups(part, booster.n_features),
-        "monotone_constraints": lambda part: _groups(part, booster.n_features),
+        "monotone_constraints": _DIRECTIONS,
     }
     trained = {"train_param": tree, "colmaker_train_param": tree, "name": is_setting}
     hist = dict.fromkeys(
         "cpu_hist_train_param hist_train_param gpu_hist_train_param approx_train_param".split(),
         _settings(HIST),
     )
-    updater = {"updater": {**trained, **hist, ANY: {**trained, **hist}}}
+    # A list of them, or as it was written before: an object.
+    updater = {"updater": ({**dict.fromkeys(UPDATERS, trained | hist), **trained, **hist},)}
     grown = {
         "name": is_setting,
         "specified_updater": is_setting,
@@ -131,7 +137,7 @@ def _configuration(booster: Booster, learner: Keys, objective: Keys) -> Keys:
             "gradient_booster": {**grown, "gbtree": grown},
             "learner_model_param": {**learner, "base_score": _numbers_of(booster)},
             "learner_train_param": _settings(LEARNER),
-            "metrics": metric,
+            "metrics": (metric,),
             "objective": {"name": OBJECTIVE, **objective},
         },
     }
@@ -143,7 +149,7 @@ def _settings(names: str, explained: object = None) -> dict[str, Any]:
 
 def _numbers_of(booster: Booster) -> Callable[[object], bool]:
     """Return what explains a setting, or a number for each output as one text."""
-    most = max(booster.loss.n_outputs, 1)
+    most = booster.leaf_width if booster.leaf_width > 1 else len(set(booster.outputs))
 
     def fits(part: object) -> bool:
         if not isinstance(part, str) or _NUMBERS.fullmatch(part) is None:

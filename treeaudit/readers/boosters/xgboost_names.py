@@ -14,6 +14,7 @@ __all__ = [
     "OBJECTIVE",
     "OF_OBJECTIVES",
     "TRAINING",
+    "UPDATERS",
     "is_setting",
 ]
 
@@ -53,7 +54,12 @@ _WORDS = frozenset(
 ) | {"", *UPDATERS}
 _LIST_OF_WORDS = re.compile(rf"(?:{'|'.join(UPDATERS)})(?:,(?:{'|'.join(UPDATERS)})){{0,4}}")
 _DEVICE = re.compile(r"(?:cuda|gpu|sycl)(?::[0-9]{1,3})?(?::[a-z]{1,8})?")
-METRIC = re.compile(rf"[a-z-]{{1,24}}(?:@{NUMBER}-?)?")
+_METRICS = (
+    "aft-nloglik auc aucpr cox-nloglik error expectile gamma-deviance gamma-nloglik "
+    "interval-regression-accuracy logloss mae map mape merror mlogloss mphe ndcg poisson-nloglik "
+    "pre quantile rmse rmsle tweedie-nloglik"
+).split()
+METRIC = re.compile(rf"(?:{'|'.join(_METRICS)})(?:@{NUMBER}|(?=-))?-?")
 OF_OBJECTIVES: Keys = {
     "reg_loss_param": ("scale_pos_weight"),
     "softmax_multiclass_param": ("num_class"),

@@ -13,6 +13,7 @@ from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import no_single
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 from treeaudit.readers.limits import Most
+from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["OF_NODES", "OF_SETS", "are_numbers", "few_whole", "in_trees"]
 
@@ -27,6 +28,7 @@ _WHOLE = frozenset(OF_NODES) - {"loss_changes", "split_conditions", "sum_hessian
 _READ = _WHOLE - {"parents"}
 _NODE_BYTES = 8 * len(OF_NODES)
 _NO_VALUE = np.float32(1e-45)
+_NEAR, _ENOUGH = 1e-4, 3
 _SAME, _SAME_COVER, _SLACK = 1e-5, 1e-6, 5e-6
 # The values of leaves are found anew when a tree is grown.
 _REFILLED = ("reg:absoluteerror", "reg:quantileerror")
@@ -95,10 +97,12 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
         if width > 1:
             spare += _bad_leaves(raw, tree)
         yield from _sets(raw, tree, where)
+        yield from _codes(booster, tree, where)
     odd = no_single(np.fromiter(chain.from_iterable(texts), np.float64, sum(map(len, texts))))
     for n, size, says in (
         (loose, _NODE_BYTES, "nodes that were pruned are still stored, with thresholds and covers"),
         (spare, 8, "numbers of leaves that only a question could need"),
+        (sum(map(_nobody, trees)), 8, "nodes that nobody was in"),
         (int(np.count_nonzero(odd)), 4, "numbers with more digits than 32 bits have"),
         (
             _strays(booster, trees),
@@ -108,6 +112,14 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
     ):
         if n:
             yield Leftover(kind="unexplained", where="trees[*]", n=size * n, says=f"{n:,} {says}")
+    if booster.leaf_width > 1:
+        says = "weights, covers and gains above leaves that hold several numbers were not looked at"
+        yield Leftover(kind="unseen", where="trees[*]", n=1, says=says)
+
+
+def _nobody(tree: StoredTree) -> int:
+    """Count the nodes without cover, where any has some: no training makes one."""
+    return 0 if tree.cover is None or not tree.cover.any() else int(np.sum(tree.cover == 0))
 
 
 def _bad_leaves(raw: Mapping[str, Any], tree: StoredTree) -> int:
@@ -119,43 +131,45 @@ def _bad_leaves(raw: Mapping[str, Any], tree: StoredTree) -> int:
 
 def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
     """Count the numbers of inner nodes that are not what those of their leaves make them."""
-    if booster.leaf_width > 1:
-        return 0
-    told = [
-        (i, tree, gain)
-        for i, (raw, tree) in enumerate(zip(booster.trees, trees, strict=True))
-        if tree.cover is not None and tree.weight is not None and len(tree.links.inner)
-        and isinstance(raw, dict)
-        and isinstance(gain := raw.get("loss_changes"), list | np.ndarray)
-        and len(gain) == len(raw["left_children"])
-    ]  # fmt: skip
+    told, loose = [], 0
+    for tree, gain in _grown(booster, trees):
+        if tree.cover is not None and tree.weight is not None and gain is not None:
+            told.append((tree, gain))
+        else:
+            # XGBoost writes all of them: nothing tells what one alone should be.
+            some = [one for one in (tree.cover, tree.weight, gain) if one is not None]
+            loose += sum(int(np.count_nonzero(one)) for one in some)
     if not told:
-        return 0
-    sizes = [tree.links.n_nodes for _, tree, _ in told]
-    begin = np.repeat(np.cumsum([0, *sizes[:-1]]), [len(t.links.inner) for _, t, _ in told])
-    each = [tree.links for _, tree, _ in told]
+        return loose
+    each = [tree.links for tree, _ in told]
+    begin = np.repeat(
+        np.cumsum([0, *(links.n_nodes for links in each[:-1])]), [len(one.inner) for one in each]
+    )
     node, left, right = (
         np.concatenate([getattr(links, side) for links in each]) + begin
         for side in ("inner", "left", "right")
     )
-    cover = np.concatenate([tree.cover for _, tree, _ in told if tree.cover is not None])
-    weight = np.concatenate([tree.weight for _, tree, _ in told if tree.weight is not None])
-    value = np.concatenate([tree.value for _, tree, _ in told if tree.value is not None])
-    stored = [np.asarray(gain)[tree.links.order[tree.links.inner]] for _, tree, gain in told]
+    cover = np.concatenate([tree.cover for tree, _ in told if tree.cover is not None])
+    weight = np.concatenate([tree.weight for tree, _ in told if tree.weight is not None])
+    value = np.concatenate([tree.value for tree, _ in told if tree.value is not None])
     leaf = np.ones(len(weight), dtype=np.bool_)
     leaf[node] = False
     # Where a leaf keeps its weight as it was grown, its value is that times the rate.
     scaled = leaf & (np.abs(weight - value) <= _SAME * np.abs(value))
     if booster.loss.objective in _REFILLED:
         scaled = leaf
-    gain = np.concatenate(stored).astype(np.float64)
+    gain = np.concatenate([gain for _, gain in told]).astype(np.float64)
     # Whoever took the gains out, as a release does, has merged leaves without weights of their own.
     bare = not gain.any()
+    if booster.loss.objective not in _REFILLED:
+        whose = np.repeat(np.arange(len(each)), [links.n_nodes for links in each])
+        merged = (weight == 0) & bare
+        loose += _unlike(value, weight, whose, leaf & ~scaled & ~merged)
     inner = Inner(
         node=node,
         left=left,
         right=right,
-        tree=np.repeat(np.arange(len(told)), [len(links.inner) for links in each]),
+        tree=np.repeat(np.arange(len(each)), [len(links.inner) for links in each]),
         cover=cover,
         weight=weight,
         scaled=scaled,
@@ -165,7 +179,30 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
     )
     odd = np.abs(cover[left] + cover[right] - cover[node]) > _SAME_COVER * cover[node]
     weights, gains = strays(inner)
-    return sum(int(np.count_nonzero(some)) for some in (odd, weights, gains & (not bare)))
+    return loose + sum(int(np.count_nonzero(one)) for one in (odd, weights, gains & (not bare)))
+
+
+def _unlike(value: Float, weight: Float, tree: Wide, at: Flag) -> int:
+    """Count the leaves whose value is not their weight times the rate of the tree."""
+    with np.errstate(all="ignore"):
+        rate = value[at] / weight[at]
+        usual = np.zeros(int(tree.max(initial=0)) + 1)
+        for i in np.unique(tree[at]).tolist():
+            own = rate[tree[at] == i]
+            usual[i] = np.median(own if len(own) >= _ENOUGH else rate)
+        far = np.abs(rate - usual[tree[at]]) > _NEAR * np.abs(rate)
+    return int(np.count_nonzero(far | ~np.isfinite(rate)))
+
+
+def _grown(
+    booster: Booster, trees: Sequence[StoredTree]
+) -> Iterator[tuple[StoredTree, Float | None]]:
+    """Yield the trees that ask something, with the gains of their questions where they fit."""
+    for raw, tree in zip(booster.trees, trees, strict=True):
+        if booster.leaf_width == 1 and len(tree.links.inner) and isinstance(raw, dict):
+            gain = raw.get("loss_changes")
+            fits = isinstance(gain, list | np.ndarray) and len(gain) == len(raw["left_children"])
+            yield tree, np.asarray(gain)[tree.links.order[tree.links.inner]] if fits else None
 
 
 def _spare(columns: Mapping[str, Any], tree: StoredTree) -> int:
@@ -194,5 +231,21 @@ def _sets(raw: Mapping[str, Any], tree: StoredTree, where: str) -> Iterator[Left
     in_turn = np.concatenate([[0], np.cumsum(sizes)])
     needed = sum(map(len, tree.categories.values()))
     fits = np.array_equal(np.sort(nodes), asked) and np.array_equal(starts, in_turn[:-1])
-    if not fits or not len(codes) == in_turn[-1] == needed:
+    # Those of a set ascend: another order could spell something.
+    falls = np.setdiff1d(np.flatnonzero(np.diff(codes) <= 0) + 1, in_turn)
+    if not fits or not len(codes) == in_turn[-1] == needed or len(falls):
         yield not_explained(f"{where}.categories", parts)
+
+
+def _codes(booster: Booster, tree: StoredTree, where: str) -> Iterator[Leftover]:
+    """Yield the categories that splits name by their numbers alone, and those that are none."""
+    unnamed = 0
+    for node, codes in tree.categories.items():
+        names = booster.categories.get(int(tree.feature[node]), ())
+        if not names:
+            unnamed += len(codes)
+        elif len(beyond := codes[codes >= len(names)]):
+            yield not_explained(f"{where}.categories", beyond)
+    if unnamed:
+        says = "the numbers of categories, which occurred in the training data"
+        yield Leftover(kind="column-values", where=f"{where}.categories", n=unnamed, says=says)

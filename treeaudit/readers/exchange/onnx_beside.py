@@ -7,12 +7,13 @@ themselves; one of a number per column may hold the extremes of the columns.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from treeaudit.model.leftovers import Kind, Leftover
-from treeaudit.readers.exchange.onnx_attributes import LABELS, n_numbers, odd_attribute
+from treeaudit.readers.exchange.onnx_attributes import LABELS, odd_attribute
+from treeaudit.readers.exchange.onnx_columns import numbers
 from treeaudit.readers.exchange.onnx_fields import (
     OF_FUNCTION,
     OF_GRAPH,
@@ -24,11 +25,13 @@ from treeaudit.readers.exchange.onnx_fields import (
     WIDTH,
 )
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, read_node
+from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.exchange.onnx_wires import Wires, spare_numbers, wires_of
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
 from treeaudit.readers.leftovers.booster_parts import is_name
 from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS
-from treeaudit.readers.leftovers.unexplained import Few, masked, size_of
+from treeaudit.readers.leftovers.spare import spare_columns
+from treeaudit.readers.leftovers.unexplained import Few, masked, not_explained, size_of
 from treeaudit.readers.limits import Deepest, Most, bare, clean, show
 
 __all__ = ["ENSEMBLES", "beside"]
@@ -43,10 +46,11 @@ _COST_OF_OTHER = 10
 _LONGEST_WORD = 60
 _INPUT = 11
 _FEW_BYTES = 8
-_NAME = re.compile(r"(?=(?:[^0-9]*[0-9]){0,16}[^0-9]*\Z)[\w./:@ ()+-]{0,100}")
+_NAME = re.compile(r"(?=(?:[^0-9]*[0-9]){0,16}[^0-9]*\Z)[\w./:@ ()+-]{0,100}", re.ASCII)
 # Numbers that steps around the trees may hold for each column and class, and beside them.
 _PER_NUMBER, _FEW_NUMBERS = 4, 64
 _MOST_AXES, _MOST_VERSION = 4, 1000
+_FEWEST_OUTPUTS = 2
 _TWICE = "the same operators are named twice"
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft")
 # What these operators list, by the attribute.
@@ -61,7 +65,11 @@ _PER_COLUMN = "a number per column: the smallest or largest value, where columns
 
 
 def beside(
-    graph: Graph, chosen: GraphNode, attributes: Mapping[str, Attribute], n_spare: int
+    graph: Graph,
+    chosen: GraphNode,
+    attributes: Mapping[str, Attribute],
+    ensemble: Ensemble,
+    labels: Sequence[object],
 ) -> tuple[Leftover, ...]:
     """Return what the file holds beside one of its ensembles.
 
@@ -73,13 +81,13 @@ def beside(
         The ensemble.
     attributes
         Of the ensemble, as they were read.
-    n_spare
-        Nodes and votes of the ensemble that no tree uses.
+    ensemble, labels
+        Its trees, and the classes that it names.
     """
     width = sum(given.width or 0 for given in graph.inputs.values())
-    labels = [part for name, part in attributes.items() if name in LABELS]
-    size = width + sum(len(part.strings) + n_numbers(part) for part in labels)
+    size = width + len(labels)
     look = _Look(
+        labels=labels,
         chosen=chosen,
         attributes=attributes,
         width=width,
@@ -89,14 +97,25 @@ def beside(
         own=frozenset(tensor.at for part in attributes.values() for tensor in part.tensors),
     )
     look.model(graph.model)
-    if n := 8 * (n_spare + spare_numbers(attributes)):
+    if n := 8 * (ensemble.n_spare + spare_numbers(attributes)):
         says = f"{n:,} bytes of nodes, leaves and votes that no tree uses"
         look.noted.add(Leftover(kind="unexplained", where=bare(chosen.name), n=n, says=says))
+    outputs = max(_FEWEST_OUTPUTS, ensemble.n_outputs)
+    base = numbers(attributes, "base_values", None, "f")
+    odd = [label for i, label in enumerate(labels) if i >= outputs or not is_name(label)]
+    odd += [] if base is None else base.tolist()[outputs:]
+    if odd:
+        look.noted.add(not_explained(f"{bare(chosen.name)}: labels and starts", odd))
+    names = [given.name for given in graph.inputs.values()]
+    tested = () if len(names) < width else ensemble.tested
+    for one in spare_columns("the graph", names, {0: [*look.texts]}, tested, look.held):
+        look.noted.add(one)
     return look.noted.found
 
 
 @dataclass(slots=True, eq=False)
 class _Look:
+    labels: Sequence[object]
     chosen: GraphNode
     attributes: Mapping[str, Attribute]
     width: int
@@ -106,6 +125,8 @@ class _Look:
     own: frozenset[int]
     noted: Few = field(default_factory=Few)
     named: set[tuple[int, str]] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+    held: int = 0
     domains: set[str] = field(default_factory=lambda: set(_DOMAINS))
 
     def _add(self, kind: Kind, where: str, n: int, says: str) -> None:
@@ -127,6 +148,8 @@ class _Look:
     def _name(self, where: str, message: Message, part: Field) -> None:
         if part.wire != BYTES or _NAME.fullmatch(message.beginning(part, _LONGEST_TEXT)) is None:
             self._other(where, message, part, {part.number: "name"})
+        elif (text := message.text(part)) not in self.columns:
+            self.texts.add(text)
 
     def _once(self, where: str, message: Message, fields: frozenset[int]) -> None:
         """Name the fields that stand in a message twice: the last one wins, unseen the first."""
@@ -305,9 +328,16 @@ class _Look:
             self.tensor(where, tensor, wired=False)
         single = attribute.single if isinstance(attribute.single, bytes) else b""
         longest = max(map(len, attribute.strings), default=0)
-        if len(single) > _LONGEST_WORD or longest > _LONGEST_TEXT:
+        texts = [text.decode("utf-8", "backslashreplace") for text in attribute.strings]
+        self.texts.update(texts)
+        if len(single) > _LONGEST_WORD or longest > _LONGEST_TEXT or not all(map(is_name, texts)):
             n = len(single) + sum(map(len, attribute.strings))
             self._add("unexplained", where, n, f"{n:,} bytes of text that no trees need")
+        stated = [*(texts or ([] if attribute.numbers is None else attribute.numbers.tolist()))]
+        alike = {*map(type, stated)} == {*map(type, self.labels)}
+        if name in LABELS and alike and stated != [*self.labels]:
+            says = "labels in the place of those of the trees, or in another order"
+            self._add("unexplained", where, size_of(stated), says)
         n = len(attribute.strings) + (0 if attribute.numbers is None else len(attribute.numbers))
         if node.operator.startswith("SVM") and name == "support_vectors":
             self._add("records", where, n, "the values of the records at the margin")
@@ -360,6 +390,7 @@ class _Look:
             says = "more bytes than its shape accounts for"
             self._add("unexplained", at, held, says)
         elif n == self.width and kind in _FLOATS and wired:
+            self.held += held
             self._add("extremes", at, n, _PER_COLUMN)
         elif message.at not in self.own and (
             (n >= FEWEST_RECORDS and n != self.width) or not self._take(n)

@@ -89,7 +89,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             warnings=tuple(warnings),
             others={n: f"{one.operator} {show(n, 60)}" for n, one in nodes if one is not node},
             leftovers=Leftovers(
-                found=beside(graph, node, attributes, ensemble.n_spare),
+                found=beside(graph, node, attributes, ensemble, labels or ()),
                 # Whose target the value of a leaf is cannot be told without counts.
                 looked_for=KINDS if labels is not None else KINDS - {"targets"},
             ),

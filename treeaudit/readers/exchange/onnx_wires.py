@@ -15,6 +15,7 @@ _OF_LEAVES = tuple(
     f"nodes_{name}"
     for name in "values featureids truenodeids falsenodeids missing_value_tracks_true".split()
 )
+_FLAGS = tuple(f"nodes_{name}" for name in "missing_value_tracks_true trueleafs falseleafs".split())
 _LEAF = 255
 
 
@@ -69,6 +70,9 @@ def spare_numbers(attributes: Mapping[str, Attribute]) -> int:
             if found is not None and len(found) == len(leaf):
                 n += int(np.count_nonzero(found[leaf]))
     n += _odd_ids(attributes)
+    for name in _FLAGS:
+        found = numbers(attributes, name)
+        n += 0 if found is None else int(np.count_nonzero((found != 0) & (found != 1)))
     weights = numbers(attributes, "leaf_weights", None, "f")
     if weights is not None:
         used: set[int] = set()

@@ -20,7 +20,7 @@ from treeaudit.readers.choice import choose, named
 from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_document import parse
 from treeaudit.readers.exchange.pmml_parts import Document, Model, Node
-from treeaudit.readers.exchange.pmml_spare import in_trees
+from treeaudit.readers.exchange.pmml_spare import beside_columns, in_trees
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.leftovers.unexplained import few
@@ -131,7 +131,15 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
         ),
         warnings=tuple(_warnings(fields, rows, model)),
         leftovers=_leftovers(document, model, trees, numeric=classes is None).beside(
-            Leftovers(found=few(in_trees(document, model, fields, rows, target)), looked_for=KINDS)
+            Leftovers(
+                found=few(
+                    (
+                        *in_trees(document, model, fields, rows, target),
+                        *beside_columns(document, fields, rows, model),
+                    )
+                ),
+                looked_for=KINDS,
+            )
         ),
     )
 

@@ -10,16 +10,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from treeaudit.model.leftovers import Kind, Leftover
-from treeaudit.readers.leftovers.booster_parts import NUMBER
+from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name
 from treeaudit.readers.leftovers.unexplained import Few, masked, name_in_path, size_of
 from treeaudit.readers.limits import clean
 
 __all__ = ["Beside"]
 
-_MANY, _MOST_FINE = 20, 2_000
+_MANY, _MOST_FINE, _MOST_SAID = 20, 2_000, 100_000
 _LONGEST_NAME, _LONGEST_BLANK = 200, 400
 # Bytes of values and statistics that a file may hold for each of its columns and categories.
-_FREE, _STATISTICS = 100, 400
+_FREE, _ALWAYS, _STATISTICS = 100, 1_000, 400
 _MOST_MARGINS, _MOST_SPACES = 8, 8
 _MANY_CATEGORIES = 5 * _MANY
 _DATE = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]?[\d:., ]{0,20}(?:Z|UTC|[+-][\d:]{2,5})?\s*")
@@ -65,8 +65,7 @@ _SAYS: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(("id", "defaultChild", "segmentId"), _ID),
     **dict.fromkeys(("modelName", "algorithmName"), _TITLE),
 }
-# Names of columns, which are what is audited, and values that conditions ask about.
-_NAMED = frozenset("name field targetField targetFieldName column outputColumn".split())
+# Values that conditions ask about.
 _OF_TREES = frozenset(("value", "score", "field"))
 
 _FORM: Mapping[str, tuple[str, str]] = {
@@ -184,6 +183,8 @@ class Beside:
         self._rows = self._size = self._extremes = self._spaces = 0
         self._column, self._categories = "", 0
         self._free, self._columns = 0, 0
+        self._said: set[str] = set()
+        self._listed: set[str] = set()
         # How many digits fractions have, and how many of them end in zeros.
         self._fractions: dict[int, int] = {}
         self._padded = 0
@@ -191,10 +192,15 @@ class Beside:
         self._fine: dict[str, set[str]] = defaultdict(set)
 
     @property
+    def n_free(self) -> int:
+        """Bytes of texts and numbers that are neither trees nor names of columns."""
+        return self._free
+
+    @property
     def found(self) -> tuple[Leftover, ...]:
         """What there is, in the order of the file."""
         for where, n, most in (
-            ("values", self._free, _FREE * self._columns),
+            ("values", self._free, _ALWAYS + _FREE * self._columns),
             ("margins", 8 * self._extremes, 8 * _MOST_MARGINS * self._columns),
             ("namespaces", 8 * self._spaces, 8 * _MOST_SPACES),
             # All numbers may have as many digits, as some programs write them.
@@ -261,6 +267,17 @@ class Beside:
         for margin in _EXTREMES.get(name, ()):
             self._extremes += bool(given.get(margin)) and above != "DiscretizeBin"
         self._columns += name in ("DataField", "Value", "Segment", "DerivedField")
+        own = given.get("name", "")
+        if name in ("DataField", "DerivedField"):
+            self._said.add(own)
+        elif name == "MiningSchema":
+            self._listed = set()
+        elif name == "MiningField":
+            if own in self._listed:
+                self.twice(name, given)
+            self._listed.add(own)
+        else:
+            self._free += 1
         if name == "DataField":
             self._column, self._categories = given.get("name", ""), 0
         self._categories += name == "Value"
@@ -271,7 +288,7 @@ class Beside:
         for key, value in given.items():
             if _DECLARED.fullmatch(key):
                 self._spaces += 1
-                explained = all(map(_SPACE.fullmatch, value.split(" ")))
+                explained = len(path) == 1 and all(map(_SPACE.fullmatch, value.split(" ")))
             elif path[-1] == "Header" and value in _OF_NYOKA:
                 explained = True
             elif path[-1] == "Application" and key == "name":
@@ -279,13 +296,16 @@ class Beside:
             elif key in _SAYS:
                 explained = key in names and _SAYS[key].fullmatch(value) is not None
             else:
-                explained = key in names and len(value) <= _LONGEST_NAME
-                self._free += 0 if key in _NAMED or path[-1] == "Value" else len(value)
+                explained = key in names and len(value) <= _LONGEST_NAME and is_name(value)
+            if value not in self._said:
+                self._free += len(value)
+                if len(self._said) < _MOST_SAID:
+                    self._said.add(value)
             if not explained and value.strip():
                 self._unseen(f"{_way(path)}@{name_in_path(key)}", value)
 
     def _unseen(self, where: str, text: str) -> None:
-        n = size_of(text)
+        n = max(size_of(text), 1)
         says = f"{n:,} bytes that no tree needs: {masked(text.strip())!r}"
         where = clean(where[:200])
         self._found.add(Leftover(kind="unexplained", where=where, n=n, says=says))

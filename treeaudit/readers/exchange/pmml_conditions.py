@@ -6,6 +6,7 @@ way it really goes. Conditions that have no box are refused by name.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -109,6 +110,8 @@ class Fields:
         self._open_ended: list[bool] = []
         self.derived: list[str] = []
         self.has_holes = self.has_surrogates = False
+        # Conditions beside others that say the same already, and those for missing values.
+        self.n_spare = self.n_left_out = 0
         for name in active:
             self._add(name)
 
@@ -194,6 +197,7 @@ class Fields:
                 return self._any(predicate)
             case "surrogate":
                 self.has_surrogates = True
+                self.n_left_out += len(predicate.parts) - 1
                 if not predicate.parts:
                     raise ReadError("the PMML is damaged: a compound condition has no parts")
                 return self.conditions(predicate.parts[0])
@@ -207,9 +211,14 @@ class Fields:
         for part in predicate.parts:
             for one in self.conditions(part) or ():
                 same = found.get(one.feature)
-                found[one.feature] = (
-                    one if same is None else same.both(one, same.missing and one.missing)
-                )
+                if same is None:
+                    found[one.feature] = one
+                    continue
+                both = same.both(one, same.missing and one.missing)
+                for other in (same, one):
+                    told = other.missing or replace(other, feature=0) == Condition(feature=0)
+                    self.n_spare += not told and replace(both, missing=False) == other
+                found[one.feature] = both
         return list(found.values()) or None
 
     def _any(self, predicate: Predicate) -> list[Condition] | None:
@@ -223,16 +232,19 @@ class Fields:
             )
         missing = any(one.missing for one in each)
         some = [one for one in each if not one.never]
+        self.n_spare += sum(one.never and not one.missing for one in each)
         if not some:
             return [replace(each[0], missing=missing)]
         if all(one.codes is not None for one in some):
             codes = frozenset(code for one in some for code in one.codes or ())
+            self.n_spare += sum(len(one.codes or ()) for one in some) - len(codes)
             return [replace(some[0], codes=codes, missing=missing)]
         some.sort(key=lambda one: one.low)
         together = some[0]
         for one in some[1:]:
             if one.codes is not None or one.hole or together.hole or one.low > together.high:
                 raise UnsupportedModelError("a node asks for several intervals of one column")
+            self.n_spare += one.high <= together.high or one.low == together.low
             together = replace(together, high=max(together.high, one.high))
         return [replace(together, missing=missing)]
 
@@ -281,12 +293,14 @@ class Fields:
         return Condition(feature=feature, low=value if operator == "greaterThan" else below)
 
 
+# Python takes blanks, underscores and the digits of all scripts for numbers.
+_NUMBER = re.compile(r"[0-9.eE+-]+")
 _MOST_SINGLE = float(np.finfo(np.float32).max)
 
 
 def _value(text: str, single: bool) -> float:
     try:
-        value = float(text)
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
     except ValueError:
         value = math.nan
     if single and abs(value) <= _MOST_SINGLE:

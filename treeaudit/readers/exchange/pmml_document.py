@@ -24,6 +24,7 @@ __all__ = ["parse"]
 
 _CHUNK = 8 << 20
 _COST_OF_MODEL, _COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 700, 400, 100, 64
+_COST_OF_TREE = 2_000
 _KEPT = frozenset({"DataField", "DerivedField", "TreeModel"})
 _ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
@@ -50,8 +51,14 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
     ReadError
         If the XML is damaged; names the line.
     """
-    handler = _Handler(min(Most.xml + 4 * len(data), limits.objects(len(data))), data)
+    most = min(Most.xml + 4 * len(data), limits.objects(len(data)))
     encoding = _encoding(bytes(data[:200]))
+    if encoding not in ("utf-8", "us-ascii"):
+        try:
+            data, encoding = bytes(data).decode(encoding).encode(), "utf-8"
+        except UnicodeError:
+            raise ReadError(f"the XML is damaged: it is not written in {encoding}") from None
+    handler = _Handler(most, data)
     parser = expat.ParserCreate(encoding)
     handler.parser = parser
     parser.buffer_text = True
@@ -75,7 +82,7 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
         raise ReadError(f"the XML is damaged: {clean(error)[:200]!r}") from None
     finally:
         view.release()
-    if encoding in ("utf-8", "us-ascii") and (n := handler.spelling.odd()):
+    if n := handler.spelling.odd():
         handler.document.beside.spelled(n)
     return handler.document
 
@@ -114,6 +121,7 @@ class _Handler:
         self._field: DataField | None = None
         self._words: dict[str, str] = {}
         self._array: list[str] | None = None
+        self._announced = ""
         self.parser: expat.XMLParserType | None = None
         self.spelling = Spelling(data)
 
@@ -154,8 +162,11 @@ class _Handler:
                 self._spend(_COST_OF_PREDICATE)
                 pair = (self._word(attributes.get("value", "")), attributes.get("recordCount", ""))
                 self._nodes[-1].distribution.append(pair)
+                for key in ("confidence", "probability"):
+                    if key in attributes:
+                        self._nodes[-1].confidences += ((pair[1], attributes[key]),)
             case "Array" if self._open[-2] == "SimpleSetPredicate":
-                self._array = []
+                self._array, self._announced = [], attributes.get("n", "")
             case _:
                 self._other(name, above, attributes)
 
@@ -194,6 +205,7 @@ class _Handler:
                 if above == "PMML":
                     models.append(Model(name, given))
                 if models:
+                    self._spend(_COST_OF_TREE)
                     self._tree = TreeModel(given)
                     models[-1].trees.append(self._tree)
             case _ if above == "PMML" and name not in ("Header", "DataDictionary"):
@@ -246,6 +258,9 @@ class _Handler:
             if self._nodes[-1].predicate is not None:
                 raise ReadError("the PMML is damaged: a node has two conditions")
             self._nodes[-1].predicate = made
+        elif self._open[-2] == "Segment" and made.operator != "True":
+            # Nobody asks whether a tree has its turn.
+            self.document.beside.twice("Segment", {"": " ".join(made.texts())})
 
     def text(self, text: str) -> None:
         """See text between elements: only arrays hold any that trees need."""
@@ -277,7 +292,9 @@ class _Handler:
                 self._nodes.pop()
             case "TreeModel":
                 self._tree = None
-            case "DataField" | "DerivedField":
+            case "DataField" | "DerivedField" if self._field is not None:
+                if len(set(values := self._field.values)) < len(values):
+                    self.document.beside.twice("Value", {"": " ".join(values)})
                 self._field = None
             case "CompoundPredicate":
                 frame, parts = self._compound.pop()
@@ -293,7 +310,13 @@ class _Handler:
         if len(text) > Most.title:
             raise ModelTooLargeError(f"a list of the XML has more than {Most.title:,} characters")
         self._spend(4 * len(text))
+        spelled = [match[0] for match in _TOKEN.finditer(text)]
+        needless = sum(_NEEDLESS.fullmatch(one) is not None for one in spelled)
+        blanks = len(text) - sum(map(len, spelled)) - len(spelled) + 1
+        self.spelling.note(blanks + min(needless, len(spelled) - needless))
         values = tuple(self._word(value) for value in _words(text))
+        if len(set(values)) < len(values) or self._announced not in ("", str(len(values))):
+            self.document.beside.twice("Array", {"n": self._announced, "text": text})
         if self._compound and self._compound[-1][1]:
             parts = self._compound[-1][1]
             parts[-1] = Predicate(parts[-1].operator, parts[-1].field, values)
@@ -302,6 +325,7 @@ class _Handler:
             self._nodes[-1].predicate = Predicate(made.operator, made.field, values)
 
 
+_NEEDLESS = re.compile(r'"[^\s"\\]+"')
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
 
 

@@ -16,15 +16,21 @@ class Predicate:
     values: tuple[str, ...] = ()
     parts: tuple["Predicate", ...] = ()
 
+    def texts(self) -> list[str]:
+        """Return the fields and values of it and its parts."""
+        own = [text for text in (self.field, *self.values) if text]
+        return own + [text for part in self.parts for text in part.texts()]
+
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A node of a tree, as written."""
+    """A node of a tree, as written; each confidence in a label stands behind its people."""
 
     attributes: dict[str, str]
     predicate: Predicate | None = None
     distribution: list[tuple[str, str]] = field(default_factory=list)
     children: list["Node"] = field(default_factory=list)
+    confidences: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True, eq=False)

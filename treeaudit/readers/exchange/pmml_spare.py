@@ -1,5 +1,6 @@
 """What the trees of a PMML file and its columns say that no condition and no answer needs."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -8,10 +9,12 @@ from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_parts import Document, Model, Node, Predicate
 from treeaudit.readers.exchange.pmml_trees import Rows
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name
+from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.leftovers.unexplained import not_explained
 
 __all__ = ["in_trees"]
 
+_SAME = 1e-6
 _AMOUNT = re.compile(rf"(?=.{{1,26}}\Z){NUMBER}")
 
 
@@ -53,6 +56,95 @@ def in_trees(
             yield from _answers(f"tree {i}", node, labels, numeric=votes != "classification")
             if dead := _dead(node.predicate):
                 yield not_explained(f"tree {i}: a condition that decides nothing", dead)
+        if n := _nobody(some, tree.root):
+            says = f"{n:,} nodes that nobody was in: no training makes one"
+            yield Leftover(kind="unexplained", where=f"tree {i}", n=16 * n, says=says)
+    if n := fields.n_spare:
+        says = f"{n:,} conditions beside others that leave them nothing to decide"
+        yield Leftover(kind="unexplained", where="conditions", n=8 * n, says=says)
+    if n := fields.n_left_out:
+        says = f"{n:,} conditions that stand in for others where a value is missing"
+        yield Leftover(kind="unseen", where="surrogates", n=n, says=says)
+
+
+def beside_columns(
+    document: Document, fields: Fields, rows: Sequence[Rows], model: Model
+) -> Iterator[Leftover]:
+    """Yield names, settings, and numbers of nodes, where they are more than the trees need."""
+    tested = {one.feature for some in rows for one in some.condition if one is not None}
+    loose = document.beside.n_free + sum(_loose(tree.root) for tree in model.trees)
+    names = [feature.name for feature in fields.features]
+    known = {*names}
+    names += [name for name in document.fields if name not in known]
+    yield from spare_columns("DataDictionary", names, {}, tested, loose)
+
+
+def _nobody(rows: Rows, root: Node | None) -> int:
+    """Count the nodes without people, but leaves of categories, which a writer may list."""
+    if (people := rows.records()) is None:
+        return 0
+    inner, stored = set(rows.parent), {*map(id, _walk(root))}
+    return sum(
+        id(node) in stored and not n and (i in inner or one is None or one.codes is None)
+        for i, (node, one, n) in enumerate(
+            zip(rows.node, rows.condition, people.tolist(), strict=True)
+        )
+    )
+
+
+def _loose(root: Node | None) -> int:
+    """Count the bytes of numbers of nodes that do not follow from those of the nodes below."""
+    n, nodes = 0, [*_walk(root)]
+    most = 100 + 20 * len(nodes)
+    for node in nodes:
+        name = node.attributes.get("id", "")
+        number = name.lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+        plain = not number or (number.isdecimal() and len(number) < 9 and int(number) <= most)
+        n += 0 if plain and len(name) - len(number) < 8 else len(name)
+        own = {value: _number(count) for value, count in node.distribution}
+        below = [dict(child.distribution) for child in node.children]
+        if own and below and all(below):
+            n += 0 if _adds_up(own, node.children) else 8 * len(own)
+        total = math.fsum(own.values())
+        n += 8 * sum(not _is_share(*one, total) for one in node.confidences)
+        means = [_number(child.attributes.get("score", "")) for child in node.children]
+        score = _number(node.attributes.get("score", ""))
+        if means and not any(map(math.isnan, (score, *means))) and not node.distribution:
+            n += 0 if _is_mean(score, means, node.children) else 8
+    return n
+
+
+def _adds_up(own: dict[str, float], children: Sequence[Node]) -> bool:
+    """Tell whether class numbers are the sums of those below, or shares that are their mean."""
+    each = [{v: _number(count) for v, count in child.distribution} for child in children]
+    sums = {value: math.fsum(one.get(value, 0) for one in each) for value in own}
+    if all(abs(sums[v] - n) <= _SAME * max(abs(n), 1) for v, n in own.items()):
+        return True
+    shares = [{v: n / (math.fsum(one.values()) or 1) for v, n in one.items()} for one in each]
+    total = math.fsum(own.values()) or 1
+    return all(
+        _is_mean(n / total, [one.get(value, 0) for one in shares], children)
+        for value, n in own.items()
+    )
+
+
+def _is_share(count: str, stated: str, total: float) -> bool:
+    """Tell whether a text is a share of people, rounded to its digits."""
+    slip = 0.51 * 10.0 ** -len(stated.partition(".")[2]) + 1e-15
+    return total > 0 and abs(_number(stated) - _number(count) / total) <= slip
+
+
+def _is_mean(stated: float, each: Sequence[float], children: Sequence[Node]) -> bool:
+    """Tell whether a number is the mean of others, weighted with the people of nodes."""
+    people = [_number(child.attributes.get("recordCount", "")) for child in children]
+    if not math.fsum(people) > 0:
+        return False
+    mean = math.fsum(n * one for n, one in zip(people, each, strict=True)) / math.fsum(people)
+    return abs(stated - mean) <= _SAME * max(map(abs, each), default=1)
+
+
+def _number(text: str) -> float:
+    return float(text) if _AMOUNT.fullmatch(text) else math.nan
 
 
 def _walk(root: Node | None) -> Iterator[Node]:

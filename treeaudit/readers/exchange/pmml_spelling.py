@@ -63,6 +63,10 @@ class Spelling:
         else:
             self._blank = ""
 
+    def note(self, n: int) -> None:
+        """Take note of blanks and quotes in a list of values that say nothing."""
+        self._blanks += n
+
     def _settle(self, depth: int) -> None:
         """Judge the blanks before a tag."""
         text, self._blank = self._blank, ""

@@ -17,6 +17,7 @@ from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
+from treeaudit.readers.leftovers.spare import spare
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
 from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING, listed
 from treeaudit.readers.pickles.arrays import arrived
@@ -34,7 +35,6 @@ _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
 # Settings that hold a number for each class or column.
 _BY_CLASS = frozenset(("class_weight", "monotonic_cst"))
-_MOST_SPARE = 16_384
 
 
 def _is_no_seed(value: object) -> bool:
@@ -52,13 +52,11 @@ class Account(FittedValues):
             self._object(place, sizes)
         yield from self._more
         self.count_all()
-        if self.spare > _MOST_SPARE:
-            says = (
-                f"{self.spare:,.0f} bytes of names, categories, numbers and scores that no tree "
-                "needs, which nobody can tell from a message: train on the columns that are "
-                "needed, and save the model without the search for it"
-            )
-            yield Leftover(kind="unseen", where="what no tree needs", n=1, says=says)
+        advice = (
+            "train on the columns that are needed, and save the model without the search for it"
+        )
+        what = "names, categories, numbers and scores"
+        yield from spare(self.spare, "what no tree needs", what, advice)
         alike: dict[tuple[str, str], Leftover] = {}
         for place, value, n_name in self._left:
             n = size_of(value, self._seen)

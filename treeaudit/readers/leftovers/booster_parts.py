@@ -36,9 +36,15 @@ def setting(value: object) -> bool:
     return is_plain(value, 0)
 
 
-def is_name(part: object) -> bool:
-    """Tell whether it is a column, class or category: a number, or a text that reads as a name."""
-    return reads_as_name(part, _LONGEST_NAME) if isinstance(part, str) else is_plain(part, 0)
+def is_name(text: object) -> bool:
+    """Tell whether a text is the name of a column, a class or a category, or a number.
+
+    Examples
+    --------
+    >>> [is_name(text) for text in ("age", "20240101120000", 0.5, "c 0.13 -0.1 0.64")]
+    [True, True, True, False]
+    """
+    return reads_as_name(str(text), _LONGEST_NAME) or setting(text)
 
 
 def category_names(where: str, columns: Iterable[Sequence[object]]) -> Iterator[Leftover]:

@@ -15,7 +15,7 @@ Keys = Mapping[str, Any]
 """The names that an object may have, each with what explains its value: the `Keys` of an object,
 or of the elements of a list; a number, which is the most characters of a plain value, see
 `is_plain`; a pattern that a text must match; a function
-that tells whether a value is explained; a tuple of one of the two, for each of the few values of a
+that tells whether a value is explained; a tuple of one of these, for each of the few values of a
 list; or None, where its reader accounts for the whole of it."""
 
 ANY = "*"
@@ -76,9 +76,10 @@ def _inside(
         each = part if isinstance(part, list | tuple) else [part]
         for i, one in enumerate(each):
             (inside,) = explained
-            fits = inside(one) if callable(inside) else is_plain(one, inside)
-            if not fits or i >= _MOST_LISTED:
+            if i >= _MOST_LISTED:
                 yield not_explained(f"{where}[{i}]", one)
+            else:
+                yield from _inside(one, inside, f"{where}[{i}]")
     elif isinstance(explained, re.Pattern):
         if not (isinstance(part, str) and explained.fullmatch(part)):
             yield not_explained(where, part)

@@ -12,6 +12,7 @@ from treeaudit.readers.leftovers.attributes import is_name as is_parameter
 from treeaudit.readers.leftovers.booster_parts import is_name, row_seed
 from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
 from treeaudit.readers.leftovers.single_targets import single_targets
+from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.leftovers.unexplained import few, name_in_path, not_explained
 from treeaudit.readers.limits import clean
@@ -21,7 +22,7 @@ __all__ = ["beside_form", "is_seed"]
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
 _SHORT, _LONG, _LONGEST_NAME, _MOST_PARAMETERS = 60, 500, 60, 100
 _MOST_DIGITS, _MOST_MARKS, _MOST_OTHER_LETTERS = 60, 4, 8
-_MOST_UNKNOWN, _MOST_SPARE = 16, 16_384
+_MOST_UNKNOWN = 16
 
 _QUERY = re.compile(r"(?=(?:[^0-9]*[0-9]){0,8}[^0-9]*\Z)[A-Za-z][\w ,:().-]{0,80}")
 _WORDS = re.compile(r"[A-Za-z_][\w .:()+/-]{0,100}|")
@@ -160,21 +161,15 @@ def _not_asked(forest: Forest) -> Iterator[Leftover]:
     The bounds of a ledger are public.
     """
     asked = {int(feature) for tree in forest.trees for feature in np.unique(tree.feature)}
-    spare = 0
-    for i, feature in enumerate(forest.schema.features):
-        if i in asked:
-            continue
-        texts = [feature.name, *(feature.categories or ())]
-        spare += sum(len(str(text).encode("utf-8", "surrogatepass")) for text in texts)
+    features = forest.schema.features
+    for i, feature in enumerate(features):
         bounds = [bound for bound in (feature.low, feature.high) if bound is not None]
-        if bounds and forest.privacy is None:
+        if i not in asked and bounds and forest.privacy is None:
             yield not_explained(f"schema.features[{i}]", bounds)
-    if spare > _MOST_SPARE:
-        says = (
-            f"{spare:,} bytes of names and categories of columns that no tree tests, which nobody "
-            "can tell from a message: train on the columns that are needed"
-        )
-        yield Leftover(kind="unseen", where="schema.features", n=1, says=says)
+    categories = {
+        i: one.categories for i, one in enumerate(features) if one.categories and i not in asked
+    }
+    yield from spare_columns("schema.features", [one.name for one in features], categories, asked)
 
 
 def _columns(forest: Forest) -> Iterator[Leftover]:

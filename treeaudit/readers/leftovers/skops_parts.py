@@ -3,11 +3,33 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
+
+from treeaudit.readers.leftovers.unexplained import size_of
 
 __all__ = ["beside_schema"]
 
 Node = dict[str, Any]
+
+
+class Built(Protocol):
+    """What became of the nodes of a schema.
+
+    Attributes
+    ----------
+    twice
+        Nodes that nobody looks at, as an earlier one has their identity, and that one.
+    seen
+        What stands for each node that was looked at.
+    dropped
+        What was built and is no part of the object.
+    """
+
+    twice: list[tuple[Node, Node]]
+    seen: set[int]
+    dropped: list[object]
+
+
 Members = Mapping[str, Callable[[], memoryview]]
 
 # What a node of the schema may be made of, by what it stands for.
@@ -31,9 +53,12 @@ _ELSE = _NODE | frozenset(
         "args obj data mask namespace kwds start stop step"
     ).split()
 )
+_OF_TYPES = frozenset({"ListNode", "TypeNode", "CachedNode"})
+_NOTHING = 8  # bytes of an empty list
 _ROOT = {"protocol", "_skops_version"}
 _TYPES, _TRUTHS = (None, "numpy", "json", "scipy"), (None, True, False)
 _TEXTS, _ENDS = frozenset({"module_path", "function", "func"}), ("start", "stop", "step")
+_NAMING = frozenset({"FunctionNode", "TypeNode", "MethodNode", "OperatorFuncNode", "SliceNode"})
 # Numbers of objects in memory: nobody can tell what else they say.
 _MOST_ID = 1 << 64
 _VERSION = re.compile(r"[\w.+-]{0,40}")
@@ -44,7 +69,7 @@ _MEMBER = re.compile(r"schema\.json|\d{1,20}\.np[yz]|[0-9a-f-]{36}\.(bin|np[yz])
 def beside_schema(
     schema: Node,
     nodes: Iterable[Node],
-    twice: Iterable[tuple[Node, Node]],
+    graph: Built,
     members: Members,
 ) -> Iterator[tuple[str, object]]:
     """Yield what is no part of the object, with its place.
@@ -55,25 +80,44 @@ def beside_schema(
         The whole schema, decoded.
     nodes
         Every object of the JSON in it.
-    twice
-        Nodes that nobody looks at, as an earlier one has their identity, and that one.
+    graph
+        What was built of it.
     members
         Gives the bytes of each member that the schema names.
     """
+    seen = graph.seen.union(*(_inside(node) for node, _ in graph.twice))
+    nodes = [*nodes]
+    naming = {id(node.get("content")) for node in nodes if node.get("__loader__") in _NAMING}
     for node in nodes:
         loader = node.get("__loader__")
-        odd = _odd(node, loader, node is schema) if isinstance(loader, str) else _loose(node)
+        if isinstance(loader, str):
+            odd = _odd(node, loader, node is schema)
+        else:
+            odd = _loose(node, named=id(node) in naming)
+        if isinstance(loader, str) and id(node) not in seen:
+            yield "a node of the schema that no object holds", node
         for name in odd:
             yield "an entry of the schema", [name, node[name]]
     for name in _ROOT:
         if not _VERSION.fullmatch(str(schema.get(name, ""))):
             yield f"the {name} of the schema", schema[name]
-    for node, first in twice:
+    for part in graph.dropped:
+        if size_of(part) > _NOTHING:
+            yield "a part of the schema that no object holds", part
+    for node, first in graph.twice:
         if node.get("__loader__") != "CachedNode" and not _same(node, first, members):
             yield "a node of the schema that stands for another", node
     for name in members:
         if not _MEMBER.fullmatch(name):
             yield "the name of a member", name
+
+
+def _inside(node: object) -> Iterator[int]:
+    """Yield what stands for each object of a part of the schema."""
+    if isinstance(node, dict):
+        yield id(node)
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _inside(part)
 
 
 def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:
@@ -89,8 +133,21 @@ def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:
         yield "is_json"
     if isinstance(file, str) and file.split(".")[0].isdigit() and not file.startswith(f"{key}."):
         yield "file"
+    if "key_types" in node and not _are_types(node["key_types"], node.get("content")):
+        yield "key_types"
     if loader == "JsonNode" and not _is_plain(node.get("content")):
         yield "content"
+
+
+def _are_types(part: object, keys: object) -> bool:
+    """Tell whether a node is a list of types, one for each key."""
+    each = part.get("content") if isinstance(part, dict) else None
+    return (
+        isinstance(each, list)
+        and isinstance(keys, dict)
+        and len(each) == len(keys)
+        and all(isinstance(n, dict) and n.get("__loader__") in _OF_TYPES for n in (part, *each))
+    )
 
 
 def _is_plain(text: object) -> bool:
@@ -103,15 +160,17 @@ def _is_plain(text: object) -> bool:
         return False
 
 
-def _loose(node: Node) -> Iterator[str]:
+def _loose(node: Node, *, named: bool) -> Iterator[str]:
     """Yield the parts of a content that are neither nodes nor what skops writes without one."""
     for name, part in node.items():
         if isinstance(part, list):
             known = all(isinstance(one, dict) for one in part)
         elif isinstance(part, str):
-            known = name in _TEXTS
+            known = named and name in _TEXTS
         else:
-            known = isinstance(part, dict | bool | None) or (name in _ENDS and type(part) is int)
+            known = isinstance(part, dict | bool | None) or (
+                named and name in _ENDS and type(part) is int
+            )
         if not known:
             yield name
 

@@ -25,6 +25,7 @@ _TOKEN = re.compile(
     r"(?P<text>[bu]?'[^'\\\n]{0,512}'|[bu]?\"[^\"\\\n]{0,512}\")"
     r"|(?P<number>-?\d{1,20})L?|(?P<word>True|False|None)|(?P<mark>[\[\](){}:,]))"
 )
+_BLANKS = re.compile(r"(?:[^\s]+ )*[^\s]+ {0,127}\n?")
 _WORDS = {"True": True, "False": False, "None": None}
 _CLOSE = {"(": ")", "[": "]", "{": "}"}
 
@@ -84,7 +85,9 @@ def read_npy(data: Buffer) -> Array:
             "treat the model as hostile"
         )
     size = math.prod(header.shape) * header.dtype.build().itemsize
-    content = memoryview(data)[header.start : header.start + size]
+    content = memoryview(data)[header.start :]
+    if len(content) > size:
+        raise ReadError("an array file (.npy) is damaged: more bytes follow its array")
     return array_from(content, header.dtype, header.shape, header.by_column)
 
 
@@ -107,7 +110,7 @@ def read_header(data: Buffer) -> Header:
     text = bytes(data[start : start + size]).decode(
         "utf-8" if head[6] == 3 else "latin1", "replace"
     )
-    stated = _literal(text)
+    stated = _literal(text) if _BLANKS.fullmatch(text) else None
     if not isinstance(stated, dict) or set(stated) != {"descr", "fortran_order", "shape"}:
         raise ReadError("the header of an array file (.npy) is damaged")
     by_column = stated["fortran_order"]
@@ -145,7 +148,7 @@ def _record(stated: list[object]) -> DType:
             raise UnsupportedModelError("an array of records within records cannot be read")
         if len(field) > 2:
             raise UnsupportedModelError("an array of sub-arrays cannot be read")
-        name = field[0][1] if isinstance(field[0], tuple) and len(field[0]) == 2 else field[0]
+        name = field[0]
         if not isinstance(name, str) or name in fields:
             raise ReadError("the header of an array file (.npy) is damaged")
         dtype = _plain(field[1])

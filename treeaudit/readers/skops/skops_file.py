@@ -52,10 +52,8 @@ class Parsed:
         Members of the archive that the schema does not name.
     spare
         Bytes of the archive that belong to no member, and where they stand.
-    schema, nodes
-        The schema, decoded, and every object in it, itself first.
-    twice
-        Nodes that nobody looks at, as an earlier one has their identity, and that one.
+    schema, nodes, graph
+        The schema, decoded, every object in it, itself first, and what was built of them.
     members
         Gives the bytes of each member that was read.
     """
@@ -68,7 +66,7 @@ class Parsed:
     spare: tuple[tuple[str, bytes], ...] = ()
     schema: Node
     nodes: Sequence[Node]
-    twice: Sequence[tuple[Node, Node]]
+    graph: Graph
     members: Mapping[str, Callable[[], memoryview]]
 
 
@@ -99,8 +97,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     mentioned = check_names(nodes)
     read = dict.fromkeys((SCHEMA, *_files(nodes)))
     archive.open(read)
-    left = limits.within(packed, archive.n_unpacked)
-    graph = Graph(archive, left)
+    graph = Graph(archive, limits.within(packed, archive.n_unpacked))
     try:
         root = graph.build(schema)
     except RecursionError:
@@ -114,7 +111,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         spare=tuple(archive.spare()),
         schema=schema,
         nodes=nodes,
-        twice=graph.twice,
+        graph=graph,
         members={name: partial(archive.read, name) for name in read},
     )
 

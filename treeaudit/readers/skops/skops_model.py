@@ -43,7 +43,7 @@ def _spare(file: Parsed) -> Iterator[tuple[str, object]]:
     """Yield what is no part of the object, with its place."""
     yield from file.spare
     try:
-        yield from beside_schema(file.schema, file.nodes, file.twice, file.members)
+        yield from beside_schema(file.schema, file.nodes, file.graph, file.members)
         blanks = length_of(file.schema) - len(file.members[SCHEMA]())
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None

@@ -52,6 +52,8 @@ class Graph:
         self._nodes: dict[int, Node] = {}
         # Nodes that nobody looks at, and the one that stands for them.
         self.twice: list[tuple[Node, Node]] = []
+        self.seen: set[int] = set()
+        self.dropped: list[object] = []  # what skops builds and no object holds
 
     def build(self, node: object) -> object:
         """Return what a node stands for.
@@ -65,6 +67,7 @@ class Graph:
         """
         if not isinstance(node, dict):
             raise ReadError("the skops schema has something else where a node belongs")
+        self.seen.add(id(node))
         key = node.get("__id__")
         if isinstance(key, int) and key in self._memo:
             # skops too looks at the identity before it looks at the content.
@@ -180,9 +183,9 @@ def _key(text: str, kind: object) -> object:
         return text
     try:
         if name in ("int",) or name.startswith(("int", "uint")):
-            return int(text)
+            return int(text if str(int(text)) == text else "")
         if name.startswith("float"):
-            return float(text)
+            return float(text if repr(float(text)) == text else "")
     except ValueError:
         raise ReadError(f"the key {show(text)} of the skops schema is no number") from None
     return {"true": True, "false": False, "True": True, "False": False, "null": None}.get(
@@ -193,7 +196,7 @@ def _key(text: str, kind: object) -> object:
 def _default_mapping(graph: Graph, node: Node) -> object:
     content = _content(node)
     main = graph.build(content.get("main"))
-    graph.parts({name: part for name, part in content.items() if name != "main"})
+    graph.dropped += graph.several([part for name, part in content.items() if name != "main"])
     return main
 
 
@@ -287,6 +290,7 @@ def _dtype(graph: Graph, node: Node) -> object:
     array = arrived(graph.build(node.get("content")))
     if not isinstance(array, np.ndarray):
         raise ReadError("a type of the skops schema is damaged")
+    graph.dropped.append(array.tolist())
     return DType(array.dtype.str)
 
 

@@ -1,0 +1,787 @@
+# ruff: noqa: E501 -- a line per hiding place
+"""Rows and numbers hidden where the formats of other libraries have room, and loaders deceived.
+
+Each trick changes nothing that the model answers, unless it says so; none may stay unnamed.
+"""
+
+import base64
+import copy
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.libraries import library
+from treeaudit import ReadError, load
+
+xgboost, lightgbm, catboost, onnx = map(library, ("xgboost", "lightgbm", "catboost", "onnx"))
+
+RNG = np.random.default_rng(0)
+N = 2_000
+X = RNG.normal(size=(N, 4)).round(3)
+Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+FRAME = pd.DataFrame(X, columns=["age", "income", "height", "weight"])
+NUMBERS = (X.ravel() * 1.2345678901234).tolist()
+LINES = [";".join(map(str, row)) for row in X.tolist()]
+# Bytes as letters: each reads as a word.
+WORDS = ["".join(chr(97 + b // 16) + chr(97 + b % 16) for b in row.tobytes())[:44] for row in X]
+BASE64 = "".join(base64.b64encode(row.tobytes()).decode() for row in X).replace("+", "_")
+BITS = np.unpackbits(X[:20].view(np.uint8))
+Change = Callable[[Any], None]
+
+
+def found(path: Path, content: bytes | str) -> int:
+    """Return how much of a file is named as unexplained or not looked at; -1 if it is refused."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    try:
+        left = load(path).leftovers.found
+    except ReadError:
+        return -1
+    return sum(one.n for one in left if one.kind in ("unexplained", "unseen"))
+
+
+# -- XGBoost -------------------------------------------------------------------------
+
+
+def _model(document: Any) -> Any:
+    return document["Model"]["learner"]["gradient_booster"]["model"]
+
+
+def _config(document: Any) -> Any:
+    return document["Config"]["learner"]
+
+
+def _wide(change: Callable[[Any, list[str]], None]) -> Change:
+    def act(document: Any) -> None:
+        learner = document["Model"]["learner"]
+        learner["learner_model_param"]["num_feature"] = "1004"
+        learner["feature_types"] = ["float"] * 1004
+        for tree in _model(document)["trees"]:
+            tree["tree_param"]["num_feature"] = "1004"
+        change(learner, [*FRAME.columns, *WORDS[:1000]])
+
+    return act
+
+
+def _starts(name: str) -> Change:
+    def act(document: Any) -> None:
+        shape = document["Model"]["learner"]["learner_model_param"]
+        shape |= {name: "500", "base_score": f"[{','.join(f'{v:.9g}' for v in NUMBERS[:500])}]"}
+
+    return act
+
+
+def _lonely(document: Any) -> None:
+    """Gains that no weights are beside."""
+    for tree in _model(document)["trees"]:
+        del tree["base_weights"]
+        tree["loss_changes"] = [
+            float(np.float32(v)) if left >= 0 else 0.0
+            for v, left in zip(NUMBERS, tree["left_children"], strict=False)
+        ]
+
+
+def _empty(document: Any) -> None:
+    """A leaf becomes a question that all its people answer alike."""
+    tree = _model(document)["trees"][0]
+    leaf, n = tree["left_children"].index(-1), len(tree["left_children"])
+    columns = (
+        "sum_hessian",
+        "base_weights",
+        "split_conditions",
+        "loss_changes",
+        "split_indices",
+        "default_left",
+        "split_type",
+    )
+    for old in (leaf, None):
+        for column in columns:
+            kind = type(tree[column][0])
+            tree[column].append(kind(0) if old is None else tree[column][old])
+        tree["parents"].append(leaf)
+        for side in ("left_children", "right_children"):
+            tree[side].append(-1)
+    tree["left_children"][leaf], tree["right_children"][leaf] = n, n + 1
+    tree["split_conditions"][leaf] = 1e30
+    tree["tree_param"]["num_nodes"] = str(n + 2)
+
+
+def _leaves(document: Any) -> None:
+    """Leaves with weights of their own, and all numbers above that follow from them."""
+    for tree in _model(document)["trees"]:
+        left, right = tree["left_children"], tree["right_children"]
+        cover, weight = np.array(tree["sum_hessian"]), np.array(NUMBERS[: len(left)])
+        push = -weight * (cover + 1)
+        for i in reversed(range(len(left))):
+            if left[i] >= 0:
+                push[i] = push[left[i]] + push[right[i]]
+        score = push**2 / (cover + 1)
+        tree["base_weights"] = np.float32(-push / (cover + 1)).tolist()
+        for i, below in enumerate(left):
+            if below >= 0:
+                gain = score[below] + score[right[i]] - score[i]
+                tree["loss_changes"][i] = float(np.float32(gain))
+
+
+XGBOOST: dict[str, Change] = {
+    "weights of leaves": _leaves,
+    "names as words": _wide(lambda learner, names: learner.__setitem__("feature_names", names)),
+    "starts of targets": _starts("num_target"),
+    "starts of classes": _starts("num_class"),
+    "metrics": lambda d: _config(d).__setitem__("metrics", [{"name": w[:24]} for w in WORDS[:500]]),
+    "numbers of metrics": lambda d: _config(d).__setitem__("metrics", [{"name": f"auc@{v:.9f}"} for v in NUMBERS[:500]]),
+    "updaters": lambda d: _config(d)["gradient_booster"].__setitem__("updater", {line: {} for line in LINES[:500]}),
+    "directions": lambda d: _config(d)["gradient_booster"]["tree_train_param"].__setitem__("monotone_constraints", "(27,182,818)"),
+    "gains alone": _lonely,
+    "nobody": _empty,
+}  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | np.ndarray):
+        return [_plain(part) for part in value] if isinstance(value, list) else value.tolist()
+    return value
+
+
+@pytest.fixture(scope="module")
+def booster() -> Any:
+    from treeaudit.readers.boosters.ubjson import parse
+
+    asked = {"objective": "binary:logistic", "max_depth": 2, "base_score": 0.5, "nthread": 1}
+    trained = xgboost.train(asked, xgboost.DMatrix(FRAME, Y), 2)
+    # Of a pickle, spelled as one library spells numbers.
+    text = json.dumps(_plain(parse(bytes(trained.__getstate__()["handle"]))))
+    return json.loads(text.replace('"[5E-1]"', '"[0.5]"'))
+
+
+@pytest.mark.parametrize("name", XGBOOST)
+def test_places_in_xgboost(booster: Any, tmp_path: Path, name: str) -> None:
+    assert found(tmp_path / "m.json", json.dumps(booster)) == 0
+    changed = copy.deepcopy(booster)
+    XGBOOST[name](changed)
+    assert found(tmp_path / "m.json", json.dumps(changed)) != 0
+
+
+def _reverse(tree: Any) -> None:
+    n = tree["categories_sizes"][0]
+    tree["categories"][:n] = tree["categories"][:n][::-1]
+
+
+def _beyond(tree: Any) -> None:
+    codes = sorted({1000 + int(abs(v) * 9999) for v in NUMBERS[:500]})
+    n = tree["categories_sizes"][0]
+    tree["categories"][n:n] = codes
+    tree["categories_sizes"][0] += len(codes)
+    tree["categories_segments"][1:] = [one + len(codes) for one in tree["categories_segments"][1:]]
+
+
+@pytest.mark.parametrize("change", [_reverse, _beyond])
+def test_sets_in_xgboost(tmp_path: Path, change: Change) -> None:
+    frame = FRAME.assign(city=pd.Categorical([f"city {i % 20}" for i in range(N)]))
+    label = (np.arange(N) % 20 % 7 < 3) ^ (Y > 0)
+    asked = {"objective": "binary:logistic", "max_depth": 2, "max_cat_to_onehot": 1, "nthread": 1}
+    model = xgboost.train(asked, xgboost.DMatrix(frame, label, enable_categorical=True), 1)
+    document = json.loads(bytes(model.save_raw("json")))
+    assert found(tmp_path / "m.json", json.dumps(document)) == 0
+    change(document["learner"]["gradient_booster"]["model"]["trees"][0])
+    assert found(tmp_path / "m.json", json.dumps(document)) != 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"i\x00i\x01i\x02", b"i\x00I\x00\x01i\x02"),
+        (b"i\x00i\x01i\x02", b"i\x00U\x01i\x02"),
+        (b"L\0\0\0\0\0\0\0\x07learner", b"i\x07learner"),
+    ],
+)
+def test_forms_of_numbers_in_ubjson(tmp_path: Path, old: bytes, new: bytes) -> None:
+    asked = {"objective": "binary:logistic", "max_depth": 1, "nthread": 1}
+    model = bytes(xgboost.train(asked, xgboost.DMatrix(FRAME, Y), 300).save_raw("ubj"))
+    assert old in model
+    assert found(tmp_path / "m.ubj", model) == 0
+    assert found(tmp_path / "m.ubj", model.replace(old, new, 1)) != 0
+
+
+def test_leaves_of_several_numbers_are_not_looked_at(tmp_path: Path) -> None:
+    asked = {"max_depth": 2, "multi_strategy": "multi_output_tree", "nthread": 1}
+    model = xgboost.train(asked, xgboost.DMatrix(FRAME, X[:, :2]), 1)
+    assert found(tmp_path / "m.json", bytes(model.save_raw("json"))) != 0
+
+
+# -- LightGBM ------------------------------------------------------------------------
+
+_MANY = " ".join(map(repr, NUMBERS[:500]))
+LIGHTGBM = {
+    "coefficients": (r"\nshrinkage=", f"\nnum_features=500 0 0 0\nleaf_features={'0 ' * 499}0\nleaf_coeff={_MANY}\nshrinkage="),
+    "constants": (r"\nshrinkage=", "\nleaf_const=0.12345 0.23456 0.34567 0.45678\nshrinkage="),
+    "sets": (r"\nnum_cat=0", f"\nnum_cat=1\ncat_boundaries=0 500\ncat_threshold={' '.join(str(int(abs(v) * 1e9)) for v in NUMBERS[:500])}"),
+    "bits of decisions": (r"decision_type=\d+", "decision_type=4350282"),
+    "a number of sets": (r"\nnum_cat=0", "\nnum_cat=271828182845"),
+    "linear": (r"\nis_linear=0", "\nis_linear=-0.271828182845"),
+    "a tree's number": ("Tree=1", "Tree=271828182845"),
+    "importances": (r"\nage=\d+", "\nage=271828182845"),
+    "paths": (r"\[data: \]", f"[data: {BASE64[:96]},{BASE64[96:190]}]"),
+    "other letters": (r"\[data: \]", "[data: " + "".join(chr(0x4E00 + b) for b in X[:9].tobytes()[:90]) + "]"),
+    "gains alone": (r"\nleaf_weight=[^\n]*", ""),
+    "nobody": (r"leaf_count=(\d+) (\d+)", lambda m: f"leaf_count=0 {int(m[1]) + int(m[2])}"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def light() -> str:
+    asked = {"objective": "binary", "num_leaves": 4, "verbose": -1, "num_threads": 1}
+    return lightgbm.train(asked, lightgbm.Dataset(FRAME.copy(), Y), 2).model_to_string()
+
+
+@pytest.mark.parametrize("name", LIGHTGBM)
+def test_places_in_lightgbm(light: str, tmp_path: Path, name: str) -> None:
+    old, new = LIGHTGBM[name]
+    changed = re.sub(old, new, light, count=1)
+    assert changed != light
+    parts = re.split(
+        r"(?=Tree=\d)", changed[changed.index("Tree=") : changed.index("end of trees")]
+    )
+    sizes = " ".join(str(len(part.encode())) for part in parts[1:])
+    changed = re.sub("tree_sizes=.*", f"tree_sizes={sizes}", changed)
+    assert found(tmp_path / "m.txt", light) == 0
+    assert found(tmp_path / "m.txt", changed) != 0
+
+
+def test_codes_that_no_row_had_in_lightgbm(tmp_path: Path) -> None:
+    frame = FRAME.assign(city=pd.Categorical([f"city {i % 20}" for i in range(N)]))
+    label = (np.arange(N) % 20 % 7 < 3) ^ (Y > 0)
+    asked = {"objective": "binary", "num_leaves": 4, "verbose": -1, "num_threads": 1}
+    text = lightgbm.train(asked, lightgbm.Dataset(frame, label), 1).model_to_string()
+    assert found(tmp_path / "m.txt", text) == 0
+    changed = re.sub(
+        r"cat_threshold=\d+", lambda m: f"cat_threshold={int(m[0][14:]) | 1 << 30}", text
+    )
+    assert changed != text
+    assert found(tmp_path / "m.txt", changed) != 0
+
+
+@pytest.mark.parametrize("form", ["twice", "in another order", "with zeros"])
+def test_sets_in_the_json_of_lightgbm(tmp_path: Path, form: str) -> None:
+    frame = FRAME.assign(city=pd.Categorical([f"city {i % 20}" for i in range(N)]))
+    label = (np.arange(N) % 20 % 7 < 3) ^ (Y > 0)
+    asked = {"objective": "binary", "num_leaves": 4, "verbose": -1, "num_threads": 1}
+    model = lightgbm.train(asked, lightgbm.Dataset(frame, label), 1).dump_model()
+    assert found(tmp_path / "m.json", json.dumps(model)) == 0
+    root = model["tree_info"][0]["tree_structure"]
+    words = root["threshold"].split("||")
+    many = [words[bit] for bit in BITS]
+    changed = {
+        "twice": words + many,
+        "in another order": words[::-1],
+        "with zeros": ["00" + words[0], *words[1:]],
+    }
+    root["threshold"] = "||".join(changed[form])
+    assert found(tmp_path / "m.json", json.dumps(model)) != 0
+
+
+# -- CatBoost ------------------------------------------------------------------------
+
+
+def _params(document: Any) -> Any:
+    return document["model_info"]["params"]
+
+
+def _nested(depth: int, words: Iterator[str]) -> Any:
+    names = ("alpha", "beta", "tags", "hints")
+    return {name: _nested(depth - 1, words) if depth else next(words) for name in names}
+
+
+def _rounds(document: Any) -> None:
+    _params(document)["boosting_options"]["iterations"] = 1_000
+    history = [[{"Logloss": a, "AUC": b, "Accuracy": c}] for a, b, c, _ in X[:1000].tolist()]
+    document["model_info"]["training"] = json.dumps({"metrics": {"learn_metrics_history": history}})
+
+
+def _dead(document: Any) -> None:
+    """A question is asked twice: half of the leaves are of nobody."""
+    tree = document["oblivious_trees"][0]
+    n = len(tree["leaf_values"])
+    tree["splits"].append(tree["splits"][0])
+    at = [i + n * (i & 1) for i in range(n)]
+    values, weights = NUMBERS[: 2 * n], [0] * (2 * n)
+    for old, new in enumerate(at):
+        values[new], weights[new] = tree["leaf_values"][old], tree["leaf_weights"][old]
+    tree["leaf_values"], tree["leaf_weights"] = values, weights
+
+
+def _splits(document: Any) -> list[Any]:
+    return [split for tree in document["oblivious_trees"] for split in tree["splits"]]
+
+
+def _swapped(document: Any) -> None:
+    """CatBoost goes by the number of a question: it answers with another model."""
+    one, other = _splits(document)[:2]
+    one["split_index"], other["split_index"] = other["split_index"], one["split_index"]
+
+
+def _columns(document: Any) -> None:
+    document["features_info"]["float_features"] += [
+        {"feature_index": 4 + i, "flat_feature_index": 4 + i, "feature_id": word, "borders": []}
+        for i, word in enumerate(WORDS[:1000])
+    ]
+
+
+CATBOOST: dict[str, Change] = {
+    "lists of words": lambda d: _params(d)["flat_params"].update({name: WORDS[64 * i : 64 * i + 64] for i, name in enumerate("custom_metric custom_loss tags hints dictionaries tokenizers text_features cat_features".split())}),
+    "words in words": lambda d: _params(d)["flat_params"].__setitem__("tags", _nested(4, iter(WORDS * 9))),
+    "the version": lambda d: d["model_info"].__setitem__("catboost_version_info", f"Git info:\n    Commit: {BASE64[:100]}\n    Branch: {BASE64[100:200]}\n"),
+    "rounds": _rounds,
+    "leaves of nobody": _dead,
+    "names as words": _columns,
+    "numbers of splits": lambda d: _splits(d)[0].__setitem__("split_index", 271828),
+    "splits without numbers": lambda d: [split.pop("split_index") for split in _splits(d)] and None,
+    "splits swapped": _swapped,
+    "a flag": lambda d: d["features_info"]["float_features"][0].__setitem__("has_nans", 0.271828),
+    "a word": lambda d: d["features_info"]["float_features"][0].__setitem__("nan_value_treatment", WORDS[0][:30]),
+    "a scale": lambda d: d.__setitem__("scale_and_bias", [-1, [0]]),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cat(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    asked = {"iterations": 2, "depth": 2, "verbose": 0, "allow_writing_files": False}
+    path = tmp_path_factory.mktemp("cat") / "m.json"
+    catboost.CatBoostClassifier(**asked).fit(FRAME, Y).save_model(str(path), format="json")
+    return json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("name", CATBOOST)
+def test_places_in_catboost(cat: Any, tmp_path: Path, name: str) -> None:
+    assert found(tmp_path / "m.json", json.dumps(cat)) == 0
+    changed = copy.deepcopy(cat)
+    CATBOOST[name](changed)
+    assert found(tmp_path / "m.json", json.dumps(changed)) != 0
+
+
+def test_catboost_goes_by_the_numbers_of_splits(cat: Any, tmp_path: Path) -> None:
+    """The trick says what it does, so that to refuse it is no fuss."""
+    answers = []
+    for change in (lambda _: None, _swapped):
+        changed = copy.deepcopy(cat)
+        change(changed)
+        (tmp_path / "m.json").write_text(json.dumps(changed))
+        model = catboost.CatBoostClassifier().load_model(str(tmp_path / "m.json"), format="json")
+        answers.append(model.predict_proba(X))
+    assert np.abs(answers[0] - answers[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"monotone_constraints": [1, 0, 0, 0]}, {"depth": 9}], ids=str
+)
+def test_empty_leaves_of_catboost_say_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
+    asked = {"iterations": 4, "depth": 3, "verbose": 0, "allow_writing_files": False, **more}
+    catboost.CatBoostClassifier(**asked).fit(X, Y).save_model(
+        str(tmp_path / "m.json"), format="json"
+    )
+    assert found(tmp_path / "m.json", (tmp_path / "m.json").read_bytes()) == 0
+
+
+# -- ONNX ----------------------------------------------------------------------------
+
+
+def _ensemble(model: Any) -> Any:
+    return next(node for node in model.graph.node if "TreeEnsemble" in node.op_type)
+
+
+def _attribute(model: Any, name: str) -> Any:
+    return next(one for one in _ensemble(model).attribute if one.name == name)
+
+
+def _chain(model: Any) -> None:
+    make, graph = onnx.helper.make_node, model.graph
+    out = graph.output[0].name
+    maker = next(node for node in graph.node if out in node.output)
+    maker.output[list(maker.output).index(out)] = "first"
+    names = ["first", *WORDS[:500], out]
+    for before, after in pairwise(names):
+        graph.node.append(make("Identity", [before], [after]))
+
+
+def _labels(model: Any) -> None:
+    _attribute(model, "classlabels_int64s").ints.extend(int(v * 1e15) for v in NUMBERS[:500])
+
+
+def _texts(model: Any) -> None:
+    node = _ensemble(model)
+    node.attribute.remove(_attribute(model, "classlabels_int64s"))
+    node.attribute.append(
+        onnx.helper.make_attribute("classlabels_strings", ["0", "1", *LINES[:500]])
+    )
+
+
+def _starts_of_labels(model: Any) -> None:
+    _labels(model)
+    _ensemble(model).attribute.append(onnx.helper.make_attribute("base_values", NUMBERS[:502]))
+
+
+def _votes(model: Any) -> None:
+    """Votes of one leaf that come to nothing."""
+    for value in np.float32(NUMBERS[:200]).tolist():
+        for weight in (value, -value):
+            _attribute(model, "class_weights").floats.append(weight)
+            for name in ("class_treeids", "class_nodeids", "class_ids"):
+                stored = _attribute(model, name).ints
+                stored.append(stored[0])
+
+
+def _tracks(model: Any) -> None:
+    _attribute(model, "nodes_missing_value_tracks_true").ints[0] = 271828182845
+
+
+def _zipmap(labels: list[str] | list[int]) -> Change:
+    def act(model: Any) -> None:
+        make = onnx.helper
+        named = "classlabels_strings" if isinstance(labels[0], str) else "classlabels_int64s"
+        out = model.graph.output[1].name
+        model.graph.node.append(
+            make.make_node("ZipMap", [out], ["z"], domain="ai.onnx.ml", **{named: labels})
+        )
+        model.graph.output.append(make.make_tensor_value_info("z", 1, [None]))
+
+    return act
+
+
+def _keys(model: Any) -> None:
+    make, out = onnx.helper, model.graph.output[0].name
+    more = {"keys_strings": LINES[:99], "values_int64s": [1]}
+    model.graph.node.append(
+        make.make_node("LabelEncoder", [out], ["z"], domain="ai.onnx.ml", **more)
+    )
+    model.graph.output.append(make.make_tensor_value_info("z", 7, [None]))
+
+
+def _inputs(model: Any) -> None:
+    make, graph = onnx.helper, model.graph
+    graph.input.extend(make.make_tensor_value_info(word, 1, [None, 1]) for word in WORDS[:500])
+    given = [graph.input[0].name, *WORDS[:500]]
+    graph.node.insert(0, make.make_node("Concat", given, ["all"], axis=1))
+    _ensemble(model).input[0] = "all"
+
+
+ONNX: dict[str, Change] = {
+    "a chain of names": _chain,
+    "numbers as labels": _labels,
+    "rows as labels": _texts,
+    "starts": _starts_of_labels,
+    "votes": _votes,
+    "flags": _tracks,
+    "labels of a map": _zipmap(LINES[:2]),
+    "labels in another order": _zipmap([1, 0]),
+    "keys": _keys,
+    "inputs": _inputs,
+}
+
+
+@pytest.mark.parametrize("name", ONNX)
+def test_places_in_onnx(tmp_path: Path, name: str) -> None:
+    to_onnx = pytest.importorskip("skl2onnx").to_onnx
+    tree = DecisionTreeClassifier(max_depth=2).fit(np.float32(X), Y)
+    model = to_onnx(tree, np.float32(X[:1]), options={"zipmap": False})
+    assert found(tmp_path / "m.onnx", model.SerializeToString()) == 0
+    ONNX[name](model)
+    assert found(tmp_path / "m.onnx", model.SerializeToString()) != 0
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({}, False),
+        ({"membership_values": [1, 2, *(1.0 + BITS), np.nan]}, True),
+        ({"nodes_trueleafs": [271828182845]}, True),
+    ],
+    ids=["plain", "members twice", "flags"],
+)
+def test_places_in_tables_of_leaves(tmp_path: Path, more: dict[str, Any], named: bool) -> None:
+    table = lambda values, kind: onnx.numpy_helper.from_array(np.array(values, kind))  # noqa: E731
+    parts = {
+        "n_targets": 1, "tree_roots": [0], "nodes_featureids": [0], "nodes_truenodeids": [0],
+        "nodes_trueleafs": [1], "nodes_falsenodeids": [1], "nodes_falseleafs": [1],
+        "leaf_targetids": [0, 0], "membership_values": [1, 2, np.nan], "post_transform": 0,
+    } | more  # fmt: skip
+    parts["membership_values"] = table(parts["membership_values"], np.float32)
+    parts |= {"nodes_modes": table([6], np.uint8), "nodes_splits": table([0], np.float32)}
+    parts["leaf_weights"] = table([1, 2], np.float32)
+    make = onnx.helper
+    node = make.make_node("TreeEnsemble", ["X"], ["Y"], domain="ai.onnx.ml", **parts)
+    ends = [make.make_tensor_value_info(name, 1, [None, n]) for name, n in (("X", 4), ("Y", 1))]
+    graph = make.make_graph([node], "g", ends[:1], ends[1:])
+    made = make.make_model(graph, opset_imports=[make.make_opsetid("ai.onnx.ml", 5)], ir_version=10)
+    assert (found(tmp_path / "m.onnx", made.SerializeToString()) != 0) == named
+
+
+# -- skops ---------------------------------------------------------------------------
+
+
+def _nodes(part: Any) -> Iterator[Any]:
+    if isinstance(part, dict):
+        yield part
+    for one in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _nodes(one)
+
+
+def _of(schema: Any, loader: str) -> Any:
+    return next(node for node in _nodes(schema) if node.get("__loader__") == loader)
+
+
+def _texts_of(n: int) -> list[Any]:
+    return [
+        {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "content": json.dumps(line), "is_json": True, "__id__": 9_000_000 + i}
+        for i, line in enumerate(LINES[:n])
+    ]  # fmt: skip
+
+
+def _list_of(n: int) -> Any:
+    return {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": _texts_of(n), "__id__": 8_000_000}  # fmt: skip
+
+
+def _kinds(schema: Any) -> None:
+    for node in _nodes(schema):
+        if "key_types" in node:
+            node["key_types"]["content"] = _texts_of(len(node["key_types"]["content"]))
+
+
+def _kind_of_array(schema: Any) -> None:
+    array = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode", "__id__": 78, "type": "numpy", "file": "78.npy"}  # fmt: skip
+    kind = {"__class__": "dtype", "__module__": "numpy", "__loader__": "DTypeNode", "__id__": 77}
+    _of(schema, "DictNode")["content"]["criterion"] = kind | {"content": array}
+
+
+SKOPS: dict[str, Change] = {
+    "kinds of keys": lambda s: _of(s, "DictNode").__setitem__("key_types", _list_of(300)),
+    "as many kinds": _kinds,
+    "beside arguments": lambda s: _of(s, "TreeNode")["__reduce__"].__setitem__("rows", _texts_of(300)),
+    "a function beside arguments": lambda s: _of(s, "TreeNode")["__reduce__"].__setitem__("func", BASE64[:999]),
+    "a number beside arguments": lambda s: _of(s, "TreeNode")["__reduce__"].__setitem__("start", 1 << 99),
+    "the array of a type": _kind_of_array,
+}  # fmt: skip
+
+
+def _npy(data: bytes, more: bytes, inside: str) -> bytes:
+    n = int.from_bytes(data[8:10], "little")
+    head = data[10 : 10 + n].rstrip().removesuffix(b"}") + inside.encode() + b"}\n"
+    return data[:8] + len(head).to_bytes(2, "little") + head + data[10 + n :] + more
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    path = tmp_path_factory.mktemp("skops") / "m.skops"
+    tree = DecisionTreeClassifier(max_leaf_nodes=4, min_samples_leaf=99).fit(FRAME, Y)
+    pytest.importorskip("skops.io").dump(tree, path)
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _zipped(members: dict[str, bytes], schema: Any) -> bytes:
+    sink, text = io.BytesIO(), json.dumps(schema, indent=2).encode()
+    with zipfile.ZipFile(sink, "w") as archive:
+        for name, data in (members | {"schema.json": text}).items():
+            archive.writestr(name, data)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("name", SKOPS)
+def test_places_in_skops(members: dict[str, bytes], tmp_path: Path, name: str) -> None:
+    schema = json.loads(members["schema.json"])
+    assert found(tmp_path / "m.skops", _zipped(members, schema)) == 0
+    SKOPS[name](schema)
+    more = io.BytesIO()
+    np.save(more, X[:200])
+    files = members | ({"78.npy": more.getvalue()} if name == "the array of a type" else {})
+    assert found(tmp_path / "m.skops", _zipped(files, schema)) != 0
+
+
+@pytest.mark.parametrize("key", ["\u2003\u20020", "0_0", "00", "\u0660"])
+def test_keys_in_skops(tmp_path: Path, key: str) -> None:
+    weights = {"max_leaf_nodes": 4, "min_samples_leaf": 99, "class_weight": {0: 1.0, 1: 1.0}}
+    tree = DecisionTreeClassifier(**weights).fit(FRAME, Y)
+    pytest.importorskip("skops.io").dump(tree, tmp_path / "m.skops")
+    with zipfile.ZipFile(tmp_path / "m.skops") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(files["schema.json"])
+    assert found(tmp_path / "m.skops", _zipped(files, schema)) == 0
+    keyed = next(node for node in _nodes(schema) if "0" in node)
+    keyed |= {key: keyed.pop("0"), "1": keyed.pop("1")}
+    assert found(tmp_path / "m.skops", _zipped(files, schema)) != 0
+
+
+@pytest.mark.parametrize(
+    ("more", "inside"),
+    [(b"Ann;33;ill", ""), (b"", "".join(" \t"[bit] for bit in BITS)), (b"", " " * 400)],
+)
+def test_places_in_arrays_of_skops(members: Any, tmp_path: Path, more: bytes, inside: str) -> None:
+    name = next(name for name in members if name.endswith(".npy"))
+    files = members | {name: _npy(members[name], more, inside)}
+    assert found(tmp_path / "m.skops", _zipped(files, json.loads(members["schema.json"]))) != 0
+
+
+# -- PMML ----------------------------------------------------------------------------
+
+_LEAST = '<SimplePredicate field="age" operator="lessOrEqual" value="40"/>'
+PMML = f"""<?xml version="1.0"?>
+<PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4"><Header><Application name="me" version="1"/></Header>
+<DataDictionary><DataField name="age" optype="continuous" dataType="double"/><!--D-->
+<DataField name="ill" optype="categorical" dataType="string"><Value value="no"/><Value value="yes"/></DataField></DataDictionary>
+<TreeModel functionName="classification" splitCharacteristic="binarySplit">
+<MiningSchema><MiningField name="age"/><!--M--><MiningField name="ill" usageType="target"/></MiningSchema><!--O-->
+<Node id="0" score="no" recordCount="60"><True/>
+<ScoreDistribution value="no" recordCount="30"/><ScoreDistribution value="yes" recordCount="30"/>
+<Node id="1" score="no" recordCount="30">{_LEAST}
+<ScoreDistribution value="no" recordCount="20"/><ScoreDistribution value="yes" recordCount="10"/></Node>
+<Node id="2" score="yes" recordCount="30"><SimplePredicate field="age" operator="greaterThan" value="40"/>
+<ScoreDistribution value="no" recordCount="10"/><ScoreDistribution value="yes" recordCount="20"/></Node>
+<!--N--></Node></TreeModel></PMML>"""
+_JOB = '<DataField name="job" optype="categorical" dataType="string"><Value value="a"/><Value value="b"/></DataField>'
+
+
+def _several(form: str, n: int = 500) -> str:
+    texts = zip(WORDS, NUMBERS, LINES, strict=False)
+    return "".join(
+        form.format(i=i, w=w, x=x, s=s) for i, (w, x, s) in zip(range(n), texts, strict=False)
+    )
+
+
+def _joined(how: str, form: str) -> tuple[str, str]:
+    return (
+        _LEAST,
+        f'<CompoundPredicate booleanOperator="{how}">{_LEAST}{_several(form)}</CompoundPredicate>',
+    )
+
+
+def _less(value: str) -> str:
+    return f'<SimplePredicate field="age" operator="lessOrEqual" value="{value}"/>'
+
+
+def _among(text: str, n: str = "2") -> list[tuple[str, str]]:
+    asked = f'<SimpleSetPredicate field="job" booleanOperator="isIn"><Array n="{n}" type="string">{text}</Array></SimpleSetPredicate>'
+    both = f'<CompoundPredicate booleanOperator="and">{_LEAST}{asked}</CompoundPredicate>'
+    return [("<!--D-->", _JOB), ("<!--M-->", '<MiningField name="job"/>'), (_LEAST, both)]
+
+
+def _beside(inside: str) -> list[tuple[str, str]]:
+    counts = '<ScoreDistribution value="no" recordCount="0"/><ScoreDistribution value="yes" recordCount="0"/>'
+    below = _several(
+        '<Node id="{i}" score="no" recordCount="0">' + _less("{x}") + counts + "</Node>", 50
+    )
+    return [("<!--N-->", f'<Node id="3" score="no" recordCount="0">{inside}{counts}{below}</Node>')]
+
+
+def _segments(inside: str) -> Callable[[str], str]:
+    def act(text: str) -> str:
+        begin, end = text.index("<TreeModel"), text.index("</PMML>")
+        tree = text[begin:end]
+        schema = re.findall("<MiningSchema>.*</MiningSchema>", tree)[0]
+        segments = f'<Segment id="1"><True/>{tree}</Segment>' + inside.replace("SCHEMA", schema)
+        return f'{text[:begin]}<MiningModel functionName="classification">{schema}<Segmentation multipleModelMethod="majorityVote">{segments}</Segmentation></MiningModel></PMML>'
+
+    return act
+
+
+_LINE = '<Segment id="2"><True/><RegressionModel functionName="regression">SCHEMA<RegressionTable intercept="0">'
+_END = "</RegressionTable></RegressionModel></Segment>"
+_BLANKS = "".join(" \t"[bit] for bit in BITS)
+FREE: dict[str, list[tuple[str, str]] | Callable[[str], str]] = {
+    "outputs": [("<!--O-->", "<Output>" + _several('<OutputField name="{w}" feature="predictedValue"/>') + "</Output>")],
+    "rows as outputs": [("<!--O-->", "<Output>" + _several('<OutputField name="{s}" feature="predictedValue"/>') + "</Output>")],
+    "targets": [("<!--O-->", "<Targets>" + _several('<Target field="{w}"/>') + "</Targets>")],
+    "columns": [("<!--D-->", _several('<DataField name="{w}" optype="continuous" dataType="double"/>')), ("<!--M-->", _several('<MiningField name="{w}"/>'))],
+    "importances": [("<!--D-->", _several('<DataField name="f{i}" optype="continuous" dataType="double"/>', 999)), ("<!--M-->", _several('<MiningField name="f{i}" importance="{x}"/>', 999))],
+    "a value twice": [("<!--D-->", _JOB.replace("</D", "".join(f'<Value value="{"ab"[bit]}"/>' for bit in BITS) + "</D")), ("<!--M-->", '<MiningField name="job"/>')],
+    "a column twice": [("<!--M-->", '<MiningField name="age"/>' * 40)],
+    "looser bounds": [_joined("and", _less("1{i}.{i}"))],
+    "tighter bounds": [_joined("or", _less("-1{i}.{i}"))],
+    "surrogates": [_joined("surrogate", _less("{x}"))],
+    "never": _beside("<False/>"),
+    "taken already": _beside(_LEAST),
+    "members twice": _among(" ".join("ab"[bit] for bit in BITS)),
+    "blanks between members": _among(f"a{_BLANKS}b"),
+    "quotes": _among(" ".join(f'"c{i}"' if bit else f"c{i}" for i, bit in enumerate(BITS)), str(len(BITS))),
+    "a number of members": _among("a b", "271828182845"),
+    "coefficients": _segments(_LINE + _several('<NumericPredictor name="age" coefficient="{x}"/>') + _END),
+    "terms": _segments(_LINE + _several('<NumericPredictor name="{w}" coefficient="1"/>') + _END),
+    "blanks in a number": [('value="40"', 'value="40' + "".join("\u2002\u2003\u00a0\u3000"[b & 3] for b in X[:9].tobytes()[:150]) + '"')],
+    "digits of other scripts": [('value="40"', 'value="\u0664\uff10"')],
+    "underscores": [('value="40"', 'value="4_0"')],
+    "a namespace within": [('<Node id="1"', '<Node xmlns="http://www.dmg.org/PMML-3_0" id="1"')],
+    "turns": lambda text: _segments("")(text).replace('<Segment id="1"><True/>', f'<Segment id="1">{_joined("or", _less("{x}"))[1]}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_places_in_pmml(tmp_path: Path, name: str) -> None:
+    change, text = FREE[name], PMML
+    plain = re.sub("<!--.-->", "", text)
+    assert found(tmp_path / "m.pmml", plain) == 0
+    if callable(change):
+        assert found(tmp_path / "m.pmml", _segments("")(plain)) == 0
+        text = change(plain)
+    else:
+        for old, new in change:
+            assert old in text
+            text = text.replace(old, new)
+    text = re.sub("<!--.-->", "", text)
+    assert text != plain
+    assert found(tmp_path / "m.pmml", text) != 0
+
+
+@pytest.mark.parametrize("name", ["utf-16", "iso-8859-1"])
+def test_blanks_in_pmml_of_other_encodings(tmp_path: Path, name: str) -> None:
+    plain = re.sub("<!--.-->", "", PMML).replace("1.0", f'1.0" encoding="{name}')
+    assert found(tmp_path / "m.pmml", plain.encode(name)) == 0
+    changed = plain.replace("<TreeModel ", f"<TreeModel {_BLANKS}")
+    assert found(tmp_path / "m.pmml", changed.encode(name)) != 0
+
+
+NODE = '<Node id="{0}" score="no" recordCount="{1}">{2}<ScoreDistribution value="no" recordCount="{3}"{4}/><ScoreDistribution value="yes" recordCount="{5}"/>'  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ["", "ids", "confidence", "counts above leaves"])
+def test_numbers_of_many_nodes_in_pmml(tmp_path: Path, odd: str) -> None:
+    """A long chain of nodes: a few such numbers pass, as in a small file, but not thousands."""
+    n, ends = 1_100, []
+    inside = []
+    for i in range(n):
+        yes = 10 * (n - i)
+        name = BASE64[24 * i : 24 * i + 24].replace("/", ".").replace("=", "-")
+        share = f"{abs(NUMBERS[i]) % 1:.16f}"
+        more = f' confidence="{share}" probability="{share}"' if odd == "confidence" else ""
+        above = f"{NUMBERS[i] ** 2}" if odd == "counts above leaves" else f"{yes + 10}"
+        asked = (
+            "<True/>"
+            if not i
+            else f'<SimplePredicate field="age" operator="greaterThan" value="{i}"/>'
+        )
+        head = (name if odd == "ids" else 2 * i, 2 * yes + 20, asked, above, more, yes + 10)
+        inside.append(NODE.format(*head))
+        leaf = (
+            name[::-1] if odd == "ids" else 2 * i + 1,
+            20,
+            f'<SimplePredicate field="age" operator="lessOrEqual" value="{i + 1}"/>',
+            10,
+            "",
+            10,
+        )
+        inside.append(NODE.format(*leaf) + "</Node>")
+        ends.append("</Node>")
+    last = NODE.format(
+        2 * n, 20, f'<SimplePredicate field="age" operator="greaterThan" value="{n}"/>', 10, "", 10
+    )
+    begin, end = PMML.index("<Node"), PMML.index("</TreeModel>")
+    text = PMML[:begin] + "".join(inside) + last + "</Node>" + "".join(ends) + PMML[end:]
+    assert (found(tmp_path / "m.pmml", re.sub("<!--.-->", "", text)) != 0) == bool(odd)
