@@ -91,7 +91,7 @@ def _mean(tree: Tree, n_classes: int, frequent: Float | None) -> Float:
     if n_classes:
         weights = None
         if tree.counts is not None and frequent is not None:
-            here = np.maximum(tree.counts, 0)[tree.is_leaf].sum(axis=0)
+            here = np.maximum(tree.counts, 0)[tree.is_leaf & _tells(tree)].sum(axis=0)
             weights = tuple((frequent / np.where(here > 0, here, 1)).tolist())
         shares = node_shares(tree, n_classes, weights)
         return shares[:, 1:] if n_classes == 2 else shares

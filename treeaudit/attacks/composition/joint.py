@@ -78,7 +78,8 @@ def solve(
     size = np.asarray(member.sum(axis=0)).ravel()[:, None]
     trees, told = len(said.start) - 1, said.told[:, None]
     weight, gather = told / np.maximum(size, 1.0), member.T
-    first = x = ahead = _bounded(said, _times(member, said.mean * told) / trees)
+    # Leaves that stand for others answer like the model, and are no equations.
+    first = x = ahead = _bounded(said, _times(member, said.mean) / trees)
     pace, before, settled, step = 1.0, _answers(said, x), False, 0
     while not settled and step < most:
         step += 1
