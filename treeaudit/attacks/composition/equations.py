@@ -46,10 +46,6 @@ class Said:
         end = int(start[-1])
         return replace(self, start=start, mean=self.mean[:end], told=self.told[:end])
 
-    def nodes(self, node: Int) -> Wide:
-        """Return where each person ends, as positions, shape ``(n_people, n_trees)``."""
-        return node[:, : len(self.start) - 1] + self.start[:-1]
-
 
 def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     """Return what the leaves say of labels, or of the number that the model predicts.
@@ -72,12 +68,13 @@ def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     ([0.8, 0.0, 1.0], [False, True, True])
     """
     n_classes = len(forest.schema.classes or ())
+    # A number is as exact as it is told; of shares, half the bytes are more than enough.
     parts, told = [], []
     for tree in forest.trees:
-        parts.append(_mean(tree, n_classes, frequent))
+        parts.append(_mean(tree, n_classes, frequent).astype(np.float32 if n_classes else None))
         told.append(tree.is_leaf & _tells(tree))
-    mean, tells = np.concatenate(parts), np.concatenate(told)
     start = np.cumsum([0, *map(len, parts)])
+    mean, tells = np.concatenate(parts), np.concatenate(told)
     if not n_classes:
         return Said(kind="numbers", start=start, mean=mean, told=tells)
     # A forest of which every leaf holds one label only, by shares that are no counts, was made

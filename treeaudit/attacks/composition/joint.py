@@ -16,20 +16,19 @@ Beck and Teboulle (2009), A fast iterative shrinkage-thresholding algorithm. O'D
 Candes (2015), Adaptive restart for accelerated gradient schemes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.arrays import Float, Index, Int
+from treeaudit.arrays import Float, Index, Int, Wide
 from treeaudit.attacks.composition.equations import Said
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 __all__ = ["Solution", "labels_of", "solve"]
 
 _MOST_STEPS = 500
+_AT_ONCE = 1 << 15
+"""People times trees; fewer make calls dear, more fall out of the cache."""
 _LOOK = 25
 _SETTLED = 1e-3
 
@@ -48,12 +47,15 @@ class Solution:
         After how many steps.
     settled
         Whether the last 25 steps changed fewer than one answer in a thousand.
+    equations
+        How many leaves say something of somebody.
     """
 
     x: Float
     answer: Float | Index
     steps: int
     settled: bool
+    equations: int
 
 
 def solve(
@@ -74,17 +76,14 @@ def solve(
     most
         After how many steps to stop.
     """
-    member = _members(said, node)
-    size = np.asarray(member.sum(axis=0)).ravel()[:, None]
-    trees, told = len(said.start) - 1, said.told[:, None]
-    weight, gather = told / np.maximum(size, 1.0), member.T
+    trees = len(said.start) - 1
+    parts = [_Part.of(said, node, some) for some in _together(trees, len(node))]
     # Leaves that stand for others answer like the model, and are no equations.
-    first = x = ahead = _bounded(said, _times(member, said.mean) / trees)
+    first = x = ahead = _bounded(said, _sum(part.spread(part.mean) for part in parts) / trees)
     pace, before, settled, step = 1.0, _answers(said, x), False, 0
     while not settled and step < most:
         step += 1
-        lacks = _lacks(said, _times(gather, ahead) * weight) * told
-        moved = ahead - _times(member, lacks) / trees
+        moved = ahead - _sum(part.spread(part.lacks(said, ahead)) for part in parts) / trees
         new = _bounded(said, (trees * moved + doubt * first) / (trees + doubt))
         if float(np.vdot(ahead - new, new - x)) > 0:
             pace = 1.0
@@ -94,7 +93,10 @@ def solve(
             now = _answers(said, x)
             settled = bool(np.mean(np.abs(now - before) > tolerance) <= _SETTLED)
             before = now
-    return Solution(x=x, answer=_answers(said, x), steps=step, settled=settled)
+    equations = sum(int(np.count_nonzero(part.size)) for part in parts)
+    return Solution(
+        x=x, answer=_answers(said, x), steps=step, settled=settled, equations=equations
+    )
 
 
 def labels_of(x: Float) -> Index:
@@ -102,34 +104,78 @@ def labels_of(x: Float) -> Index:
     return (x[:, 0] > 0.5).astype(np.intp) if x.shape[1] == 1 else x.argmax(axis=1)
 
 
-def _members(said: Said, node: Int) -> "csr_matrix":
-    """Return who ends where, shape ``(n_people, n_nodes)``, one entry per person and tree."""
-    from scipy.sparse import csr_matrix
-
-    at = said.nodes(node)
-    n, trees = at.shape
-    entries = (np.ones(at.size), at.astype(np.int32).ravel(), np.arange(0, at.size + 1, trees))
-    return csr_matrix(entries, shape=(n, len(said.told)))
+def _together(trees: int, people: int) -> Iterator[slice]:
+    """Return which trees are put together in one go."""
+    step = max(1, _AT_ONCE // max(people, 1))
+    return (slice(i, min(i + step, trees)) for i in range(0, trees, step))
 
 
-def _times(matrix: "csr_matrix", x: Float) -> Float:
-    """Return a product; one column is multiplied as a vector, which takes half the time."""
-    product: Float = matrix @ (x[:, 0] if x.shape[1] == 1 else x)
-    return product[:, None] if product.ndim == 1 else product
+def _sum(terms: Iterator[Float]) -> Float:
+    total = next(terms)
+    for term in terms:
+        total += term
+    return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Part:
+    """Some trees; what their nodes say, and how many people end in those that say anything.
+
+    Attributes
+    ----------
+    trees
+        How many.
+    at
+        Shape ``(n_trees * n_people,)``: where everybody ends, tree after tree.
+    """
+
+    trees: int
+    at: Int
+    mean: Float
+    size: Wide
+
+    @classmethod
+    def of(cls, said: Said, node: Int, trees: slice) -> "_Part":
+        """Count who ends where."""
+        nodes = slice(int(said.start[trees.start]), int(said.start[trees.stop]))
+        at, n = node[:, trees.start], trees.stop - trees.start
+        if n > 1:
+            above = said.start[trees] - said.start[trees.start]
+            at = (node[:, trees] + above.astype(np.int32)).ravel("F")
+        size = np.bincount(at, minlength=nodes.stop - nodes.start) * said.told[nodes]
+        # There are as many of these as nodes: in millions of them bytes count.
+        size = size.astype(np.min_scalar_type(len(node)))
+        return cls(trees=n, at=at, mean=said.mean[nodes], size=size)
+
+    def spread(self, said: Float) -> Float:
+        """Return the sum over the trees of something of one's leaves, person by person."""
+        total = np.empty((len(self.at) // self.trees, said.shape[1]))
+        for i, column in enumerate(said.T):
+            each = column.take(self.at, mode="clip").reshape(self.trees, -1)
+            total[:, i] = each[0] if self.trees == 1 else each.sum(axis=0)
+        return total
+
+    def lacks(self, said: Said, x: Float) -> Float:
+        """Return how far the means of the leaves are off what these say."""
+        mean, asked = self.mean.astype(np.float64), self.size > 0
+        for i, column in enumerate(x.T):
+            total = np.bincount(self.at, np.tile(column, self.trees), len(mean))
+            np.divide(total, self.size, out=mean[:, i], where=asked)
+        return _lacks(said.kind, mean, self.mean)
 
 
 def _answers(said: Said, x: Float) -> Float | Index:
     return x[:, 0] if said.kind == "numbers" else labels_of(x)
 
 
-def _lacks(said: Said, mean: Float) -> Float:
-    """Return how far the means of the leaves are off what these say."""
-    if said.kind != "labels":
-        return mean - said.mean
+def _lacks(kind: str, mean: Float, said: Float) -> Float:
+    """Return how far means are off what is said of them."""
+    if kind != "labels":
+        return mean - said
     two = mean.shape[1] == 1
     every = np.arange(len(mean))
     shares = np.hstack([1 - mean, mean]) if two else mean
-    top = labels_of(said.mean)
+    top = labels_of(said)
     rivals = shares.copy()
     rivals[every, top] = -1.0
     rival = rivals.argmax(axis=1)
