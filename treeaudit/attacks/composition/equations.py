@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares

@@ -94,9 +94,7 @@ def solve(
             settled = bool(np.mean(np.abs(now - before) > tolerance) <= _SETTLED)
             before = now
     equations = sum(int(np.count_nonzero(part.size)) for part in parts)
-    return Solution(
-        x=x, answer=_answers(said, x), steps=step, settled=settled, equations=equations
-    )
+    return Solution(x=x, answer=_answers(said, x), steps=step, settled=settled, equations=equations)
 
 
 def labels_of(x: Float) -> Index:
