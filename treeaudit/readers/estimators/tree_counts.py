@@ -65,7 +65,11 @@ def meanings(
     if "later" in rows:
         return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
     weight_of = _class_weight(found, trees[0])
-    return [_of_rows(r, s, weight_of) for r, s in zip(records, seen, strict=True)]
+    found = []
+    for record, one in zip(records, seen, strict=True):
+        found.append(_of_rows(record, one, weight_of))
+        record.forget()
+    return found
 
 
 def _why_absent(found: Found, tree: Inert, record: NodeTable, classifier: bool) -> str:
