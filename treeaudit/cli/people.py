@@ -11,7 +11,7 @@ from treeaudit.model.schema_file import read_schema
 from treeaudit.output import write_file
 from treeaudit.people.records import Records, read_records
 from treeaudit.reconstruction.answer import reconstruct
-from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
+from treeaudit.reconstruction.budget import Budget, OutOfBudgetError, heeding_interrupts
 from treeaudit.reconstruction.informed import without
 from treeaudit.reconstruction.likely import not_likely, reconstruct_likely
 from treeaudit.reconstruction.proof import proof_of
@@ -90,7 +90,9 @@ def _certain(forest: "Forest", knows: Knowledge) -> tuple["pd.DataFrame", object
     public = None if knows.schema is None else read_schema(knows.schema)
     known = knows.read(knows.known, forest)
     others = forest if known is None else without(forest, known)
-    answer = reconstruct(others, public, Budget(seconds=knows.seconds))
+    budget = Budget(seconds=knows.seconds)
+    with heeding_interrupts(), budget.spent():
+        answer = reconstruct(others, public, budget)
     ended = "" if answer.stopped is None else f"; ended after {answer.stopped}"
     besides = "" if known is None else f" besides the {len(known):,} who are known"
     return (
@@ -103,14 +105,11 @@ def _certain(forest: "Forest", knows: Knowledge) -> tuple["pd.DataFrame", object
 
 def _likely(forest: "Forest", knows: Knowledge) -> tuple["pd.DataFrame", object, str]:
     public = None if knows.schema is None else read_schema(knows.schema)
+    known, prior = knows.read(knows.known, forest), knows.read(knows.test, forest)
+    budget = Budget(seconds=knows.seconds)
     try:
-        answer = reconstruct_likely(
-            forest,
-            public,
-            Budget(seconds=knows.seconds),
-            known=knows.read(knows.known, forest),
-            prior=knows.read(knows.test, forest),
-        )
+        with heeding_interrupts(), budget.spent():
+            answer = reconstruct_likely(forest, public, budget, known=known, prior=prior)
     except OutOfBudgetError as ended:
         reason = f"who is likely had not settled after {ended}: more with --seconds"
         raise DataError(reason) from ended

@@ -167,7 +167,7 @@ def reconstruct(
         domain = domain_of(forest, counted(), public)
     else:
         n_trees = forest.n_trees
-    stopped = None if n_trees == forest.n_trees else f"{budget.seconds:g} seconds"
+    stopped = None if n_trees == forest.n_trees else budget.ended
     layout = Layout.of(domain)
     cells = Cells.whole(layout, len(forest.schema.classes or ()))
     found: list[tuple[int, int, int]] = []
@@ -206,7 +206,7 @@ def reconstruct(
     if stopped is None and gaps and any(one.bounds.open.any() for one in labels):
         stopped = "one equation at a time"
     if stopped is None and not all(one.finished for one in labels):
-        stopped = f"{budget.seconds:g} seconds"
+        stopped = budget.ended
     found.append((len(counts), *_certain(cells, labels)))
     return Answer(
         domain=domain,

@@ -132,12 +132,17 @@ class Reconstruction:
         budget = Budget(
             seconds=case.seconds, cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), 10))
         )
-        if case.forest.boosting is not None:
-            return self._boosted(case, budget)
-        if _only_likely(case.forest):
-            return self._likely(case, budget)
-        if case.forest.records_are == "bootstrap":
-            return self._in_order(case, budget)
+        with budget.spent():
+            if case.forest.boosting is not None:
+                return self._boosted(case, budget)
+            if _only_likely(case.forest):
+                return self._likely(case, budget)
+            if case.forest.records_are == "bootstrap":
+                return self._in_order(case, budget)
+            return self._certain(case, budget)
+
+    def _certain(self, case: Case, budget: Budget) -> Finding | Skipped:
+        """Return whom the leaves of all trees give away."""
         try:
             forest = with_gaps(case.forest)
             answer = reconstruct(forest, budget=budget, progress=case.progress, curve=True)

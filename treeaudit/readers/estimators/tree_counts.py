@@ -65,11 +65,11 @@ def meanings(
     if "later" in rows:
         return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
     weight_of = _class_weight(found, trees[0])
-    found = []
+    every = []
     for record, one in zip(records, seen, strict=True):
-        found.append(_of_rows(record, one, weight_of))
+        every.append(_of_rows(record, one, weight_of))
         record.forget()
-    return found
+    return every
 
 
 def _why_absent(found: Found, tree: Inert, record: NodeTable, classifier: bool) -> str:
