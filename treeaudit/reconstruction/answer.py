@@ -89,6 +89,11 @@ class Answer:
     gaps: bool = False
 
     @property
+    def tables(self) -> tuple[tuple[Wide, Bounds], ...]:
+        """Cells, and how many people must and may be in each; by class."""
+        return tuple((one.cell, one.bounds) for one in self.labels)
+
+    @property
     def certified(self) -> int:
         """People of whom it is certain in which cell they are."""
         return self.curve[-1][1]
