@@ -12,7 +12,6 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.words import cell as interval
 from treeaudit.model.words import label_text, number
 from treeaudit.reconstruction.answer import Answer
-from treeaudit.reconstruction.boosted import Boosted
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.domain import Variable
 from treeaudit.reconstruction.drawn import Drawn
@@ -20,6 +19,8 @@ from treeaudit.reconstruction.likely import Likely
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from treeaudit.reconstruction.boosted import Boosted
 
 __all__ = ["condition", "likely_people", "people", "people_in_order", "sentence", "table"]
 
@@ -48,7 +49,7 @@ def condition(variable: Variable, codes: Sequence[int]) -> str:
     return f"{variable.name} = {' or '.join(named)}{more}"
 
 
-def people(answer: Answer | Boosted, schema: Schema) -> "pd.DataFrame":
+def people(answer: "Answer | Boosted", schema: Schema) -> "pd.DataFrame":
     """Return one row per person who is certain.
 
     Returns
