@@ -81,6 +81,16 @@ def test_one_wrong_label_is_enough() -> None:
         check(model, x, y)
 
 
+def test_leaves_that_a_repair_took_out_are_not_asked_about(tmp_path) -> None:
+    x, y = people()
+    tree = DecisionTreeClassifier(min_samples_leaf=3, random_state=0).fit(x, y)
+    ta.save(ta.defend(tree, method="prune-leaves", min_leaf=10), tmp_path / "pruned.pkl")
+    check(tmp_path / "pruned.pkl", x, y)
+    assert ta.load(tmp_path / "pruned.pkl").n_records is None
+    with pytest.raises(ta.DataError, match=r"train\.csv is not the training data of the model"):
+        check(tmp_path / "pruned.pkl", *people(seed=1))
+
+
 def test_a_file_without_counts_verifies_nothing() -> None:
     bare = ta.Forest(
         trees=(ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf]),),

@@ -19,7 +19,7 @@ from treeaudit.cli.demo import demo
 from treeaudit.cli.diff import diff
 from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
-from treeaudit.cli.methods import Named, NamedWithMethods
+from treeaudit.cli.methods import Interrupted, Named, NamedWithMethods
 from treeaudit.cli.options import VERBOSE
 from treeaudit.cli.reconstruct import reconstruct
 from treeaudit.cli.release import release
@@ -68,7 +68,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; every failure ends in one sentence and exit code 2."""
+    """Run the command line; every failure ends in one sentence and exit code 2, Ctrl-C in 130."""
     _write_utf8()
     try:
         with bounded(sys.argv[1:]):
@@ -79,8 +79,8 @@ def main() -> None:
         # Whoever read our output has had enough: not an error, not a verdict.
         sys.stderr.close()
         sys.exit(2)
-    except KeyboardInterrupt:
-        _fail("interrupted: nothing was decided")
+    except (KeyboardInterrupt, Interrupted):
+        _fail("interrupted: nothing was decided", 130)
     except OSError as error:
         _fail(f"a file could not be read or written: {(error.strerror or str(error)).lower()}")
     except MemoryError:
@@ -100,7 +100,7 @@ def _write_utf8() -> None:
             stream.reconfigure(encoding="utf-8")
 
 
-def _fail(message: str) -> None:
+def _fail(message: str, code: int = 2) -> None:
     from treeaudit.reports.plain_text import plain
 
     if VERBOSE.get():
@@ -108,4 +108,4 @@ def _fail(message: str) -> None:
 
         traceback.print_exc()
     print(f"treeaudit: {plain(message, 2000)}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(code)

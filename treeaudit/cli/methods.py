@@ -1,15 +1,26 @@
-"""Help that names what the registries hold, looked up when it is asked for."""
+"""Commands: Ctrl-C ends in a sentence, and help names what the registries hold when asked."""
 
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-__all__ = ["Named", "NamedWithMethods", "listed"]
+__all__ = ["Interrupted", "Named", "NamedWithMethods", "listed"]
+
+
+class Interrupted(BaseException):
+    """Ctrl-C, out of the hands of typer, which ends without a word."""
 
 
 class Named(TyperCommand):
     """A command in whose help ``{policies}`` stands for the policies that need no file."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  # typer's own
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted from error
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
         """Print the help."""

@@ -1,6 +1,8 @@
 """The people of ``treeaudit reconstruct MODEL --people``."""
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,13 +12,16 @@ from treeaudit.errors import DataError
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import write_file
 from treeaudit.people.records import Records, read_records
-from treeaudit.reconstruction.answer import reconstruct
-from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
+from treeaudit.reconstruction.answer import Answer, reconstruct
+from treeaudit.reconstruction.boosted import Boosted, reconstruct_boosted
+from treeaudit.reconstruction.budget import Budget, OutOfBudgetError, heeding_interrupts
+from treeaudit.reconstruction.drawn import Drawn, reconstruct_drawn
+from treeaudit.reconstruction.draws import not_drawn, times_of
 from treeaudit.reconstruction.informed import without
 from treeaudit.reconstruction.likely import not_likely, reconstruct_likely
 from treeaudit.reconstruction.proof import proof_of
 from treeaudit.reconstruction.scope import not_usable
-from treeaudit.reconstruction.words import likely_people, people
+from treeaudit.reconstruction.words import likely_people, people, people_in_order
 from treeaudit.reports.table_files import save_people
 
 if TYPE_CHECKING:
@@ -24,6 +29,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from treeaudit.model.forest import Forest
+    from treeaudit.model.schema import Schema
+
+    Found = tuple[pd.DataFrame, object, str]
+    Solve = Callable[[Forest, "Knowledge", Budget], Found]
+    """To the people, a proof where there is one, and a sentence."""
+    Certain = Answer | Boosted | Drawn
 
 __all__ = ["Knowledge", "show_people"]
 
@@ -52,6 +63,11 @@ class Knowledge:
     schema: Path | None
     seconds: float
 
+    @property
+    def public(self) -> "Schema | None":
+        """What is known of the columns besides the file."""
+        return None if self.schema is None else read_schema(self.schema)
+
     def read(self, path: Path | None, forest: "Forest") -> Records | None:
         """Return a table of people with labels."""
         return None if path is None else read_records(path, forest, target=self.target)
@@ -68,13 +84,20 @@ def show_people(
 ) -> None:
     """Print or write who is certain, or likely where nobody can be certain."""
     proofs = [path for path in output if path.suffix.lower() == ".json"]
-    certain = not_usable(forest)
-    if certain is not None and not_likely(forest) is not None:
-        raise DataError(f"the people cannot be reconstructed: {certain}")
-    if proofs and (certain is not None or knows.known is not None):
-        raise DataError("a proof is of people who are certain from the file alone")
-    solve = _certain if certain is None else _likely
-    found, proof, said = solve(forest, knows)
+    solve = _way(forest, knows)
+    if proofs and (solve is not _certain or knows.known is not None):
+        raise DataError(
+            "a proof is of people who are certain from the leaves of a forest alone, "
+            "without draws, steps or people who are known"
+        )
+    budget = Budget(seconds=knows.seconds)
+    try:
+        with heeding_interrupts(), budget.spent():
+            found, proof, said = solve(forest, knows, budget)
+    except OutOfBudgetError as ended:
+        who = "likely" if solve is _likely else "certain"
+        reason = f"who is {who} had not settled after {ended}: more with --seconds"
+        raise DataError(reason) from ended
     for path in output:
         if path in proofs:
             content = json.dumps(proof, separators=(",", ":"))
@@ -86,34 +109,54 @@ def show_people(
     console.print(said)
 
 
-def _certain(forest: "Forest", knows: Knowledge) -> tuple["pd.DataFrame", object, str]:
-    public = None if knows.schema is None else read_schema(knows.schema)
-    known = knows.read(knows.known, forest)
-    others = forest if known is None else without(forest, known)
-    answer = reconstruct(others, public, Budget(seconds=knows.seconds))
-    ended = "" if answer.stopped is None else f"; ended after {answer.stopped}"
+def _way(forest: "Forest", knows: Knowledge) -> "Solve":
+    """Return what tells most of the people of a model."""
+    if forest.boosting is not None:
+        return _boosted
+    if knows.known is None and not_drawn(forest) is None:
+        with suppress(DataError):
+            times_of(forest)
+            return _in_order
+    certain = not_usable(forest)
+    if certain is not None and not_likely(forest) is not None:
+        raise DataError(f"the people cannot be reconstructed: {certain}")
+    return _certain if certain is None else _likely
+
+
+def _certain(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
+    public, known = knows.public, knows.read(knows.known, forest)
+    answer = reconstruct(forest if known is None else without(forest, known), public, budget)
     besides = "" if known is None else f" besides the {len(known):,} who are known"
+    said = _said(answer.certified, answer.exact, answer, besides)
+    proof = None if known is not None else proof_of(forest, answer, public=public is not None)
+    return people(answer, forest.schema), proof, said
+
+
+def _in_order(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
+    found = reconstruct_drawn(forest, times_of(forest), knows.public, budget)
+    said = _said(int(found.certain.sum()), int(found.exact.sum()), found)
+    said += "; the row is that of the training table"
+    return people_in_order(found, forest.schema), None, said
+
+
+def _boosted(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
+    if knows.known is not None:
+        raise DataError("people who are known are not taken out of boosted trees")
+    found = reconstruct_boosted(forest, knows.public, budget)
+    return people(found, forest.schema), None, _said(found.certified, found.exact, found)
+
+
+def _said(certain: int, exact: int, found: "Certain", besides: str = "") -> str:
+    ended = "" if found.stopped is None else f"; ended after {found.stopped}"
     return (
-        people(answer, forest.schema),
-        None if known is not None else proof_of(forest, answer, public=public is not None),
-        f"{answer.certified:,} of {answer.n_people:,} people{besides} are certain, "
-        f"{answer.exact:,} with every value that the model asks about{ended}",
+        f"{certain:,} of {found.n_people:,} people{besides} are certain, "
+        f"{exact:,} with every value that the model asks about{ended}"
     )
 
 
-def _likely(forest: "Forest", knows: Knowledge) -> tuple["pd.DataFrame", object, str]:
-    public = None if knows.schema is None else read_schema(knows.schema)
-    try:
-        answer = reconstruct_likely(
-            forest,
-            public,
-            Budget(seconds=knows.seconds),
-            known=knows.read(knows.known, forest),
-            prior=knows.read(knows.test, forest),
-        )
-    except OutOfBudgetError as ended:
-        reason = f"who is likely had not settled after {ended}: more with --seconds"
-        raise DataError(reason) from ended
+def _likely(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
+    known, prior = knows.read(knows.known, forest), knows.read(knows.test, forest)
+    answer = reconstruct_likely(forest, knows.public, budget, known=known, prior=prior)
     expected = answer.people.probability.sum()
     return (
         likely_people(answer, forest.schema),

@@ -53,8 +53,9 @@ def reconstruct(
         bool,
         _SHOWN(
             "--people",
-            help="The people who are certain from all trees together, or likely where counts are "
-            "draws or noisy; -o takes people.csv, and proof.json for treeaudit verify.",
+            help="The people who are certain from all trees together, in the order of the training "
+            "table where seeds are stored, or likely where counts are draws or noisy; -o takes "
+            "people.csv, and proof.json for treeaudit verify.",
         ),
     ] = False,
     schema: Annotated[

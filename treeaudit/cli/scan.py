@@ -87,6 +87,7 @@ def scan(
     from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
+    from treeaudit.reconstruction.budget import heeding_interrupts
     from treeaudit.repair.fix import with_fix
     from treeaudit.reports import render, save, several
 
@@ -117,10 +118,9 @@ def scan(
         seed=seed,
     )
     with progress_bar(model, quiet=quiet) as progress:
-        reports = [
-            with_fix(one, train=train, test=test, target=target)
-            for one in audit_all(request, progress)
-        ]
+        with heeding_interrupts():
+            audited = audit_all(request, progress)
+        reports = [with_fix(one, train=train, test=test, target=target) for one in audited]
     found = Reports(reports=tuple(reports))
     write = partial(save, reports[0]) if len(reports) == 1 else partial(several.save, found)
     if acro is not None and len(reports) > 1:

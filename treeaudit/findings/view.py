@@ -130,7 +130,7 @@ class Series:
     Attributes
     ----------
     values
-        Its heights at 0, 1, 2, …; people or shares.
+        Its heights at 0, 1, 2, …, or where the curve says; people or shares.
     exact
         Whether a safe copy leaves it out.
     """
@@ -142,7 +142,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Growing numbers against a number of pieces of knowledge.
+    """Growing numbers against a number of pieces of knowledge, or of trees.
 
     Attributes
     ----------
@@ -154,6 +154,9 @@ class Curve:
         Against what.
     series
         At most four lines.
+    at
+        Growing numbers from 1 where the values stand, on a logarithmic scale; 0, 1, 2, … on an
+        even one unless told.
     most
         The top of the scale; the largest number unless told.
     exact
@@ -164,6 +167,7 @@ class Curve:
     name: str
     axis: str
     series: tuple[Series, ...]
+    at: tuple[int, ...] = ()
     most: float | None = None
     exact: bool = False
 

@@ -15,6 +15,8 @@ __all__ = ["Walk", "in_chunks", "walk_of", "walkable"]
 
 
 _CHUNK = 1 << 14
+_FEW = 3
+"""One of so many who have ended is worth taking out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,10 +31,12 @@ class Walk:
     feature
         What each node asks about, -1 in leaves.
     threshold
-        Numbers above it go to ``right``, others to ``left``; NaN where the
-        node asks for a category.
-    left, right, missing
-        The next node; -1 where there is none.
+        NaN where the node asks for a category.
+    child
+        Shape ``(2 * n_nodes,)``: after node i numbers up to the threshold go to ``child[2 * i]``
+        and others to the next one; -1 where there is no node. Leaves lead to themselves.
+    missing
+        The next node without a value; -1 where there is none.
     start, next_of
         A node that asks for a category sends code c to ``next_of[start + c]``.
     """
@@ -40,8 +44,7 @@ class Walk:
     root: Wide
     feature: Int
     threshold: Float
-    left: Int
-    right: Int
+    child: Index
     missing: Int
     start: Wide
     next_of: Int
@@ -61,16 +64,31 @@ class Walk:
             Which record walks; record i in walk i unless told.
         """
         node = at.astype(np.int32)
+        flat, wide = np.ascontiguousarray(values).ravel(), values.shape[1]
+        gone, named = bool(np.isnan(flat).any()), bool(np.isnan(self.threshold).any())
         moving = np.flatnonzero(self.feature[node] >= 0)
+        here = node[moving].astype(np.intp)
+        row = (moving if rows is None else rows[moving]) * wide
+        feature = self.feature.take(here)
         while len(moving):
-            here = node[moving]
-            x = values[moving if rows is None else rows[moving], self.feature[here]]
-            into = self._next(here, x)
-            on = into >= 0
-            moving, into = (moving, into) if on.all() else (moving[on], into[on])
-            node[moving] = into
-            more = self.feature[into] >= 0
-            moving = moving if more.all() else moving[more]
+            x = flat.take(row + feature, mode="clip")
+            above = x > self.threshold.take(here, mode="clip")
+            into = self.child.take(2 * here + above, mode="clip")
+            if named or gone:
+                self._asked(here, x, into)
+            stuck = bool(into.min() < 0)
+            feature = self.feature.take(into, mode="clip")
+            over = feature < 0
+            if stuck:
+                over |= into < 0
+                into = np.where(into < 0, here, into)
+            here = into
+            # Leaves lead to themselves: who is there is sent on with the others for a while.
+            if stuck or np.count_nonzero(over) * _FEW > len(over):
+                node[moving[over]] = here[over]
+                on = np.flatnonzero(~over)
+                moving, here, row = (one.take(on) for one in (moving, here, row))
+                feature = feature.take(on)
         return node
 
     def ends(self, values: npt.NDArray[np.floating[Any]]) -> Wide:
@@ -80,17 +98,14 @@ class Walk:
         ends: Wide = end.reshape(n, len(first)) - first
         return ends
 
-    def _next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
-        threshold = self.threshold[here]
-        into = np.where(x > threshold, self.right[here], self.left[here])
-        named = np.isnan(threshold)
+    def _asked(self, here: Index, x: npt.NDArray[np.floating[Any]], into: Index) -> None:
+        """Correct where those go whose node asks for a category, or who have no value."""
+        inner = self.feature.take(here) >= 0
         gone = np.isnan(x)
-        if named.any():
-            asked = named & ~gone
-            into[asked] = self.next_of[self.start[here[asked]] + x[asked].astype(np.int64)]
-        if gone.any():
-            into[gone] = self.missing[here[gone]]
-        return into
+        asked = np.isnan(self.threshold.take(here)) & ~gone
+        into[asked] = self.next_of[self.start[here[asked]] + x[asked].astype(np.int64)]
+        gone &= inner
+        into[gone] = self.missing[here[gone]]
 
 
 def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
@@ -114,15 +129,17 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     feature = np.full(n, -1, dtype=np.int32)
     feature[above] = edge[below]
     named = width[edge[below]] > 0
-    tables = {side: np.full(n, -1, dtype=np.int32) for side in ("left", "right", "missing")}
-    threshold = np.full(n, np.nan)
-    for side, bound in (("left", high), ("right", low)):
+    inner = np.flatnonzero(feature >= 0)
+    child, missing = np.repeat(np.arange(n), 2), np.full(n, -1, dtype=np.int32)
+    threshold = np.full(n, np.inf)
+    child.reshape(n, 2)[inner] = -1
+    threshold[inner] = np.nan
+    for side, bound in enumerate((high, low)):
         mine = ~named & np.isfinite(bound)
-        tables[side][above[mine]] = below[mine]
+        child[2 * above[mine] + side] = below[mine]
         threshold[above[mine]] = bound[mine]
     goes = np.concatenate([_missing(tree) for tree in trees])[below]
-    tables["missing"][above[goes]] = below[goes]
-    inner = np.flatnonzero(feature >= 0)
+    missing[above[goes]] = below[goes]
     start = np.zeros(n + 1, dtype=np.int64)
     start[inner + 1] = width[feature[inner]]
     start = np.cumsum(start)
@@ -131,8 +148,9 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
         owner, code = _categories(trees, root)
         next_of[start[parent[owner]] + code] = owner
     return Walk(
-        root=root, feature=feature, threshold=threshold, start=start, next_of=next_of, **tables
-    )
+        root=root, feature=feature, threshold=threshold, child=child, missing=missing,
+        start=start, next_of=next_of,
+    )  # fmt: skip
 
 
 def _starts(trees: Sequence[Tree]) -> Wide:

@@ -156,7 +156,8 @@ def node_shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None = 
     """Return the share of each class in each node, as far as the tree tells.
 
     Counts below zero are noise and count as zero; ``weights`` is what one person of each class
-    weighs. A node that tells nothing holds all classes alike.
+    weighs. A node that tells nothing holds all classes alike; one of nobody stands for what a
+    repair took out, and answers what is above it.
 
     Examples
     --------
@@ -168,11 +169,22 @@ def node_shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None = 
     if tree.counts is not None:
         counts = np.maximum(tree.counts, 0) * (1.0 if weights is None else np.array(weights))
         total = counts.sum(axis=1, keepdims=True)
-        return np.where(total > 0, counts / np.where(total > 0, total, 1), 1 / n_classes)
+        shares = np.where(total > 0, counts / np.where(total > 0, total, 1), 1 / n_classes)
+        return _answered(tree, shares, total[:, 0] > 0)
     if tree.label is not None:
         alone: Float = np.eye(n_classes)[tree.label]
         return alone
     return np.full((tree.n_nodes, n_classes), 1 / n_classes)
+
+
+def _answered(tree: Tree, shares: Float, told: Flag) -> Float:
+    """Give nodes of nobody that tell nothing the shares of the nearest node above that does."""
+    if tree.n_records is None or not (gone := ~told & (tree.n_records == 0)).any():
+        return shares
+    source = np.where(gone & (tree.parent >= 0), tree.parent, np.arange(tree.n_nodes))
+    while (source[source] != source).any():
+        source = source[source]
+    return shares[source]
 
 
 def utility(forest: Forest, records: Records) -> Utility:

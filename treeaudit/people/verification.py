@@ -51,10 +51,12 @@ def verify(forest: Forest, train: Records) -> str:
         leaves = tree.leaves
         stated, real = tree.n_records[leaves], routed[leaves]
         whole = forest.records_are == "all"
-        wrong = np.flatnonzero(stated != real if whole else stated > real)
+        # A leaf of nobody stands for one that a repair took out, with who was there.
+        there = stated > 0
+        wrong = np.flatnonzero(there & (stated != real if whole else stated > real))
         if len(wrong):
-            in_file = int(tree.n_records[leaves].sum())
-            if whole and in_file != len(train):
+            in_file = int(stated.sum())
+            if whole and (in_file > len(train) or (there.all() and in_file < len(train))):
                 raise MisfitError(_size(train, in_file))
             leaf = int(leaves[wrong[0]])
             raise MisfitError(
@@ -79,6 +81,9 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
     key = train.node[:, i].astype(np.int64) * n + train.labels
     real = np.bincount(key, minlength=tree.n_nodes * n).reshape(tree.n_nodes, n)
     leaves = tree.leaves
+    if tree.n_records is not None:
+        # A leaf of nobody repeats the answer of the node above: a repair took out who was there.
+        leaves = leaves[tree.n_records[leaves] > 0]
     stated, real = tree.counts[leaves], real[leaves]
     whole = forest.records_are == "all"
     if whole and forest.counts_are in ("exact", "likely"):

@@ -89,6 +89,11 @@ class Answer:
     gaps: bool = False
 
     @property
+    def tables(self) -> tuple[tuple[Wide, Bounds], ...]:
+        """Cells, and how many people must and may be in each; by class."""
+        return tuple((one.cell, one.bounds) for one in self.labels)
+
+    @property
     def certified(self) -> int:
         """People of whom it is certain in which cell they are."""
         return self.curve[-1][1]
@@ -167,7 +172,7 @@ def reconstruct(
         domain = domain_of(forest, counted(), public)
     else:
         n_trees = forest.n_trees
-    stopped = None if n_trees == forest.n_trees else f"{budget.seconds:g} seconds"
+    stopped = None if n_trees == forest.n_trees else budget.ended
     layout = Layout.of(domain)
     cells = Cells.whole(layout, len(forest.schema.classes or ()))
     found: list[tuple[int, int, int]] = []
@@ -206,7 +211,7 @@ def reconstruct(
     if stopped is None and gaps and any(one.bounds.open.any() for one in labels):
         stopped = "one equation at a time"
     if stopped is None and not all(one.finished for one in labels):
-        stopped = f"{budget.seconds:g} seconds"
+        stopped = budget.ended
     found.append((len(counts), *_certain(cells, labels)))
     return Answer(
         domain=domain,

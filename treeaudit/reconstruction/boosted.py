@@ -120,7 +120,7 @@ def reconstruct_boosted(
     domain = domain_of(forest, trees, public)
     cells, stopped = _cells(trees, Layout.of(domain), budget)
     if stopped is None and len(trees) < forest.n_trees:
-        stopped = f"{budget.seconds:g} seconds"
+        stopped = budget.ended
     n_trees = len(cells.leaf)
     original = forest.trees[:n_trees]
     equations = equations_of(cells, original, forest.boosting)
@@ -129,7 +129,7 @@ def reconstruct_boosted(
     with threadpool_limits(limits=1, user_api="blas"):
         found = nearest(equations, budget.over)
         if found is None:
-            ended = f"{budget.seconds:g} seconds" if budget.over() else "1,500 cells with people"
+            ended = budget.ended if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
         if not fulfils(equations, found):
             raise DataError(
@@ -140,7 +140,7 @@ def reconstruct_boosted(
     if bounds.low.any() and not _confirmed(equations, found):
         raise DataError("too few leaves tell whether the trees were grown as assumed")
     if stopped is None and bounds.open.any():
-        stopped = "sums of equations" if finished else f"{budget.seconds:g} seconds"
+        stopped = "sums of equations" if finished else budget.ended
     return Boosted(
         domain=replace(
             domain,

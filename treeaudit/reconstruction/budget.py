@@ -1,12 +1,18 @@
 """How long and how large a reconstruction may be."""
 
+import signal
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from treeaudit.model.tree import Tree
 
-__all__ = ["Budget", "OutOfBudgetError"]
+__all__ = ["Budget", "OutOfBudgetError", "heeding_interrupts"]
+
+_HEEDS: ContextVar[bool] = ContextVar("heeds", default=False)
 
 
 class OutOfBudgetError(Exception):
@@ -28,10 +34,33 @@ class Budget:
     seconds: float = 10.0
     cells: int = 2_000_000
     _begun: float = field(default_factory=time.process_time, repr=False)
+    _asked: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    @contextmanager
+    def spent(self) -> Iterator[None]:
+        """Let a first Ctrl-C meanwhile end the budget, within `heeding_interrupts`."""
+        if not _HEEDS.get() or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def ask(*_: object) -> None:
+            self._asked.set()
+            signal.signal(signal.SIGINT, before)
+
+        before = signal.signal(signal.SIGINT, ask)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    @property
+    def ended(self) -> str:
+        """What ended the search, in words, where `over` says so."""
+        return "it was interrupted" if self._asked.is_set() else f"{self.seconds:g} seconds"
 
     def over(self, share: float = 1.0) -> bool:
-        """Tell whether a share of the seconds is gone."""
-        return time.process_time() - self._begun > share * self.seconds
+        """Tell whether a share of the seconds is gone, or somebody asked for an end."""
+        return self._asked.is_set() or time.process_time() - self._begun > share * self.seconds
 
     def check(self, share: float = 1.0, cells: int = 0) -> None:
         """Raise where a share of the seconds is gone, or cells are too many.
@@ -44,7 +73,7 @@ class Budget:
         if cells > self.cells:
             raise OutOfBudgetError(f"{self.cells:,} cells")
         if self.over(share):
-            raise OutOfBudgetError(f"{self.seconds:g} seconds")
+            raise OutOfBudgetError(self.ended)
 
     def trees(self, trees: Iterable[Tree], share: float) -> Iterator[Tree]:
         """Yield trees until a share of the seconds is gone, one at least."""
@@ -52,3 +81,16 @@ class Budget:
             if i and self.over(share):
                 return
             yield tree
+
+
+@contextmanager
+def heeding_interrupts() -> Iterator[None]:
+    """Let a first Ctrl-C end the search that it falls into, with what is certain so far.
+
+    Searches end as if their time was over; a second Ctrl-C, or one beside them, is raised as ever.
+    """
+    token = _HEEDS.set(True)
+    try:
+        yield
+    finally:
+        _HEEDS.reset(token)

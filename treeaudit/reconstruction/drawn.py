@@ -142,7 +142,7 @@ def reconstruct_drawn(
         raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
     system = _system(forest, times, cells.leaf[:, cell].T.astype(np.int64), person, label)
     bounds = shuttle(system, budget.over)
-    stopped = f"{budget.seconds:g} seconds" if budget.over() else "one equation at a time"
+    stopped = budget.ended if budget.over() else "one equation at a time"
     return Drawn(
         domain=domain,
         cells=cells,

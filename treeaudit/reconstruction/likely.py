@@ -148,7 +148,7 @@ def reconstruct_likely(
             row, evidence, weight, start, n, known=taken, rounds=rounds, over=budget.over, seed=seed
         )  # fmt: skip
     if found is None:
-        raise OutOfBudgetError(f"{budget.seconds:g} seconds")
+        raise OutOfBudgetError(budget.ended)
     return Likely(
         domain=domain,
         cells=cells,
@@ -164,7 +164,7 @@ def reconstruct_likely(
 def _rounds(budget: Budget, n_people: int, n_equations: int) -> int:
     rounds = rounds_in(_CHAINS * budget.seconds, n_people, n_equations)
     if n_people > 1 and not rounds:
-        raise OutOfBudgetError(f"{budget.seconds:g} seconds")
+        raise OutOfBudgetError(budget.ended)
     return rounds
 
 

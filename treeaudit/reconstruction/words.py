@@ -14,12 +14,15 @@ from treeaudit.model.words import label_text, number
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.domain import Variable
+from treeaudit.reconstruction.drawn import Drawn
 from treeaudit.reconstruction.likely import Likely
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["condition", "likely_people", "people", "sentence", "table"]
+    from treeaudit.reconstruction.boosted import Boosted
+
+__all__ = ["condition", "likely_people", "people", "people_in_order", "sentence", "table"]
 
 ANY = "*"
 _NAMED = 3
@@ -46,7 +49,7 @@ def condition(variable: Variable, codes: Sequence[int]) -> str:
     return f"{variable.name} = {' or '.join(named)}{more}"
 
 
-def people(answer: Answer, schema: Schema) -> "pd.DataFrame":
+def people(answer: "Answer | Boosted", schema: Schema) -> "pd.DataFrame":
     """Return one row per person who is certain.
 
     Returns
@@ -57,15 +60,30 @@ def people(answer: Answer, schema: Schema) -> "pd.DataFrame":
         person may have, 1 where every value that is asked about is known, empty where a number
         has no grid.
     """
-    held = [np.flatnonzero(one.bounds.low > 0) for one in answer.labels]
-    pairs = [*zip(answer.labels, held, strict=True)]
+    held = [(cell, bounds.low, np.flatnonzero(bounds.low > 0)) for cell, bounds in answer.tables]
     return table(
         answer.cells,
         schema,
-        cell=np.concatenate([np.zeros(0, np.int64), *(one.cell[at] for one, at in pairs)]),
-        label=np.repeat(np.arange(len(held)), [len(at) for at in held]),
-        people=np.concatenate([np.zeros(0), *(one.bounds.low[at] for one, at in pairs)]),
+        cell=np.concatenate([np.zeros(0, np.int64), *(cell[at] for cell, _, at in held)]),
+        label=np.repeat(np.arange(len(held)), [len(at) for _, _, at in held]),
+        people=np.concatenate([np.zeros(0), *(low[at] for _, low, at in held)]),
     )
+
+
+def people_in_order(found: Drawn, schema: Schema) -> "pd.DataFrame":
+    """Return one row per person who is certain as `people` does, in the order of the training.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `people`; and ``row``, the row of the training table, the first is 1.
+    """
+    at = np.flatnonzero(found.certain)
+    at = at[np.argsort(found.person[at], kind="stable")]
+    rows = table(
+        found.cells, schema, cell=found.cell[at], label=found.label[at], people=np.ones(len(at))
+    )
+    return rows.assign(row=found.person[at] + 1)
 
 
 def table(

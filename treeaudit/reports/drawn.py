@@ -81,5 +81,5 @@ def draw_curve(curve: Curve, numbers: Numbers) -> Chart | None:
         )
         for one in told
     ]
-    svg = lines(series, name=curve.name, axis=curve.axis, most=curve.most)
+    svg = lines(series, name=curve.name, axis=curve.axis, at=curve.at, most=curve.most)
     return Chart(title=curve.title, svg=svg)

@@ -173,6 +173,31 @@ def test_random_labels_of_large_leaves_do_not_pass(policy, tmp_path) -> None:
     assert [at.trees for at in details.curve if at.joint is not None] == [5, 20, 100, 120]
 
 
+@pytest.mark.parametrize("method", ["prune-leaves", "merge-siblings"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(50, random_state=3),
+        ExtraTreesClassifier(50, min_samples_leaf=6, random_state=3),
+    ],
+)
+def test_k_people_in_every_leaf_protect_no_forest(model, method, tmp_path) -> None:
+    """Methods 1 and 2 of the paper on every tree: judged with people at hand, and failed."""
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(400, 5)), rng.integers(0, 2, 400)
+    repaired = ta.defend(model.fit(x, y), method=method, min_leaf=10)
+    assert {min(t.n_records[t.is_leaf & (t.n_records > 0)]) for t in repaired.trees} >= {10}
+    ta.save(repaired, tmp_path / "repaired.pkl")
+    written = joblib.load(tmp_path / "repaired.pkl")
+    report = ta.scan(tmp_path / "repaired.pkl", train=(x, y), policy=ONE, attacks=["TA106"])
+    details = report["TA106"].details
+    assert float(details.own) == (written.predict(x) == y).mean()
+    assert details.excess > 0.1
+    assert report.verdict == "fail"
+    beside = ta.scan(repaired, train=(x, y), policy=ONE, attacks=["TA106"])["TA106"].details
+    assert beside == details
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["default", "strict"])
 def test_a_forest_that_was_repaired_leaf_by_leaf_does_not_pass(policy, tmp_path) -> None:

@@ -23,7 +23,7 @@ def test_leaves_tell_the_labels_of_those_who_end_in_them() -> None:
     column = column_of_each_tree(forest)
     assert column.tolist() == [0, 1, 2] * 3
     said = said_by_people(forest, people, column)
-    at = said.nodes(people.node)
+    at = people.node + said.start[:-1]
     for i, tree in enumerate(model.estimators_.ravel()):
         leaf = tree.apply(X)
         wanted = [(THREE[leaf == one] == i % 3).mean() for one in leaf]

@@ -163,7 +163,9 @@ class _Truth:
             own = class_shares(forest, train)[0].argmax(axis=1)
             return cls(real=train.known_labels, own=own, tolerance=0.0)
         real = np.zeros(0) if train.targets is None else train.targets
-        answers = said.mean[said.nodes(train.node), 0].mean(axis=1)
+        answers = np.zeros(len(train))
+        for first, ends in zip(said.start, train.node.T, strict=False):
+            answers += said.mean[first + ends, 0] / forest.n_trees
         return cls(real=real, own=answers, tolerance=_TOLERANCE * float(real.std()))
 
     @classmethod
@@ -243,7 +245,6 @@ def _details(
         rare = train.known_labels == held[of_label[held].argmin()]
     rarest = _people(weight, rare)
     sizes = groups_together(train.node, {*_GROUPED, n_trees}, train.persons)
-    member = np.bincount(said.nodes(train.node).ravel(), minlength=len(said.told))
     return CompositionDetails(
         train=People(n),
         by="steps" if adds_steps(case.forest) else said.kind,
@@ -257,7 +258,7 @@ def _details(
         rarest_joint=Share.of(_people(weight, joint & rare), rarest) if labels else None,
         rarest_own=Share.of(_people(weight, own & rare), rarest) if labels else None,
         tolerance=None if labels else truth.tolerance,
-        equations=int((said.told & (member > 0)).sum()),
+        equations=found.equations,
         steps=found.steps,
         settled=found.settled,
         k=case.k,

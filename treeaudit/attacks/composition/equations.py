@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
@@ -57,9 +57,11 @@ class Said:
         column = None if self.column is None else self.column[:trees]
         return replace(self, start=start, mean=self.mean[:end], told=self.told[:end], column=column)
 
-    def nodes(self, node: Int) -> Wide:
-        """Return where each person ends, as positions, shape ``(n_people, n_trees)``."""
-        return node[:, : len(self.start) - 1] + self.start[:-1]
+    def of(self, trees: Wide) -> "Said":
+        """Return what some trees say, of the one column of which they tell."""
+        nodes = np.concatenate([np.arange(self.start[t], self.start[t + 1]) for t in trees])
+        start = np.cumsum([0, *(self.start[trees + 1] - self.start[trees])])
+        return replace(self, start=start, mean=self.mean[nodes], told=self.told[nodes], column=None)
 
 
 def said_by(forest: Forest, frequent: Float | None = None) -> Said:
@@ -83,12 +85,13 @@ def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     ([0.8, 0.0, 1.0], [False, True, True])
     """
     n_classes = len(forest.schema.classes or ())
+    # A number is as exact as it is told; of shares, half the bytes are more than enough.
     parts, told = [], []
     for tree in forest.trees:
-        parts.append(_mean(tree, n_classes, frequent))
+        parts.append(_mean(tree, n_classes, frequent).astype(np.float32 if n_classes else None))
         told.append(tree.is_leaf & _tells(tree))
-    mean, tells = np.concatenate(parts), np.concatenate(told)
     start = np.cumsum([0, *map(len, parts)])
+    mean, tells = np.concatenate(parts), np.concatenate(told)
     if not n_classes:
         return Said(kind="numbers", start=start, mean=mean, told=tells)
     # A forest of which every leaf holds one label only, by shares that are no counts, was made
@@ -140,7 +143,7 @@ def _mean(tree: Tree, n_classes: int, frequent: Float | None) -> Float:
     if n_classes:
         weights = None
         if tree.counts is not None and frequent is not None:
-            here = np.maximum(tree.counts, 0)[tree.is_leaf].sum(axis=0)
+            here = np.maximum(tree.counts, 0)[tree.is_leaf & _tells(tree)].sum(axis=0)
             weights = tuple((frequent / np.where(here > 0, here, 1)).tolist())
         shares = node_shares(tree, n_classes, weights)
         return shares[:, 1:] if n_classes == 2 else shares

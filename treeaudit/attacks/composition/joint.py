@@ -16,20 +16,19 @@ Beck and Teboulle (2009), A fast iterative shrinkage-thresholding algorithm. O'D
 Candes (2015), Adaptive restart for accelerated gradient schemes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Index, Int, Wide
+from treeaudit.arrays import Float, Index, Int, Wide
 from treeaudit.attacks.composition.equations import Said
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 __all__ = ["Solution", "labels_of", "solve"]
 
 _MOST_STEPS = 500
+_AT_ONCE = 1 << 15
+"""People times trees; fewer make calls dear, more fall out of the cache."""
 _LOOK = 25
 _SETTLED = 1e-3
 
@@ -48,12 +47,15 @@ class Solution:
         After how many steps.
     settled
         Whether the last 25 steps changed fewer than one answer in a thousand.
+    equations
+        How many leaves say something of somebody.
     """
 
     x: Float
     answer: Float | Index
     steps: int
     settled: bool
+    equations: int
 
 
 def solve(
@@ -74,16 +76,22 @@ def solve(
     most
         After how many steps to stop.
     """
-    parts = _parts(said, node)
-    trees = parts[0].trees
-    first = x = ahead = _bounded(
-        said, _joined([one.spread(one.mean * one.told) for one in parts]) / trees
-    )
+    told = _by_column(said, node)
+    trees = (len(said.start) - 1) // len(told)
+    # Leaves that stand for others answer like the model, and are no equations.
+    start = _joined(_sum(part.spread(part.mean) for part in parts) for _, parts in told)
+    first = x = ahead = _bounded(said, start / trees)
     pace, before, settled, step = 1.0, _answers(said, x), False, 0
     while not settled and step < most:
         step += 1
-        lacks = [one.spread(_lacks(said, one.held(ahead), one.mean) * one.told) for one in parts]
-        moved = ahead - _joined(lacks) / trees
+        moved = (
+            ahead
+            - _joined(
+                _sum(part.spread(part.lacks(said, ahead[:, at])) for part in parts)
+                for at, parts in told
+            )
+            / trees
+        )
         new = _bounded(said, (trees * moved + doubt * first) / (trees + doubt))
         if float(np.vdot(ahead - new, new - x)) > 0:
             pace = 1.0
@@ -93,7 +101,8 @@ def solve(
             now = _answers(said, x)
             settled = bool(np.mean(np.abs(now - before) > tolerance) <= _SETTLED)
             before = now
-    return Solution(x=x, answer=_answers(said, x), steps=step, settled=settled)
+    equations = sum(int(np.count_nonzero(part.size)) for _, parts in told for part in parts)
+    return Solution(x=x, answer=_answers(said, x), steps=step, settled=settled, equations=equations)
 
 
 def labels_of(x: Float) -> Index:
@@ -101,83 +110,99 @@ def labels_of(x: Float) -> Index:
     return (x[:, 0] > 0.5).astype(np.intp) if x.shape[1] == 1 else x.argmax(axis=1)
 
 
+def _by_column(said: Said, node: Int) -> "list[tuple[slice, list[_Part]]]":
+    """Return the trees in parts: all of them, or those of each column that they tell of alone."""
+    if said.column is None:
+        n_trees = len(said.start) - 1
+        return [
+            (slice(None), [_Part.of(said, node, some) for some in _together(n_trees, len(node))])
+        ]
+    found = []
+    for c in range(said.n_columns):
+        mine = np.flatnonzero(said.column == c)
+        one, ends = said.of(mine), node[:, mine]
+        parts = [_Part.of(one, ends, some) for some in _together(len(mine), len(node))]
+        found.append((slice(c, c + 1), parts))
+    return found
+
+
+def _joined(columns: Iterator[Float]) -> Float:
+    first, *rest = columns
+    return np.hstack([first, *rest]) if rest else first
+
+
+def _together(trees: int, people: int) -> Iterator[slice]:
+    """Return which trees are put together in one go."""
+    step = max(1, _AT_ONCE // max(people, 1))
+    return (slice(i, min(i + step, trees)) for i in range(0, trees, step))
+
+
+def _sum(terms: Iterator[Float]) -> Float:
+    total = next(terms)
+    for term in terms:
+        total += term
+    return total
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Part:
-    """Trees that tell of the same columns, and who ends where in them."""
+    """Some trees; what their nodes say, and how many people end in those that say anything.
 
-    member: "csr_matrix"
-    gather: "csr_matrix"
-    weight: Float
-    mean: Float
-    told: Flag
-    columns: slice
+    Attributes
+    ----------
+    trees
+        How many.
+    at
+        Shape ``(n_trees * n_people,)``: where everybody ends, tree after tree.
+    """
+
     trees: int
+    at: Int
+    mean: Float
+    size: Wide
 
-    def held(self, x: Float) -> Float:
-        """Return the mean of the people in each node."""
-        return _times(self.gather, x[:, self.columns]) * self.weight
+    @classmethod
+    def of(cls, said: Said, node: Int, trees: slice) -> "_Part":
+        """Count who ends where."""
+        nodes = slice(int(said.start[trees.start]), int(said.start[trees.stop]))
+        at, n = node[:, trees.start], trees.stop - trees.start
+        if n > 1:
+            above = said.start[trees] - said.start[trees.start]
+            at = (node[:, trees] + above.astype(np.int32)).ravel("F")
+        size = np.bincount(at, minlength=nodes.stop - nodes.start) * said.told[nodes]
+        # There are as many of these as nodes: in millions of them bytes count.
+        size = size.astype(np.min_scalar_type(len(node)))
+        return cls(trees=n, at=at, mean=said.mean[nodes], size=size)
 
-    def spread(self, each: Float) -> Float:
-        """Return the sum over the nodes in which each person ends."""
-        return _times(self.member, each)
+    def spread(self, said: Float) -> Float:
+        """Return the sum over the trees of something of one's leaves, person by person."""
+        total = np.empty((len(self.at) // self.trees, said.shape[1]))
+        for i, column in enumerate(said.T):
+            each = column.take(self.at, mode="clip").reshape(self.trees, -1)
+            total[:, i] = each[0] if self.trees == 1 else each.sum(axis=0)
+        return total
 
-
-def _parts(said: Said, node: Int) -> list[_Part]:
-    """Return one part for all columns, or one for each where a tree tells of one alone."""
-    at, n_trees = said.nodes(node), len(said.start) - 1
-    if said.column is None:
-        return [_part(said, at, slice(None))]
-    of_tree = [np.flatnonzero(said.column == c) for c in range(said.n_columns)]
-    if len({*map(len, of_tree)}) > 1:
-        raise ValueError(f"{n_trees} trees do not tell of {said.n_columns} columns in turn")
-    return [_part(said, at[:, mine], slice(c, c + 1)) for c, mine in enumerate(of_tree)]
-
-
-def _part(said: Said, at: Wide, columns: slice) -> _Part:
-    from scipy.sparse import csr_matrix
-
-    n, trees = at.shape
-    place = at
-    mean, told = said.mean, said.told[:, None]
-    if said.column is not None:
-        held, short = np.unique(at, return_inverse=True)
-        place, mean, told = short.reshape(at.shape), mean[held], told[held]
-    entries = (np.ones(at.size), place.astype(np.int32).ravel(), np.arange(0, at.size + 1, trees))
-    member = csr_matrix(entries, shape=(n, len(told)))
-    size = np.asarray(member.sum(axis=0)).ravel()[:, None]
-    return _Part(
-        member=member,
-        gather=member.T,
-        weight=told / np.maximum(size, 1.0),
-        mean=mean,
-        told=told,
-        columns=columns,
-        trees=trees,
-    )
-
-
-def _joined(columns: list[Float]) -> Float:
-    return columns[0] if len(columns) == 1 else np.hstack(columns)
-
-
-def _times(matrix: "csr_matrix", x: Float) -> Float:
-    """Return a product; one column is multiplied as a vector, which takes half the time."""
-    product: Float = matrix @ (x[:, 0] if x.shape[1] == 1 else x)
-    return product[:, None] if product.ndim == 1 else product
+    def lacks(self, said: Said, x: Float) -> Float:
+        """Return how far the means of the leaves are off what these say."""
+        mean, asked = self.mean.astype(np.float64), self.size > 0
+        for i, column in enumerate(x.T):
+            total = np.bincount(self.at, np.tile(column, self.trees), len(mean))
+            np.divide(total, self.size, out=mean[:, i], where=asked)
+        return _lacks(said.kind, mean, self.mean)
 
 
 def _answers(said: Said, x: Float) -> Float | Index:
     return x[:, 0] if said.kind == "numbers" else labels_of(x)
 
 
-def _lacks(said: Said, mean: Float, told: Float) -> Float:
-    """Return how far the means of the leaves are off what these say."""
-    if said.kind != "labels":
-        return mean - told
+def _lacks(kind: str, mean: Float, said: Float) -> Float:
+    """Return how far means are off what is said of them."""
+    if kind != "labels":
+        return mean - said
     two = mean.shape[1] == 1
     every = np.arange(len(mean))
     shares = np.hstack([1 - mean, mean]) if two else mean
-    top = labels_of(told)
+    top = labels_of(said)
     rivals = shares.copy()
     rivals[every, top] = -1.0
     rival = rivals.argmax(axis=1)

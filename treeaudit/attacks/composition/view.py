@@ -6,7 +6,7 @@ from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+from treeaudit.findings.view import Curve, Figure, Line, Mark, Plot, Rung, Series, View
 from treeaudit.stats import fact
 
 __all__ = ["view"]
@@ -44,7 +44,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
             ),
             *_rarest(details),
         ),
-        plots=(_given_back(details, what), _alone(details)),
+        plots=(_given_back(details, what),),
+        curves=(_apart(details),),
     )  # fmt: skip
 
 
@@ -72,15 +73,21 @@ def _given_back(details: CompositionDetails, what: str) -> Plot:
     )
 
 
-def _alone(details: CompositionDetails) -> Plot:
-    n = details.train
-    return Plot(
-        title=say("People with leaves that nobody else has"),
-        lines=tuple(
-            _bar(say("{}", Count(at.trees, "tree", "trees")), Share.of(at.alone, n))
-            for at in details.curve
+def _apart(details: CompositionDetails) -> Curve:
+    first = details.curve
+    return Curve(
+        title="Who shares all leaves with whom, tree by tree",
+        name="Groups of people who share all their leaves, and people who share them with nobody",
+        axis="trees put together",
+        at=tuple(one.trees for one in first),
+        series=(
+            Series(name="groups that share all leaves", values=tuple(one.groups for one in first)),
+            Series(
+                name="people with leaves nobody else has",
+                values=tuple(one.alone for one in first),
+            ),
         ),
-        heads=("people",),
+        most=details.train,
     )
 
 

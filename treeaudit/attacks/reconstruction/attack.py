@@ -136,13 +136,14 @@ class Reconstruction:
         budget = Budget(
             seconds=case.seconds, cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), 10))
         )
-        if not_boosted(case.forest) is None:
-            return self._boosted(case, budget)
-        if _only_likely(case.forest):
-            return self._likely(case, budget)
-        if case.forest.records_are == "bootstrap":
-            return self._in_order(case, budget)
-        return self._certain(case, budget)
+        with budget.spent():
+            if not_boosted(case.forest) is None:
+                return self._boosted(case, budget)
+            if _only_likely(case.forest):
+                return self._likely(case, budget)
+            if case.forest.records_are == "bootstrap":
+                return self._in_order(case, budget)
+            return self._certain(case, budget)
 
     def _certain(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the counts of the leaves give away, with labels where there are any."""

@@ -52,9 +52,7 @@ def details_certain(case: Case, answer: Answer) -> ReconstructionDetails:
             AfterTrees(trees=trees, certified=Share.of(low, n), exact=Share.of(exact, n))
             for trees, low, exact in answer.curve
         ),
-        checked=None
-        if train is None
-        else checked_on(train, answer.cells, ((one.cell, one.bounds) for one in answer.labels)),
+        checked=None if train is None else checked_on(train, answer.cells, answer.tables),
     )
 
 

@@ -65,7 +65,11 @@ def meanings(
     if "later" in rows:
         return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
     weight_of = _class_weight(found, trees[0])
-    return [_of_rows(r, s, weight_of) for r, s in zip(records, seen, strict=True)]
+    every = []
+    for record, one in zip(records, seen, strict=True):
+        every.append(_of_rows(record, one, weight_of))
+        record.forget()
+    return every
 
 
 def _why_absent(found: Found, tree: Inert, record: NodeTable, classifier: bool) -> str:
@@ -150,9 +154,9 @@ def _class_weight(found: Found, tree: Inert) -> dict[int, float] | str | None:
 
 def _drawn(records: Sequence[NodeTable], draw: Draw) -> Meaning:
     """Decide for trees that each saw a draw with replacement."""
-    totals = {record.total for record in records}
-    whole, ones = _draws_in(records)
-    draws = len(totals) == 1 and (not isinstance(draw.n, int) or totals == {draw.n})
+    totals, whole, ones = _draws_in(records)
+    most = draw.n if isinstance(draw.n, int) else max(record.total for record in records)
+    draws = totals <= {most} and all(record.total <= most for record in records)
     if draw.steered:
         proved = True
     else:
@@ -171,12 +175,18 @@ def _drawn(records: Sequence[NodeTable], draw: Draw) -> Meaning:
     )
 
 
-def _draws_in(records: Sequence[NodeTable]) -> tuple[bool, bool]:
-    """Tell whether all class weights are whole, and whether some leaf has a single draw."""
-    whole, ones = True, False
+def _draws_in(records: Sequence[NodeTable]) -> tuple[set[float], bool, bool]:
+    """Tell whether all class weights are whole, and whether some leaf has a single draw.
+
+    Before that, the totals of trees of which nothing was taken out: of others, leaves are left
+    that hold nobody.
+    """
+    totals, whole, ones = set(), True, False
     for record in records:
         weights = class_weights(*record.value_of(record.leaves))
         whole = whole and bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
         ones = ones or bool(np.any(weights == 1))
+        if record.n_records[record.leaves].all():
+            totals.add(record.total)
         record.forget()
-    return whole, ones
+    return totals, whole, ones

@@ -246,13 +246,17 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
         return None
     if isinstance(stated, int) and most <= stated <= Most.people:
         return stated
+    first, total = records[0], records[0].total
+    if not first.n_records[first.leaves].all():
+        # A leaf of nobody stands for one that a repair took out.
+        return None
     if rows <= {"all", "first", "later"} or (len(records) == 1 and rows == {"some"}):
-        return records[0].people
+        return first.people
     if rows != {"bootstrap"} or found.estimator.kind not in FORESTS:
         return None
     if found.get("max_samples") is None and found.get("class_weight") is None:
-        total = records[0].total
-        return int(total) if total.is_integer() and total <= Most.people else None
+        alike = all(record.total == total for record in records)
+        return int(total) if alike and total.is_integer() and total <= Most.people else None
     return None
 
 

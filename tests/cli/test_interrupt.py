@@ -1,0 +1,70 @@
+"""A first Ctrl-C ends a search with what is certain so far, any other the program."""
+
+import json
+import signal
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier
+
+import treeaudit as ta
+from tests.cli.run import run
+from treeaudit.reconstruction import answer
+
+
+@pytest.fixture(scope="module")
+def forest(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.integers(0, 3, (60, 4)), columns=list("abcd"))
+    model = ExtraTreesClassifier(40, random_state=0).fit(x, rng.integers(0, 2, 60))
+    path = tmp_path_factory.mktemp("forest") / "forest.pkl"
+    joblib.dump(model, path)
+    return path
+
+
+def press(monkeypatch, times: int) -> None:
+    """Press Ctrl-C when most trees have been put together."""
+    seen = [0]
+
+    def interrupted(trees, layout):
+        before, seen[0] = seen[0], seen[0] + len(trees)
+        if before <= 30 < seen[0]:
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+        return coded(trees, layout)
+
+    coded = answer.coded
+    monkeypatch.setattr(answer, "coded", interrupted)
+
+
+def test_scan_and_reconstruct_keep_what_is_certain(forest, monkeypatch) -> None:
+    press(monkeypatch, 1)
+    done = run("scan", forest, "--attack", "TA108", "--format", "json")
+    assert (done.returncode, done.stderr) == (1, "")
+    (found,) = json.loads(done.stdout)["findings"]
+    assert found["details"]["stopped"] == "it was interrupted"
+    assert found["people"] > 0
+    press(monkeypatch, 1)
+    done = run("reconstruct", forest, "--people")
+    assert done.returncode == 0
+    assert "ended after it was interrupted" in " ".join(done.stdout.split())
+    assert "0 of 60 people are certain" not in done.stdout
+
+
+@pytest.mark.parametrize("command", [["scan"], ["reconstruct", "--people"]])
+def test_a_second_time_ends_the_program_in_a_sentence(forest, monkeypatch, command) -> None:
+    press(monkeypatch, 2)
+    done = run(*command, forest)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "treeaudit: interrupted: nothing was decided\n"
+
+
+def test_beside_a_search_and_in_the_library_it_is_raised_as_ever(forest, monkeypatch) -> None:
+    press(monkeypatch, 1)
+    with pytest.raises(KeyboardInterrupt):
+        ta.scan(forest, attacks=["TA108"])
+    monkeypatch.setattr(answer, "coded", None)
+    monkeypatch.setattr(ta, "load", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    assert run("reconstruct", forest).returncode == 130

@@ -1,0 +1,46 @@
+"""The people of a file: in the order of the training table where seeds are stored, of boosters."""
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+
+from tests.cli.run import run
+
+COLUMNS = ["colour", "size", "age", "label"]
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    values = (["red", "blue", "green"], list("SML"), ["<30", "30-60", ">60"], ["no", "yes"])
+    return pd.DataFrame({name: rng.choice(v, 80) for name, v in zip(COLUMNS, values, strict=True)})
+
+
+def written(table, model, folder) -> pd.DataFrame:
+    pipeline = make_pipeline(OrdinalEncoder(), model)
+    joblib.dump(pipeline.fit(table[COLUMNS[:3]], table["label"]), folder / "model.pkl")
+    done = run("reconstruct", "model.pkl", "--people", "-o", "people.csv", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "80 of 80 people are certain, 80 with every value" in done.stdout
+    return pd.read_csv(folder / "people.csv")
+
+
+def test_seeds_give_back_the_table_row_by_row(table, tmp_path) -> None:
+    found = written(table, RandomForestClassifier(60, random_state=1), tmp_path)
+    assert found["row"].tolist() == list(range(1, 81))
+    assert (found[COLUMNS].to_numpy() == table.to_numpy()).all()
+    refused = run("reconstruct", "model.pkl", "--people", "-o", "proof.json", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "a proof is of people who are certain" in refused.stderr
+
+
+def test_boosted_trees_give_back_the_table(table, tmp_path) -> None:
+    found = written(table, GradientBoostingClassifier(n_estimators=60, random_state=1), tmp_path)
+    alike = [sorted(map(tuple, one[COLUMNS].to_numpy())) for one in (found, table)]
+    assert alike[0] == alike[1]
+    known = run("reconstruct", "model.pkl", "--people", "--known", "people.csv", cwd=tmp_path)
+    assert known.stderr == ("treeaudit: people who are known are not taken out of boosted trees\n")
