@@ -65,7 +65,7 @@ class Walk:
         while len(moving):
             here = node[moving]
             x = values[moving if rows is None else rows[moving], self.feature[here]]
-            into = self._next(here, x)
+            into = self.next(here, x)
             on = into >= 0
             moving, into = (moving, into) if on.all() else (moving[on], into[on])
             node[moving] = into
@@ -80,7 +80,8 @@ class Walk:
         ends: Wide = end.reshape(n, len(first)) - first
         return ends
 
-    def _next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
+    def next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
+        """Return the nodes after inner ones that ask for some values; -1 where there is none."""
         threshold = self.threshold[here]
         into = np.where(x > threshold, self.right[here], self.left[here])
         named = np.isnan(threshold)
