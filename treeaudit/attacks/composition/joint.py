@@ -74,6 +74,14 @@ def solve(
     most
         After how many steps to stop.
     """
+    from threadpoolctl import threadpool_limits
+
+    # A second thread of a product of vectors mostly waits, and that costs as much as working.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _solved(said, node, doubt, tolerance, most)
+
+
+def _solved(said: Said, node: Int, doubt: float, tolerance: float, most: int) -> Solution:
     member = _members(said, node)
     size = np.asarray(member.sum(axis=0)).ravel()[:, None]
     trees, told = len(said.start) - 1, said.told[:, None]
