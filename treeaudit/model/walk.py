@@ -29,10 +29,12 @@ class Walk:
     feature
         What each node asks about, -1 in leaves.
     threshold
-        Numbers above it go to ``right``, others to ``left``; NaN where the
-        node asks for a category.
-    left, right, missing
-        The next node; -1 where there is none.
+        NaN where the node asks for a category.
+    halves
+        Where numbers go, -1 where nowhere: from node i up to its threshold to
+        ``halves[2 * i]``, and above it to ``halves[2 * i + 1]``.
+    missing
+        The next node of missing values; -1 where there is none.
     start, next_of
         A node that asks for a category sends code c to ``next_of[start + c]``.
     """
@@ -40,8 +42,7 @@ class Walk:
     root: Wide
     feature: Int
     threshold: Float
-    left: Int
-    right: Int
+    halves: Int
     missing: Int
     start: Wide
     next_of: Int
@@ -62,15 +63,17 @@ class Walk:
         """
         node = at.astype(np.int32)
         moving = np.flatnonzero(self.feature[node] >= 0)
+        here, flat = node[moving], values.reshape(-1)
+        begun = (moving if rows is None else rows[moving]) * values.shape[1]
         while len(moving):
-            here = node[moving]
-            x = values[moving if rows is None else rows[moving], self.feature[here]]
-            into = self.next(here, x)
-            on = into >= 0
-            moving, into = (moving, into) if on.all() else (moving[on], into[on])
-            node[moving] = into
-            more = self.feature[into] >= 0
-            moving = moving if more.all() else moving[more]
+            here = self.next(here, flat.take(begun + self.feature.take(here)))
+            on = here >= 0
+            if not on.all():
+                moving, begun, here = moving[on], begun[on], here[on]
+            node[moving] = here
+            more = self.feature.take(here) >= 0
+            if not more.all():
+                moving, begun, here = moving[more], begun[more], here[more]
         return node
 
     def ends(self, values: npt.NDArray[np.floating[Any]]) -> Wide:
@@ -82,12 +85,10 @@ class Walk:
 
     def next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
         """Return the nodes after inner ones that ask for some values; -1 where there is none."""
-        threshold = self.threshold[here]
-        into = np.where(x > threshold, self.right[here], self.left[here])
-        named = np.isnan(threshold)
-        gone = np.isnan(x)
-        if named.any():
-            asked = named & ~gone
+        threshold, gone = self.threshold.take(here), np.isnan(x)
+        into = self.halves.take(2 * here + (x > threshold))
+        if len(self.next_of):
+            asked = np.isnan(threshold) & ~gone
             into[asked] = self.next_of[self.start[here[asked]] + x[asked].astype(np.int64)]
         if gone.any():
             into[gone] = self.missing[here[gone]]
@@ -115,14 +116,14 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     feature = np.full(n, -1, dtype=np.int32)
     feature[above] = edge[below]
     named = width[edge[below]] > 0
-    tables = {side: np.full(n, -1, dtype=np.int32) for side in ("left", "right", "missing")}
+    halves, missing = np.full((n, 2), -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
     threshold = np.full(n, np.nan)
-    for side, bound in (("left", high), ("right", low)):
+    for side, bound in enumerate((high, low)):
         mine = ~named & np.isfinite(bound)
-        tables[side][above[mine]] = below[mine]
+        halves[above[mine], side] = below[mine]
         threshold[above[mine]] = bound[mine]
     goes = np.concatenate([_missing(tree) for tree in trees])[below]
-    tables["missing"][above[goes]] = below[goes]
+    missing[above[goes]] = below[goes]
     inner = np.flatnonzero(feature >= 0)
     start = np.zeros(n + 1, dtype=np.int64)
     start[inner + 1] = width[feature[inner]]
@@ -132,8 +133,9 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
         owner, code = _categories(trees, root)
         next_of[start[parent[owner]] + code] = owner
     return Walk(
-        root=root, feature=feature, threshold=threshold, start=start, next_of=next_of, **tables
-    )
+        root=root, feature=feature, threshold=threshold, halves=halves.reshape(-1),
+        missing=missing, start=start, next_of=next_of,
+    )  # fmt: skip
 
 
 def _starts(trees: Sequence[Tree]) -> Wide:
