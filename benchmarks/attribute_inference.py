@@ -74,7 +74,8 @@ def _rows(name: str, model: DecisionTreeClassifier, people: np.ndarray, column: 
 
 def _people(forest: ta.Forest, people: np.ndarray, column: int, n: int) -> tuple:
     (tree,) = forest.trees
-    at = Paths(tree).what_if(people, tree.apply(people), (column,), np.arange(float(n))[:, None])
+    paths = Paths(tree, forest.schema, [((column,), np.arange(float(n))[:, None])])
+    at = paths.what_if(people, tree.apply(people))
     return tree, at, tree.n_records[at]
 
 
@@ -129,9 +130,9 @@ def _forest(x: np.ndarray, y: np.ndarray, asked: int) -> str:
     reached, phi = np.zeros((asked, n)), np.zeros(n)
     candidates = np.arange(float(n))[:, None]
     for tree in forest.trees:
-        paths = Paths(tree)
-        reached += tree.n_records[paths.what_if(people, tree.apply(people), (8,), candidates)]
-        phi += paths.people_with((8,), candidates)
+        paths = Paths(tree, forest.schema, [((8,), candidates)])
+        reached += tree.n_records[paths.what_if(people, tree.apply(people))]
+        phi += paths.people_with()
     fredrikson(reached, np.full(n, 1 / n), phi)
     used = time.process_time() - begun
     return (

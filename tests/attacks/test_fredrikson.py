@@ -9,6 +9,7 @@ from benchmarks.toolbox_rules import people_reached, single_match
 from tests.strategies import forests, rows
 from treeaudit.attacks.attribute_inference.fredrikson import fredrikson
 from treeaudit.attacks.attribute_inference.what_if import Paths
+from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
 
@@ -25,9 +26,9 @@ def test_explicit_loops(forest, seed) -> None:
     prior = [0.4, 0.3, 0.2, 0.1]
     people, phi = np.zeros((12, 4)), np.zeros(4)
     for tree in forest.trees:
-        paths = Paths(tree)
-        people += tree.n_records[paths.what_if(values, tree.apply(values), (2,), candidates)]
-        phi += paths.people_with((2,), candidates)
+        paths = Paths(tree, forest.schema, [((2,), candidates)])
+        people += tree.n_records[paths.what_if(values, tree.apply(values))]
+        phi += paths.people_with()
     found = fredrikson(people, prior, phi)
     for i, row in enumerate(values):
         weight = []
@@ -87,7 +88,9 @@ def test_the_answers_of_the_toolbox(tree, feature) -> None:
     values = np.array(ASKED, dtype=float)
     prior = PRIORS[feature]
     candidates = np.arange(float(len(prior)))[:, None]
-    at = Paths(tree).what_if(values, tree.apply(values), (feature,), candidates)
+    at = Paths(tree, Schema.numeric(3), [((feature,), candidates)]).what_if(
+        values, tree.apply(values)
+    )
     people = tree.n_records[at]
     lifestyle = fredrikson(people, prior, people_reached(tree, at))
     assert lifestyle.argmax(axis=1).tolist() == LIFESTYLE[feature]
@@ -98,8 +101,8 @@ def test_the_answers_of_the_toolbox(tree, feature) -> None:
 
 def test_the_last_column_is_answered_too(tree) -> None:
     values = np.array(ASKED, dtype=float)
-    at = Paths(tree).what_if(values, tree.apply(values), (2,), np.arange(6.0)[:, None])
-    phi = Paths(tree).people_with((2,), np.arange(6.0)[:, None])
+    paths = Paths(tree, Schema.numeric(3), [((2,), np.arange(6.0)[:, None])])
+    at, phi = paths.what_if(values, tree.apply(values)), paths.people_with()
     assert phi.tolist() == [10, 44, 46, 46, 46, 46]
     found = fredrikson(tree.n_records[at], np.full(6, 1 / 6), phi)
     assert found.sum(axis=1).tolist() == pytest.approx([1] * 12)

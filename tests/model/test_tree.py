@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.strategies import examples, forests, rows
+from treeaudit.model import forest
 from treeaudit.model.forest import LazyTrees
 from treeaudit.model.tree import CategorySets
 
@@ -142,3 +143,22 @@ def test_lazy_trees_are_a_sequence() -> None:
     assert [int(tree.n_records[0]) for tree in trees[1:3]] == [1, 2]
     with pytest.raises(IndexError):
         trees[4]
+    assert [int(tree.n_records[0]) for tree in trees] == [0, 1, 2, 3]
+    assert built == [3, 1, 2, 0]
+
+
+def test_lazy_trees_that_do_not_fit_are_built_again(monkeypatch) -> None:
+    size = stump(n_records=[0, 0, 0]).n_bytes
+    monkeypatch.setattr(forest, "_ROOM", 2 * size)
+    built = []
+
+    def build(i: int) -> ta.Tree:
+        built.append(i)
+        return stump(n_records=[i, i, 0])
+
+    trees = LazyTrees(build, 3)
+    assert [[int(tree.n_records[0]) for tree in trees] for _ in range(2)] == [[0, 1, 2]] * 2
+    assert built == [0, 1, 2]
+    assert [int(trees[i].n_records[0]) for i in (0, 2, 1, 2)] == [0, 2, 1, 2]
+    assert built == [0, 1, 2]
+    assert LazyTrees(build, 3)[2] is not LazyTrees(build, 3)[2]

@@ -120,13 +120,15 @@ class Case:
         Only those whom the tree saw, where it is known whom. Kept where persons are named: what
         is sorted then is asked for again and again.
         """
+        if tree in self._ends:
+            return self._ends[tree]
         train = self.people("train")
         if not self._drawn:
             self._drawn.append(drawn_of(self.forest, train))
         node, drawn = train.node[:, tree], self._drawn[0]
         if drawn is not None:
             node = np.where(drawn[:, tree], node, self.forest.trees[tree].n_nodes)
-        found = self._ends.get(tree) or held_in(self.table, tree, node, train.persons)
+        found = held_in(self.table, tree, node, train.persons)
         if train.persons is not None:
             self._ends[tree] = found
         return found

@@ -79,18 +79,23 @@ class Noise:
             raise DataError(f"noise of no known kind, or of no rate above 0: {self.rate:g}")
 
 
+_ROOM = 16_000_000
+
+
 class LazyTrees(Sequence[Tree]):
     """Trees that are built one at a time when they are asked for.
 
     A forest of millions of leaves is never held as a whole: each pass builds a
     tree from the mapped file, looks at it and lets it go. Only the last one is
-    kept, so that a model of one tree is built once.
+    kept, and as many as fit in 16 MB, so that a small model is built once.
     """
 
     def __init__(self, build: Callable[[int], Tree], n_trees: int) -> None:
         self._build = build
         self._n_trees = n_trees
         self._last: tuple[int, Tree] | None = None
+        self._kept: dict[int, Tree] = {}
+        self._room = _ROOM
 
     def __len__(self) -> int:
         return self._n_trees
@@ -105,8 +110,14 @@ class LazyTrees(Sequence[Tree]):
         if not -len(self) <= index < len(self):
             raise IndexError(f"tree {index} of {len(self)}")
         index %= len(self)
+        if index in self._kept:
+            return self._kept[index]
         if self._last is None or self._last[0] != index:
-            self._last = (index, self._build(index))
+            tree = self._build(index)
+            self._last = (index, tree)
+            if tree.n_bytes <= self._room:
+                self._room -= tree.n_bytes
+                self._kept[index] = tree
         return self._last[1]
 
     def __iter__(self) -> Iterator[Tree]:

@@ -138,6 +138,14 @@ class Tree:
         return len(self.parent)
 
     @property
+    def n_bytes(self) -> int:
+        """How much memory the arrays take."""
+        arrays = [getattr(self, name) for name in _ARRAYS]
+        if self.categories is not None:
+            arrays += [self.categories.start, self.categories.codes]
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @property
     def is_leaf(self) -> Flag:
         """Shape ``(n_nodes,)``: True where no node has this one as parent."""
         leaf = np.ones(self.n_nodes, dtype=np.bool_)

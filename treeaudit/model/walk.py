@@ -98,6 +98,14 @@ class Walk:
         ends: Wide = end.reshape(n, len(first)) - first
         return ends
 
+    def next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
+        """Return the nodes after inner ones that ask for some values; -1 where there is none."""
+        at = here.astype(np.intp)
+        into = self.child.take(2 * at + (x > self.threshold.take(at)))
+        if len(self.next_of) or np.isnan(x).any():
+            self._asked(at, x, into)
+        return into.astype(np.int32)
+
     def _asked(self, here: Index, x: npt.NDArray[np.floating[Any]], into: Index) -> None:
         """Correct where those go whose node asks for a category, or who have no value."""
         inner = self.feature.take(here) >= 0

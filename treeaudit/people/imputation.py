@@ -95,6 +95,7 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
     >>> guess(x, (x[:, 0] > 49).astype(np.int32), 2, np.array([[10.0], [90.0]])).argmax(axis=1)
     array([0, 1])
     """
+    from sklearn import config_context
     from sklearn.ensemble import ExtraTreesClassifier
 
     rng = np.random.default_rng([seed, 0x6E6])
@@ -113,7 +114,8 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
         bootstrap=True,
         random_state=int(rng.integers(2**31)),
     )
-    forest.fit(values, answer)
+    with config_context(skip_parameter_validation=True):
+        forest.fit(values, answer)
     found = np.zeros((len(asked), n_answers))
     found[:, present] = forest.predict_proba(asked)
     rest = 1 / (len(values) + 1)

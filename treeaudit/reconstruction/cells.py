@@ -16,8 +16,10 @@ from treeaudit.reconstruction.coding import Coded, Layout, Words
 
 __all__ = ["Cells", "held", "refine"]
 
-_MOST_PAIRS = 2_000_000
+_MOST_PAIRS = 250_000
 """Cells times trees that are looked at together."""
+_SAMPLE, _ENOUGH = 16, 1_000
+"""One cell in so many tells beforehand that there will be too many, where these are enough."""
 
 Holds = Callable[[Float], Flag]
 """Tells from class counts of leaves, shape ``(n, n_classes)``, whether a cell inside may hold
@@ -124,10 +126,15 @@ def refine(
     holds
         What the counts of a leaf say of the cells in it.
     check
-        Called with how many cells there are so far; what it raises ends the work.
+        Called with how many cells there are so far, or with how many there will be at least as
+        a sample says; what it raises ends the work.
     """
     found: list[Cells] = []
     step = max(_MOST_PAIRS // trees.n_trees, 1)
+    if len(cells) >= _SAMPLE * _ENOUGH:
+        few = cells.part(np.arange(0, len(cells), _SAMPLE))
+        expected = _SAMPLE * sum(map(len, _refined(few, trees, holds)))
+        check(expected - expected // 10)
     for first in range(0, len(cells), step):
         part = cells.part(np.arange(first, min(first + step, len(cells))))
         for some in _refined(part, trees, holds):
@@ -163,11 +170,14 @@ def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
         # The others are cut by the first tree that cuts them.
         cut = living & ~uncut
         by = np.where(cut, settled.argmin(axis=0), -1)
-        mine = np.flatnonzero(tree == by[at])
+        mine = np.flatnonzero((tree == by[at]) & (todo.alive[at] & may[node]).any(axis=1))
         at, node = at[mine], node[mine]
-        parts = todo.part(at).meet(trees, node)
-        parts = replace(parts, alive=parts.alive & may[node])
-        todo = parts.part(np.flatnonzero(parts.alive.any(axis=1)))
+        todo = todo.part(at).meet(trees, node)
+        todo = replace(todo, alive=todo.alive & may[node])
+        if n_trees == 1:
+            ends = (node - first[0]).astype(np.int32)
+            yield replace(todo, leaf=np.concatenate([todo.leaf, ends[None]]))
+            return
 
 
 def _inside(cells: Cells, trees: Coded, leaf: Wide) -> Flag:

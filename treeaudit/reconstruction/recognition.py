@@ -185,8 +185,10 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
             halves += np.bincount(nodes.feature[between], minlength=n_features)
             half_way[nodes.feature[side == _HALF]] = True
             at = np.flatnonzero((side != _HALF) & np.isfinite(side) & (nodes.parent >= 0))
-            pairs = np.unique(np.stack([nodes.feature[at], side[at]]), axis=1)
-            other.append((pairs[0].astype(np.int64), pairs[1]))
+            at = at[np.lexsort((side[at], nodes.feature[at]))]
+            column, cut = nodes.feature[at], side[at]
+            fresh = (np.diff(column, prepend=-1) != 0) | (np.diff(cut, prepend=0) != 0)
+            other.append((column[fresh].astype(np.int64), cut[fresh]))
         below += _below(nodes, n_features)
     column = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in other)])
     cut = np.concatenate([np.zeros(0), *(one for _, one in other)])

@@ -101,18 +101,21 @@ def weigh(case: Case, people: Sides, asked: Asked, columns: Sequence[Column]) ->
         )
         for column in columns
     ]
+    hidden = [(column.features, column.values) for column in columns]
     population = people.population(case)
     for i, tree in enumerate(case.forest.trees):
         table = leaf_scores(case.forest, i, tree, population)
         if table is None or tree.n_records is None:
             continue
         label = np.zeros(n, np.int32) if table.shape[1] == 1 else asked.labels
-        paths = Paths(tree)
-        for column, sums in zip(columns, found, strict=True):
-            at = paths.what_if(asked.values, asked.node[:, i], column.features, column.values)
-            sums.score[:] += table[at, label[:, None] if label is not None else 0]
-            sums.people[:] += tree.n_records[at]
-            sums.phi[:] += paths.people_with(column.features, column.values)
+        paths = Paths(tree, case.forest.schema, hidden)
+        every, phi = paths.what_if(asked.values, asked.node[:, i]), paths.people_with()
+        begun = 0
+        for sums in found:
+            part = slice(begun, begun := begun + len(sums.phi))
+            sums.score[:] += table[every[:, part], label[:, None] if label is not None else 0]
+            sums.people[:] += tree.n_records[every[:, part]]
+            sums.phi[:] += phi[part]
         case.step("attribute inference", i + 1, case.forest.n_trees)
     return found
 

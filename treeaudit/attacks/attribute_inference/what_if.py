@@ -1,29 +1,36 @@
 """Where a person would end if one of their values were another.
 
-All candidate values travel down a tree together, as one set of bits per person,
-and part only where the tree asks about the hidden column. A person whose path
-does not ask about it is not routed again at all.
+All candidate values of a column travel down a tree together, as one set of bits per
+person. They leave the path of the person only where the tree asks about the column, and
+part only there: those that leave are followed, of all columns at the same time.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Index, Int
+from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.attacks.attribute_inference.edges import Edges
+from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
+from treeaudit.model.walk import walk_of, walkable
 
-__all__ = ["MOST_CANDIDATES", "Paths"]
+__all__ = ["MOST_CANDIDATES", "Hidden", "Paths"]
 
 Bits = npt.NDArray[np.uint64]
-States = tuple[Index, Int, Bits]
+States = tuple[Index, Wide, Int, Bits]
+"""People, columns, nodes and candidates."""
 Table = npt.NDArray[np.floating[Any]]
+
+Hidden = tuple[Sequence[int], Float]
+"""Features of a column, and what may be in them: shape ``(n_candidates, len(features))``."""
 
 MOST_CANDIDATES = 64
 """One bit each."""
 
-_ONE = np.uint64(1)
+_LEAF = -2
 
 
 class Paths:
@@ -33,31 +40,46 @@ class Paths:
     ----------
     tree
         The tree.
+    schema
+        What it asks about.
+    columns
+        What may be hidden, one column at a time; no two share a feature.
 
     Examples
     --------
     >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
     ...              low=[-np.inf, -np.inf, 1.5], high=[np.inf, 1.5, np.inf])
+    >>> paths = Paths(stump, Schema.numeric(1), [((0,), np.array([[1.0], [3.0]]))])
     >>> values = np.array([[1.0], [2.0]])
-    >>> Paths(stump).what_if(values, stump.apply(values), (0,), np.array([[1.0], [3.0]])).tolist()
+    >>> paths.what_if(values, stump.apply(values)).tolist()
     [[1, 2], [1, 2]]
     """
 
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
+    def __init__(self, tree: Tree, schema: Schema, columns: Sequence[Hidden]) -> None:
+        self.tree, self._columns = tree, columns
         self._condition = Edges(tree)
         self._start, self._child = tree.children()
         self._fan = np.diff(self._start)
-        self._jumps = []
-        jump = np.maximum(tree.parent, 0)
-        while jump.any():
-            self._jumps.append(jump)
-            jump = jump[jump]
-        self._jumps.append(jump)
+        self._size = [len(candidates) for _, candidates in columns]
+        self._first = np.cumsum([0, *self._size])
+        column, place = np.full((2, len(schema.features)), -1)
+        for c, (features, _) in enumerate(columns):
+            column[list(features)] = c
+            place[list(features)] = np.arange(len(features))
+        own = np.where(tree.feature < 0, -1, column[tree.feature])
+        self._edge = np.zeros(tree.n_nodes, dtype=np.uint64)
+        for c, (_, candidates) in enumerate(columns):
+            nodes = np.flatnonzero(own == c).astype(np.int32)
+            asked = candidates.T[place[tree.feature[nodes]]]
+            passing = self._condition.passes(np.repeat(nodes, asked.shape[1]), asked.ravel())
+            self._edge[nodes] = _bits(passing.reshape(asked.shape))
+        self._leave, self._people = self._along(own)
+        inner = np.flatnonzero(self._fan)
+        self._asks = np.full(tree.n_nodes, _LEAF)
+        self._asks[inner] = own[self._child[self._start[inner]]]
+        self._walk = walk_of([tree], schema) if walkable([tree], schema) else None
 
-    def what_if(
-        self, values: Table, node: Int, features: tuple[int, ...], candidates: Float
-    ) -> Int:
+    def what_if(self, values: Table, node: Int) -> Int:
         """Return where each person would end with each candidate.
 
         Parameters
@@ -66,113 +88,151 @@ class Paths:
             Shape ``(n, n_features)``: what the model knows of the people.
         node
             Shape ``(n,)``: where they end as they are.
-        candidates
-            Shape ``(n_candidates, len(features))``, at most 64: what may be
-            in them.
 
         Returns
         -------
         numpy.ndarray
-            Shape ``(n, n_candidates)``.
+            Shape ``(n, n_candidates)``, those of all columns side by side.
         """
-        n = len(candidates)
-        everything = _bits(np.ones((1, n), dtype=np.bool_))[0]
-        asks = np.isin(self.tree.feature, features)
-        asks[0] = False
-        found = np.repeat(node[:, None], n, axis=1)
-        first = self._first_asking(asks)[node]
-        rows = np.flatnonzero(first >= 0)
-        edge = self._edges(asks, features, candidates)
-        states = (rows, first[rows], np.full(len(rows), everything))
-        ended = []
+        found = np.repeat(node[:, None], self._first[-1], axis=1)
+        lost = (self._fan[node] > 0) | (not self._apart())
+        if lost.any():
+            found[lost] = self._again(values[lost])
+        states = self._leaving(np.flatnonzero(~lost), node[~lost])
         while len(states[0]):
-            leaf = self._fan[states[1]] == 0
-            ended.append(_take(states, leaf))
-            states, stuck = self._step(values, _take(states, ~leaf), asks, edge)
-            ended.append(stuck)
-        if ended:
-            _settle(found, _join(ended))
+            states = self._descend(values, self._part(states, found), found)
         return found
 
-    def people_with(self, features: tuple[int, ...], candidates: Float) -> Float:
+    def people_with(self) -> Float:
         """Return how many people are in leaves that a person with each candidate can reach.
 
         Shape ``(n_candidates,)``. 0 where the tree does not count people.
         """
-        if self.tree.n_records is None:
-            return np.zeros(len(candidates))
-        asks = np.isin(self.tree.feature, features)
-        asks[0] = False
-        open_to = self._edges(asks, features, candidates)
-        for jump in self._jumps:
-            open_to = open_to & open_to[jump]
-        leaf = self._fan == 0
-        people, sets = self.tree.n_records[leaf], open_to[leaf]
-        return np.array(
-            [people[_has(sets, v)].sum() for v in range(len(candidates))], dtype=np.float64
-        )
+        return self._people
 
-    def _first_asking(self, asks: Flag) -> Int:
-        """Return, per node, the topmost node on its path that asks; -1 where none does."""
-        first = np.where(asks, self.tree.parent, -1).astype(np.int32)
-        for jump in self._jumps:
-            above = first[jump]
-            first = np.where(above >= 0, above, first)
-        return first
+    def _along(self, own: Wide) -> tuple[Bits, Float]:
+        """Return per node which candidates leave a path there, and see `people_with`."""
+        tree, leaf = self.tree, self._fan == 0
+        jumps, jump = [], np.maximum(tree.parent, 0)
+        while jump.any():
+            jumps.append(jump)
+            jump = jump[jump]
+        leave, people = np.zeros(tree.n_nodes, dtype=np.uint64), np.zeros(self._first[-1])
+        for c, n in enumerate(self._size):
+            nodes = np.flatnonzero(own == c)
+            left = np.full(tree.n_nodes, _bits(np.ones((1, n), dtype=np.bool_))[0])
+            left[nodes] = self._edge[nodes]
+            for jump in jumps:
+                left &= left[jump]
+            leave[nodes] = left[tree.parent[nodes]] & ~self._edge[nodes]
+            if tree.n_records is not None:
+                size, sets = tree.n_records[leaf], left[leaf]
+                for v in range(n):
+                    people[self._first[c] + v] = size[_has(sets, v)].sum()
+        return leave, people
 
-    def _edges(self, asks: Flag, features: tuple[int, ...], candidates: Float) -> Bits:
-        """Return, per node, the candidates that pass the edge into it."""
-        everything = np.ones((1, len(candidates)), dtype=np.bool_)
-        edge = np.repeat(_bits(everything), self.tree.n_nodes)
-        nodes = np.flatnonzero(asks).astype(np.int32)
-        column = np.zeros(1 + max(features), dtype=np.intp)
-        column[list(features)] = np.arange(len(features))
-        which = column[self.tree.feature[nodes]]
-        passing = np.empty((len(nodes), len(candidates)), dtype=np.bool_)
-        for v, values in enumerate(candidates):
-            passing[:, v] = self._condition.passes(nodes, values[which])
-        edge[nodes] = _bits(passing)
-        return edge
+    def _apart(self) -> bool:
+        """Tell whether the children of every node ask about one feature and share no candidate."""
+        inner = np.flatnonzero(self._fan)
+        asked = self.tree.feature[self._child[self._start[inner]]]
+        taken = np.zeros(len(inner), dtype=np.uint64)
+        for i in range(int(self._fan.max())):
+            has = self._fan[inner] > i
+            child = self._child[self._start[inner[has]] + i]
+            if (self.tree.feature[child] != asked[has]).any() or (
+                taken[has] & self._edge[child]
+            ).any():
+                return False
+            taken[has] |= self._edge[child]
+        return True
 
-    def _step(self, values: Table, states: States, asks: Flag, edge: Bits) -> tuple[States, States]:
-        """Move everybody one edge down, who splits as several; return also who is stuck."""
-        rows, at, sets = states
-        parts = [_take(states, np.zeros(len(rows), dtype=np.bool_))]
-        begin, fan = self._start[at], self._fan[at]
-        for i in range(int(fan.max(initial=0))):
-            open_ = np.flatnonzero((sets > 0) & (i < fan))
-            into = self._child[begin[open_] + i]
-            known = self._condition.passes(into, values[rows[open_], self.tree.feature[into]])
-            going = np.where(asks[into] | known, edge[into], np.uint64(0)) & sets[open_]
-            on = going > 0
-            parts.append((rows[open_[on]], into[on], going[on]))
-            sets[open_] &= ~going
-        return _join(parts), _take((rows, at, sets), sets > 0)
+    def _again(self, values: Table) -> Int:
+        """Return the same as `what_if`, each candidate on its own."""
+        found = np.empty((len(values), self._first[-1]), dtype=np.int32)
+        each = ((one, row) for one, candidates in self._columns for row in candidates)
+        for v, (features, candidate) in enumerate(each):
+            changed = values.astype(np.float64)
+            changed[:, list(features)] = candidate
+            found[:, v] = self.tree.apply(changed)
+        return found
+
+    def _leaving(self, rows: Index, at: Int) -> States:
+        """Return who leaves their path at which nodes, with which candidates."""
+        parts: list[States] = []
+        while not parts or len(rows):
+            on, above = self._leave[at] > 0, self.tree.parent[at]
+            parts.append((rows[on], self._asks[above[on]], above[on], self._leave[at[on]]))
+            rows, at = rows[above > 0], above[above > 0]
+        return _join(parts)
+
+    def _part(self, states: States, found: Int) -> States:
+        """Follow the edges whose condition is on the hidden column."""
+        parts = []
+        for i in range(int(self._fan[states[2]].max())):
+            rows, columns, at, sets = states
+            into = self._child[self._start[at] + i]
+            going, staying = sets & self._edge[into], sets & ~self._edge[into]
+            parts.append(_take((rows, columns, into, going), going > 0))
+            states = _take((rows, columns, at, staying), staying > 0)
+            last = self._fan[states[2]] == i + 1
+            self._settle(found, _take(states, last))
+            states = _take(states, ~last)
+        return _join(parts)
+
+    def _descend(self, values: Table, states: States, found: Int) -> States:
+        """Go on to where the hidden column is asked about; write down who ended before."""
+        rows, columns, at, _ = states
+        ended = self._asks[at] == _LEAF
+        moving = np.flatnonzero(~ended & (self._asks[at] != columns))
+        while len(moving):
+            into = self._next(values, rows[moving], at[moving])
+            on = into >= 0
+            if not on.all():
+                ended[moving[~on]] = True
+                moving, into = moving[on], into[on]
+            at[moving] = into
+            asks = self._asks[into]
+            ended[moving[asks == _LEAF]] = True
+            moving = moving[(asks != _LEAF) & (asks != columns[moving])]
+        self._settle(found, _take(states, ended))
+        return _take(states, ~ended)
+
+    def _next(self, values: Table, rows: Index, at: Int) -> Int:
+        """Return the next node of everybody; -1 where there is none."""
+        if self._walk is not None:
+            return self._walk.next(at, values[rows, self._walk.feature[at]])
+        begin, last = self._start[at], self._fan[at] - 1
+        into = np.full(len(at), -1, dtype=np.int32)
+        x = values[rows, self.tree.feature[self._child[begin]]]
+        for i in range(int(last.max()) + 1):
+            child = self._child[begin + np.minimum(i, last)]
+            into = np.where((into < 0) & self._condition.passes(child, x), child, into)
+        return into
+
+    def _settle(self, found: Int, states: States) -> None:
+        """Write down where which candidates of whom end."""
+        rows, columns, at, sets = states
+        place, flat = rows * found.shape[1] + self._first[columns], found.reshape(-1)
+        for v in range(max(self._size) if len(rows) else 0):
+            here = _has(sets, v)
+            flat[place[here] + v] = at[here]
 
 
 def _take(states: States, which: Flag) -> States:
-    rows, at, sets = states
-    return rows[which], at[which], sets[which]
+    rows, columns, at, sets = states
+    return rows[which], columns[which], at[which], sets[which]
 
 
 def _join(parts: list[States]) -> States:
-    rows, at, sets = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return rows, at, sets
-
-
-def _settle(found: Int, states: States) -> None:
-    """Write down where which candidates of whom end."""
-    rows, at, sets = states
-    for v in range(found.shape[1]):
-        here = _has(sets, v)
-        found[rows[here], v] = at[here]
+    rows, columns, at, sets = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return rows, columns, at, sets
 
 
 def _has(sets: Bits, v: int) -> Flag:
-    return np.asarray((sets >> np.uint64(v)) & _ONE > 0)
+    return np.asarray((sets >> np.uint64(v)) & np.uint64(1) > 0)
 
 
 def _bits(flags: Flag) -> Bits:
     """Return rows of at most 64 flags as whole numbers."""
-    places = _ONE << np.arange(flags.shape[1], dtype=np.uint64)
+    places = np.uint64(1) << np.arange(flags.shape[1], dtype=np.uint64)
     return np.asarray((flags * places).sum(axis=1, dtype=np.uint64))

@@ -76,6 +76,14 @@ def solve(
     most
         After how many steps to stop.
     """
+    from threadpoolctl import threadpool_limits
+
+    # A second thread of a product of vectors mostly waits, and that costs as much as working.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _solved(said, node, doubt, tolerance, most)
+
+
+def _solved(said: Said, node: Int, doubt: float, tolerance: float, most: int) -> Solution:
     told = _by_column(said, node)
     trees = (len(said.start) - 1) // len(told)
     # Leaves that stand for others answer like the model, and are no equations.

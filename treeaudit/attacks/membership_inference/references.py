@@ -99,7 +99,8 @@ def lira(
     for i in range(shadows):
         chosen = rng.choice(people.reference, rows, replace=False)
         known = (people.test.values[chosen], test[chosen])
-        answer = _shadow(forest, known, asked, labels, int(rng.integers(2**31)))
+        drawn = int(rng.integers(2**31))
+        answer = _shadow(forest, known, asked, labels, drawn, checked=i > 0)
         if isinstance(answer, str):
             return answer
         without[i] = _logit(answer)
@@ -124,20 +125,31 @@ def _shadow_rows(forest: Forest, people: Sides, shadows: int) -> int | Reason:
 
 
 def _shadow(
-    forest: Forest, known: tuple[Float, Int], asked: Float, labels: Index, seed: int
+    forest: Forest,
+    known: tuple[Float, Int],
+    asked: Float,
+    labels: Index,
+    seed: int,
+    *,
+    checked: bool = False,
 ) -> Float | Reason:
-    """Train one model and return its probability of the right labels."""
+    """Train one model and return its probability of the right labels.
+
+    Parameters that were checked for a model before are not checked again for each tree.
+    """
     name = forest.source.estimator
     try:
         kind = getattr(import_module(_TRAINED_AGAIN[name]), name)
+        context = import_module("sklearn").config_context
     except ImportError:
         return "scikit-learn is not installed, which trains the shadow models"
     understood = kind().get_params()
     stated = forest.source.parameters.items()
     options = {k: v for k, v in stated if k in understood and k not in _NOT_COPIED}
     try:
-        model = kind(**options, random_state=seed).fit(*known)
-        answer = model.predict_proba(asked)
+        with context(skip_parameter_validation=checked):
+            model = kind(**options, random_state=seed).fit(*known)
+            answer = model.predict_proba(asked)
     except (ValueError, TypeError) as error:
         return f"a shadow model could not be trained: {str(error).splitlines()[0][:120]}"
     column = np.full(int(max(labels.max(), model.classes_.max())) + 1, -1)
