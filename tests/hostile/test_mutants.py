@@ -24,9 +24,11 @@ from tests.hostile.build import (
     dtype,
     joblib_array,
     late_array,
+    model,
     named,
     new,
     stored,
+    tree,
 )
 from treeaudit import ReadError, UnsafeModelError, load
 from treeaudit.readers.pickles.pickle_vm import read_pickle
@@ -123,6 +125,19 @@ def test_a_type_that_numpy_does_not_write(forged: Code) -> None:
     """By the order of a record joblib swaps all its numbers; by other flags texts are no texts."""
     with pytest.raises(ReadError, match="numpy"):
         read_pickle(stored(forged))
+
+
+@pytest.mark.parametrize("by_column", [False, True])
+def test_values_that_stand_column_by_column(by_column: bool, tmp_path: Path) -> None:
+    values = np.array([[[0.4, 0.6]], [[1.0, 0.0]], [[0.0, 1.0]]])
+    order = values.tobytes("F" if by_column else "C")
+    path = tmp_path / "model"
+    path.write_bytes(
+        stored(model(tree(values=late_array(values.shape, dtype("f8"), order, by_column))))
+    )
+    (read,) = load(path).trees
+    assert read.counts is not None
+    assert read.counts.tolist() == [[2, 3], [2, 0], [0, 3]]
 
 
 @pytest.mark.parametrize("protocol", range(6))

@@ -52,6 +52,8 @@ def underived(
     known = not np.isnan(stored[0]) or stored.tobytes() != len(nodes) * _UNKNOWN
     most = _most(stored) + (1.0 if of_classes else min(_most(values), 1e150) ** 2)
     n_impurities = n_values = 0
+    # A file may state them column by column; a copy is made of no others.
+    values = np.ascontiguousarray(values)
     for begin in range(0, len(nodes), _BLOCK):
         block = _Block(nodes, values, begin)
         n_values += 0 if clipped else block.odd_values(criterion, changed)
