@@ -15,7 +15,7 @@ from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import longer_than
 from treeaudit.readers.leftovers.unexplained import not_explained
-from treeaudit.readers.types import Float
+from treeaudit.readers.types import Flag, Float
 
 __all__ = ["unexplained_numbers"]
 
@@ -78,11 +78,14 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
 def _codes(trees: Sequence[StoredTree], booster: Booster) -> Iterator[Leftover]:
     """Yield the categories of sets that did not occur in training."""
     beyond = 0
+    known: dict[int, Flag] = {}
+    for i, info in enumerate(booster.infos):
+        codes = info[info >= 0] if isinstance(info, np.ndarray) else np.zeros(0, np.int64)
+        known[i] = np.bincount(codes, minlength=1) > 0
     for tree in trees:
         for node, codes in tree.raw.categories.items():
-            info = booster.infos[int(tree.raw.feature[node])]
-            known = info if isinstance(info, np.ndarray) else codes[:0]
-            beyond += len(np.setdiff1d(codes, known))
+            listed = known[int(tree.raw.feature[node])]
+            beyond += len(codes) - int(np.count_nonzero(listed[codes[codes < len(listed)]]))
     if beyond:
         yield not_explained("categories that feature_infos does not list", [0] * beyond)
 

@@ -164,7 +164,8 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
     if booster.loss.objective not in _REFILLED:
         whose = np.repeat(np.arange(len(each)), [links.n_nodes for links in each])
         merged = (weight == 0) & bare
-        loose += _unlike(value, weight, whose, leaf & ~scaled & ~merged)
+        if (apart := leaf & ~scaled & ~merged).any():
+            loose += _unlike(value, weight, whose, apart)
     inner = Inner(
         node=node,
         left=left,
@@ -187,9 +188,10 @@ def _unlike(value: Float, weight: Float, tree: Wide, at: Flag) -> int:
     with np.errstate(all="ignore"):
         rate = value[at] / weight[at]
         usual = np.zeros(int(tree.max(initial=0)) + 1)
-        for i in np.unique(tree[at]).tolist():
-            own = rate[tree[at] == i]
-            usual[i] = np.median(own if len(own) >= _ENOUGH else rate)
+        some, start = np.unique(tree[at], return_index=True)
+        all_of_them = np.median(rate)
+        for i, own in zip(some.tolist(), np.split(rate, start[1:]), strict=True):
+            usual[i] = np.median(own) if len(own) >= _ENOUGH else all_of_them
         far = np.abs(rate - usual[tree[at]]) > _NEAR * np.abs(rate)
     return int(np.count_nonzero(far | ~np.isfinite(rate)))
 
