@@ -414,3 +414,12 @@ def test_lightgbm_in_its_pickle(tmp_path) -> None:
     again, rows = pickle.loads(path.read_bytes()), others(IRIS, 300)
     assert np.array_equal(again.predict_proba(rows), fitted.predict_proba(rows))
     assert b"1928374655" not in path.read_bytes()
+
+
+def test_whole_numbers_of_ubjson_are_written_as_xgboost_writes_them() -> None:
+    from treeaudit.readers.boosters.ubjson import parse
+    from treeaudit.writers.ubjson_bytes import dumps
+
+    every = [0, 1, 127, 128, 255, 256, 40_000, 1 << 30, 1 << 40, -1, -128, -129, -70_000]
+    assert parse(dumps({"each": every}))["each"] == every
+    assert dumps(255)[:1] == b"I"

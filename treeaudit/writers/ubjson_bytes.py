@@ -4,8 +4,11 @@ import struct
 
 import numpy as np
 
+from treeaudit.readers.boosters.ubjson import shortest
+
 __all__ = ["dumps"]
 
+_WHOLE = {"i": ">b", "I": ">h", "l": ">i", "L": ">q"}
 _MARKS = {"i1": "i", "u1": "U", "i2": "I", "i4": "l", "i8": "L", "f4": "d", "f8": "D"}
 
 
@@ -35,8 +38,8 @@ def _put(value: object, out: list[bytes]) -> None:
             data = value.encode()
             out += [b"S", _length(len(data)), data]
         case int():
-            code = "U" if 0 <= value < 256 else "l" if -(1 << 31) <= value < 1 << 31 else "L"
-            out.append(code.encode() + struct.pack({"U": ">B", "l": ">i", "L": ">q"}[code], value))
+            code = shortest(value)
+            out.append(code.encode() + struct.pack(_WHOLE[code], value))
         case float():
             out.append(b"D" + struct.pack(">d", value))
         case np.ndarray():

@@ -12,7 +12,7 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
-__all__ = ["parse"]
+__all__ = ["parse", "shortest"]
 
 _TYPES = {"i": "i1 b", "U": "u1 B", "I": "i2 h", "l": "i4 i", "L": "i8 q", "d": "f4 f", "D": "f8 d"}
 _NUMBERS = {mark: np.dtype(f">{name[:2]}") for mark, name in _TYPES.items()}
@@ -55,7 +55,7 @@ def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) 
     return _Parser(memoryview(data).cast("B").toreadonly(), limits).document()
 
 
-def _shortest(number: int) -> str:
+def shortest(number: int) -> str:
     """Return how XGBoost writes a whole number."""
     bits = (number if number >= 0 else ~number).bit_length()
     return "i" if bits < 8 else "I" if bits < 16 else "l" if bits < 32 else "L"
@@ -107,7 +107,7 @@ class _Parser:
                 self._forms[1].add(marker)
                 # XGBoost takes the largest of a form, and the smallest, for too large.
                 away = found + 1 if found >= 0 else found - 1
-                self._wide |= marker not in (_shortest(found), _shortest(away))
+                self._wide |= marker not in (shortest(found), shortest(away))
             return found
         if marker == "S":
             return self._text()
