@@ -1,6 +1,7 @@
 """No bound is ever wrong: held against the truth, and against all tables that fit."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from tests.strategies import examples
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
+from treeaudit.reconstruction import cells
 from treeaudit.reconstruction.answer import Answer, reconstruct
+from treeaudit.reconstruction.budget import Budget
 
 INF = np.inf
 
@@ -54,6 +57,38 @@ def test_the_people_are_within_the_bounds(seed) -> None:
 def test_the_bounds_hold_all_tables_that_fit(seed) -> None:
     forest, values, labels, grid = small(seed)
     check_all_tables(forest, values, labels, grid)
+
+
+def test_too_many_cells_are_foreseen_and_end_the_search_where_they_would(monkeypatch) -> None:
+    """Three trees cut one column each into 16 parts: 16, 256, and 4,096 cells."""
+    rng = np.random.default_rng(0)
+    values, labels = rng.random((4_000, 3)), rng.integers(0, 2, 4_000)
+    trees = tuple(grid(i, 16, values, labels) for i in range(3))
+    forest = Forest(trees=trees, schema=Schema.numeric(3, classes=["no", "yes"]))
+    enough = reconstruct(forest, budget=Budget(cells=10_000))
+    assert (enough.stopped, enough.n_trees, len(enough.cells)) == (None, 3, 16**3)
+    for few in (1_000_000, 1):
+        monkeypatch.setattr(cells, "_ENOUGH", few)
+        ended = reconstruct(forest, budget=Budget(cells=3_000))
+        assert (ended.stopped, ended.n_trees, len(ended.cells)) == ("3,000 cells", 2, 16**2)
+        again = reconstruct(forest, budget=Budget(cells=10_000))
+        assert again.cells.leaf.tolist() == enough.cells.leaf.tolist()
+
+
+def grid(feature: int, parts: int, values: np.ndarray, labels: np.ndarray) -> Tree:
+    """Return a tree that cuts one column into so many equal parts, one after another."""
+    n = 2 * parts - 1
+    parent, low, high = np.full(n, -1), np.full(n, -INF), np.full(n, INF)
+    for i in range(parts - 1):
+        parent[[2 * i + 1, 2 * i + 2]] = 2 * i
+        high[2 * i + 1] = low[2 * i + 2] = (i + 1) / parts
+    edges = np.where(parent < 0, -1, feature)
+    tree = Tree(parent=parent, feature=edges, low=low, high=high)
+    counts = np.zeros((n, 2))
+    np.add.at(counts, (tree.apply(values), labels), 1)
+    for node in range(n - 1, 0, -1):
+        counts[parent[node]] += counts[node]
+    return replace(tree, counts=counts)
 
 
 @pytest.mark.slow

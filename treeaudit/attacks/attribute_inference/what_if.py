@@ -200,7 +200,8 @@ class Paths:
     def _next(self, values: Table, rows: Index, at: Int) -> Int:
         """Return the next node of everybody; -1 where there is none."""
         if self._walk is not None:
-            return self._walk.next(at, values[rows, self._walk.feature[at]])
+            place = rows * values.shape[1] + self._walk.feature.take(at)
+            return self._walk.next(at, values.reshape(-1).take(place))
         begin, last = self._start[at], self._fan[at] - 1
         into = np.full(len(at), -1, dtype=np.int32)
         x = values[rows, self.tree.feature[self._child[begin]]]
