@@ -125,3 +125,25 @@ def test_a_first_round_alone_that_was_changed_is_not_clear() -> None:
     changed = MendFirst().apply(ta.load(boosted()))
     checks = {one.name: one for one in ta.scan(changed, train=(X, Y)).checks}
     assert checks["max-certified-people"].status in ("skipped", "fail")
+
+
+@pytest.mark.parametrize(
+    ("stated", "drawn"),
+    [
+        ({"subsample": 0.5}, True),
+        ({"subsample": 0.999}, False),
+        ({"subsample": 1.0}, False),
+        ({"bagging_fraction": "0.5", "bagging_freq": "1"}, True),
+        # All trees may be of the same half.
+        ({"bagging_fraction": "0.5", "bagging_freq": "100"}, False),
+        ({"bagging_fraction": "0.5", "bagging_freq": "0"}, False),
+        ({"subsample": "half"}, False),
+        ({}, False),
+    ],
+)
+def test_what_a_file_says_of_its_draws(stated, drawn) -> None:
+    from dataclasses import replace
+
+    forest = ta.load(boosted(3))
+    source = replace(forest.source, parameters=stated)
+    assert drawn_steps(replace(forest, source=source)) is drawn

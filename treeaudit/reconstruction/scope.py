@@ -1,6 +1,5 @@
 """Which models tell how many people of each class are in their leaves, everybody in every tree."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -23,8 +22,8 @@ __all__ = [
 ANYBODY = 2.0**31
 """What a leaf that stands for one that was taken out holds of each class at most."""
 
-_PART = re.compile(r"0?\.\d*[1-9]\d*")
-"""A share above 0 and below 1."""
+_MOST_DRAWN = 0.8
+"""Of nearly everybody each tree tells nearly all."""
 _HOLD: Mapping[RecordsAre, str] = {
     "bootstrap": "its trees were trained on draws of the people",
     "disjoint": "its trees were trained on parts of the people",
@@ -107,11 +106,19 @@ def drawn_steps(forest: Forest) -> bool:
     """Tell whether each tree of a boosting was grown on a draw, of which nothing tells."""
     if forest.answers != "sum" or any(x.kind == "seeds" for x in forest.leftovers.found):
         return False
-    stated = {name: str(value) for name, value in forest.source.parameters.items()}
-    fraction = (
-        stated.get("bagging_fraction", "1") if stated.get("bagging_freq", "0") != "0" else "1"
-    )
-    return any(_PART.fullmatch(share) for share in (stated.get("subsample", "1"), fraction))
+    stated = forest.source.parameters
+    shares = [stated.get("subsample")]
+    # Drawn every few rounds, many trees are of the same people.
+    if str(stated.get("bagging_freq")) == "1":
+        shares.append(stated.get("bagging_fraction"))
+    return any(0 < _number(share) <= _MOST_DRAWN for share in shares)
+
+
+def _number(stated: object) -> float:
+    try:
+        return float(stated) if isinstance(stated, str | int | float) else 0.0
+    except ValueError:
+        return 0.0
 
 
 def not_boosted(forest: Forest) -> str | None:
