@@ -159,7 +159,7 @@ def _section(number: int, text: bytes, tree: RawTree) -> Iterator[Leftover]:
     loose = [*map(_count, fields.get(b"num_features", b"").split())]
     # Columns of a leaf stand on its way.
     n_loose = sum(loose) if max(loose, default=0) < n_leaves else -1
-    asked = sorted(tree.threshold[tree.categorical].tolist())
+    asked = sorted(tree.threshold[tree.categorical].tolist()) if tree.categories else []
     if asked != list(range(len(asked))) or fields.get(b"num_cat", b"0") != b"%d" % len(asked):
         sets = [fields[name] for name in (b"num_cat", b"cat_threshold") if name in fields]
         yield not_explained(f"{where}: sets that no question asks for", sets)
@@ -172,8 +172,9 @@ def _section(number: int, text: bytes, tree: RawTree) -> Iterator[Leftover]:
             n = n_leaves
         elif name in _ONE:
             n = 1
-            known = {b"Tree": (b"%d" % number,), b"is_linear": (b"0", b"1")}.get(name, (value,))
-            if value not in known:
+            if (name == b"Tree" and value != b"%d" % number) or (
+                name == b"is_linear" and value not in (b"0", b"1")
+            ):
                 yield not_explained(f"{where}: {name.decode()}", value)
         elif name == b"cat_boundaries":
             n = n_sets + 1

@@ -110,7 +110,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
 
 def _spare(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
     """Yield names, categories and settings, where they are more than the trees need."""
-    tested = {f for tree in trees for f in np.unique(tree.raw.feature).tolist()}
+    tested = np.unique(np.concatenate([tree.raw.feature for tree in trees])).tolist()
     settings = sum(map(len, (booster.parameters or {}).values()))
     categories = dict(enumerate(booster.pandas))
     yield from spare_columns("feature_names", booster.names, categories, tested, settings)

@@ -59,7 +59,7 @@ def in_xgboost(
     keys = keys_of(booster)
     yield from unexplained(document, keys)
     yield from in_trees(booster, trees)
-    tested = {f for tree in trees for f in np.unique(tree.feature[tree.links.inner]).tolist()}
+    tested = np.unique(np.concatenate([tree.feature[tree.links.inner] for tree in trees])).tolist()
     yield from spare_columns("learner.feature_names", booster.names, booster.categories, tested)
 
 

@@ -54,7 +54,8 @@ def spare_columns(
     more
         Bytes of other texts and numbers that the format has room for.
     """
-    texts = [name for i, name in enumerate(names) if i not in tested]
+    needed = frozenset(tested)
+    texts = [name for i, name in enumerate(names) if i not in needed]
     texts += [text for each in categories.values() for text in each]
     n = sum(len(str(text).encode("utf-8", "surrogatepass")) for text in texts)
     yield from spare(n + more - _PER_COLUMN * len(tested), where, "names, categories and settings")
