@@ -37,7 +37,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             number=once.worst, counts=f"whose label is certain{where(report, once, labels=True)}"
         ),
         headline=_headline(result, report, people) if people else None,
-        too=say(", and in none of them has everybody the same {}", target),
+        too=say(f", and in none of {_whose(report)} has everybody the same {{}}", target),
         reason=_reason(result, report, share, drawn),
         rungs=(
             Rung(
@@ -59,6 +59,12 @@ def view(result: Finding | Skipped, report: Report) -> View:
         held=result.controls,
         asks_control=result.status == "found",
     )
+
+
+def _whose(report: Report) -> str:
+    """Say which groups labels are told of: later trees of a boosting hold steps."""
+    told = len(report.table.first_round)
+    return "those of the first " + ("tree" if told == 1 else "round") if told else "them"
 
 
 def _headline(finding: Finding, report: Report, people: int) -> Phrase:
