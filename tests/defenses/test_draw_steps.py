@@ -127,6 +127,18 @@ def test_a_first_round_alone_that_was_changed_is_not_clear() -> None:
     assert checks["max-certified-people"].status in ("skipped", "fail")
 
 
+def test_a_file_that_only_says_so_is_found_out() -> None:
+    model = boosted(20)
+    model.subsample = 0.5
+    checks = {one.name: one for one in ta.scan(model, train=(X, Y)).checks}
+    assert checks["max-certified-people"].status in ("skipped", "fail")
+    report = ta.scan(model, train=(X, Y))
+    assert any("but they follow from all of the training people" in one for one in report.warnings)
+    drawn = GradientBoostingClassifier(n_estimators=20, subsample=0.5).fit(X, Y)
+    checks = {one.name: one for one in ta.scan(drawn, train=(X, Y)).checks}
+    assert "nobody tells who was drawn" in checks["max-certified-people"].reason
+
+
 @pytest.mark.parametrize(
     ("stated", "drawn"),
     [

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive.column import check_columns
 from treeaudit.audit.counting import Counted, check_request, counted
-from treeaudit.audit.routing import with_people
+from treeaudit.audit.routing import as_trained, with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
@@ -76,6 +76,8 @@ def prepare(
     unverified = "" if trained is None else verify(forest, trained)
     silent = 0
     if trained is not None:
+        forest, note = as_trained(forest, trained)
+        said += note
         routed_forest = with_people(forest, trained)
         if routed_forest is not forest:
             silent = sum(tree.n_records is None for tree in forest.trees)

@@ -5,19 +5,45 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.defenses.cutting import summed
+from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
+from treeaudit.people.newton import newton_of
 from treeaudit.people.records import Records
-from treeaudit.people.steps import column_of_each_tree
+from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.readers.first_round import counted, labels_of_first_round
 from treeaudit.reconstruction.scope import drawn_steps
 
-__all__ = ["with_people"]
+__all__ = ["as_trained", "with_people"]
+
+NOT_DRAWN = (
+    "the file says that the steps of its trees are of draws, but they follow from all of the "
+    "training people: nobody was left out"
+)
 
 _OF_DRAWS = (
     "the steps are of draws of the people; in the first round the labels of all who end in a leaf "
     "are counted, which its step nearly tells; later trees hold steps and no labels"
 )
+
+
+def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
+    """Return a model that says nothing of draws where its steps are of all, and what to say of it.
+
+    Parameters
+    ----------
+    train
+        Routed through the model.
+    """
+    if not drawn_steps(forest):
+        return forest, []
+    try:
+        newton_of(forest, train.node, told_of(train))
+    except DataError:
+        return forest, []
+    everybody = {"subsample": 1.0, "bagging_fraction": "1"}
+    stated = {**forest.source.parameters, **everybody}
+    return replace(forest, source=replace(forest.source, parameters=stated)), [NOT_DRAWN]
 
 
 def with_people(forest: Forest, train: Records) -> Forest:

@@ -113,10 +113,12 @@ class Reconstruction:
         "which records were in it.",
         assumes="the attacker has the file, and knows which values the columns can have",
         remedy="release a single tree, or train with differential privacy; larger leaves do not "
-        "help",
-        limit="what is not certified may still be guessed; not for weights; boosting of two "
-        "classes only; where counts are noisy, or draws whose seeds are not in the file, people "
-        "are likely at most, never certain",
+        "help; of a boosting, defend --train computes the steps anew on draws",
+        limit="what is not certified may still be guessed; where rows or classes carry weights, "
+        "and of regressions, people without labels; labels of a boosting of two classes only; "
+        "where counts are noisy, or of draws whose seeds are not in the file, people are likely at "
+        "most, never certain; that the steps of a boosting are of draws is what the file says, "
+        "and --train checks",
         reference="Ferry, Fukasawa, Pascal and Vidal (2024); Gambs, Gmati and Hurfin (2012)",
     )
     about: ClassVar[About] = "table"
