@@ -11,7 +11,7 @@ from sklearn.ensemble import (
 
 import treeaudit as ta
 from treeaudit.errors import DataError
-from treeaudit.people.newton import Newton, newton_of
+from treeaudit.people.newton import Newton, newton_of, told_by_steps
 from treeaudit.people.records import read_records
 from treeaudit.people.steps import called, scores_of, told_of
 
@@ -75,6 +75,21 @@ def test_rate_and_penalty_are_found(boosted) -> None:
     found = newton_of(forest, people.node, told_of(people))
     assert found.rate == pytest.approx(rate, rel=2e-3)
     assert found.penalty == pytest.approx(penalty, rel=2e-2, abs=2e-2)
+
+
+def test_steps_say_what_the_labels_in_each_leaf_are_on_average(boosted) -> None:
+    _, forest, people, *_ = boosted
+    found = newton_of(forest, people.node, told_of(people))
+    wanted, told = (
+        found.wanted(told_of(people)),
+        told_by_steps(forest, people.node, told_of(people)),
+    )
+    spread = 1.0 if people.targets is None else people.targets.std()
+    for i, (tree, said) in enumerate(zip(forest.trees, told, strict=True)):
+        at, each = people.node[:, i], wanted[:, i % wanted.shape[1]]
+        held = np.bincount(at, minlength=tree.n_nodes)
+        real = np.bincount(at, each, tree.n_nodes) / np.maximum(held, 1)
+        assert said[held > 0] == pytest.approx(real[held > 0], abs=5e-3 * spread)
 
 
 def test_scores_are_those_of_the_library(boosted) -> None:

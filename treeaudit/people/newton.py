@@ -5,7 +5,8 @@ two classes and for several, and with a curvature of 1 a person for squared erro
 penalty are not in every file; with the people at hand they are what fits all leaves.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.people.steps import begins_with, column_of_each_tree, rate_apart, shares_of, start_of
 
-__all__ = ["Newton", "newton_of"]
+__all__ = ["Newton", "newton_of", "told_by_steps"]
 
 _EXACT, _MOST = 2e-3, 0.98
 
@@ -77,65 +78,101 @@ def newton_of(forest: Forest, node: Int, each: Float | Int | None) -> Newton:
     DataError
         If no rate and penalty fit all leaves: with weights, other losses, or other people.
     """
-    squared, apart = forest.schema.classes is None, rate_apart(forest)
+    found = _best(forest, node, each)
+    if found is None or found.fits < _MOST:
+        raise DataError(
+            "the steps of this model do not follow from the labels of these people: it was trained "
+            "on others, with weights, or to another end"
+        )
+    return found.newton
+
+
+def told_by_steps(forest: Forest, node: Int, each: Float | Int | None) -> list[Float] | None:
+    """Return what steps say the labels of the people in each node are, on average, by tree.
+
+    As exactly as they are of everybody: of draws they are off by those who were left out. Rate and
+    penalty are those that fit the people best, who may be taken for known. None where none fit.
+    """
+    found = _best(forest, node, each)
+    if found is None:
+        return None
+    newton, means = found.newton, []
+    wanted = newton.wanted(each)
+    for i, column, gradient, curvature, step in _passes(forest, node, newton.start, newton, wanted):
+        n_nodes = len(step)
+        held = np.maximum(np.bincount(node[:, i], minlength=n_nodes), 1)
+        g = np.bincount(node[:, i], gradient, n_nodes)
+        h = np.bincount(node[:, i], curvature, n_nodes)
+        real = np.bincount(node[:, i], wanted[:, column], n_nodes)
+        # The sum of labels is that of the answers less the gradient.
+        said = (real + g + step * (h + newton.penalty) / newton.rate) / held
+        means.append(said if newton.squared else np.clip(said, 0.0, 1.0))
+    return means
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fit:
+    """What fits the leaves best, and the share of the leaves that it fits."""
+
+    newton: Newton
+    fits: float
+
+
+def _best(forest: Forest, node: Int, each: Float | Int | None) -> _Fit | None:
     begun = []
     if each is not None and column_of_each_tree(forest) is not None:
         begun = [(start_of(forest, each), False)]
         if forest.source.library == "LightGBM":
             begun.append((begins_with(forest, each), True))
-    for start, shifted in begun:
-        if start is None:
-            continue
-        rate, penalty, fits = _fitted(forest, node, each, start, shifted, squared, apart)
-        if fits >= _MOST and rate > 0:
-            return Newton(
-                start=start,
-                shifted=shifted,
-                rate=rate,
-                penalty=max(penalty, 0.0),
-                apart=apart,
-                squared=squared,
-            )
-    raise DataError(
-        "the steps of this model do not follow from the labels of these people: it was trained on "
-        "others, with weights, or to another end"
-    )
+    tried = [_fitted(forest, node, each, one, shifted) for one, shifted in begun if one is not None]
+    return max((one for one in tried if one is not None), key=lambda one: one.fits, default=None)
 
 
 def _fitted(
-    forest: Forest,
-    node: Int,
-    each: Float | Int | None,
-    start: Float,
-    shifted: bool,
-    squared: bool,
-    apart: float,
-) -> tuple[float, float, float]:
-    """Return rate and penalty that fit best, and the share of the leaves that they fit."""
-    width = len(start)
-    score, wanted = np.tile(start, (len(node), 1)), _wanted(each, width, squared)
+    forest: Forest, node: Int, each: Float | Int | None, start: Float, shifted: bool
+) -> _Fit | None:
+    """Return rate and penalty that fit best."""
+    newton = Newton(
+        start=start,
+        shifted=shifted,
+        rate=1.0,
+        penalty=0.0,
+        apart=rate_apart(forest),
+        squared=forest.schema.classes is None,
+    )
     rows, told, size = [], [], []
-    for i, tree in enumerate(forest.trees):
-        k, at = i % width, node[:, i]
-        if k == 0:
-            gradient, curvature = _derivatives(score, wanted, squared)
-        shift = start[k] if shifted and i < width else 0.0
-        value = np.zeros(tree.n_nodes) if tree.value is None else tree.value
-        held = np.unique(at)
+    wanted = newton.wanted(each)
+    for i, _, gradient, curvature, step in _passes(forest, node, start, newton, wanted):
+        at, held = node[:, i], np.unique(node[:, i])
         g, h, both = (
-            np.bincount(at, one, tree.n_nodes)[held]
-            for one in (gradient[:, k], curvature[:, k], np.abs(gradient[:, k]))
+            np.bincount(at, one, len(step))[held] for one in (gradient, curvature, np.abs(gradient))
         )
-        step = value[held] - shift
-        rows.append(np.column_stack([step * h, step]))
+        rows.append(np.column_stack([step[held] * h, step[held]]))
         told.append(-g)
         size.append(both)
-        score[:, k] += apart * value[at] - shift
     a, b, scale = np.concatenate(rows), np.concatenate(told), np.concatenate(size) + 1e-9
     (inner, outer), *_ = np.linalg.lstsq(a / scale[:, None], b / scale, rcond=None)
+    if inner <= 0:
+        return None
     off = np.abs(a @ (inner, outer) - b) / scale
-    rate = 1 / inner if inner > 0 else 0.0
-    return rate, outer * rate, float((off <= _EXACT).mean())
+    made = replace(newton, rate=float(1 / inner), penalty=max(float(outer / inner), 0.0))
+    return _Fit(newton=made, fits=float((off <= _EXACT).mean()))
+
+
+def _passes(
+    forest: Forest, node: Int, start: Float, newton: Newton, wanted: Float
+) -> Iterator[tuple[int, int, Float, Float, Float]]:
+    """Yield tree, column, gradient and curvature of each person before it, and its steps."""
+    width, score = len(start), np.tile(start, (len(node), 1))
+    gradient = curvature = score
+    for i, tree in enumerate(forest.trees):
+        k = i % width
+        if k == 0:
+            gradient, curvature = newton.derivatives(score, wanted)
+        shift = start[k] if newton.shifted and i < width else 0.0
+        step = (np.zeros(tree.n_nodes) if tree.value is None else tree.value) - shift
+        yield i, k, gradient[:, k], curvature[:, k], step
+        score[:, k] += newton.apart * (step[node[:, i]] + shift) - shift
 
 
 def _wanted(each: Float | Int | None, width: int, squared: bool) -> Float:

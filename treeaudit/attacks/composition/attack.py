@@ -33,9 +33,11 @@ from treeaudit.findings.findings import About, Finding, Skipped, Words, details_
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
+from treeaudit.people.newton import told_by_steps
 from treeaudit.people.predictions import class_shares
 from treeaudit.people.records import Records
-from treeaudit.people.steps import called, column_of_each_tree, scores_of
+from treeaudit.people.steps import called, column_of_each_tree, scores_of, told_of
+from treeaudit.reconstruction.scope import drawn_steps
 
 __all__ = ["Composition"]
 
@@ -93,7 +95,7 @@ class Composition:
         limit="one way to solve the equations, by least squares: another may find more; seeds that "
         "repeat the draws (TA203) are not used, so that nothing passes beside them; not judged "
         "without --train; of the steps of a boosting, what they can tell at most: what the labels "
-        "of the people in each leaf add up to",
+        "of the people in each leaf add up to, and of steps of draws what they say of it",
         reference="Ganta, Kasiviswanathan and Smith (2008); Dinur and Nissim (2003)",
     )
     about: ClassVar[About] = "people"
@@ -109,11 +111,15 @@ class Composition:
         """
         forest, train = case.forest, case.people("train")
         column = column_of_each_tree(forest) if adds_steps(forest) else None
-        known = column is not None or _draws_known(forest, train)
         if column is None:
+            known = _draws_known(forest, train)
             said = said_by(forest, None if known else _frequent(forest, train))
         else:
-            said = said_by_people(forest, train, column)
+            drawn = (
+                told_by_steps(forest, train.node, told_of(train)) if drawn_steps(forest) else None
+            )
+            known = drawn is None
+            said = said_by_people(forest, train, column, drawn)
         unseen = _unseen(forest, said)
         if not said.told.any():
             reason = "trees together were not judged: the file tells nothing of its leaves"

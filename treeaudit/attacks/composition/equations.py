@@ -4,6 +4,7 @@ A leaf that tells the share of a label says what the labels of its people are on
 that tells a number what their numbers are, and one that tells a label which is the most frequent.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -101,7 +102,9 @@ def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     return Said(kind="labels" if only else "shares", start=start, mean=mean, told=tells)
 
 
-def said_by_people(forest: Forest, people: Records, column: Wide) -> Said:
+def said_by_people(
+    forest: Forest, people: Records, column: Wide, told_by: Sequence[Float] | None = None
+) -> Said:
     """Return what the leaves of a boosting can say at most: what those are who end in them.
 
     To somebody who knows the scores before a tree, a step tells what the labels of the people in
@@ -115,6 +118,8 @@ def said_by_people(forest: Forest, people: Records, column: Wide) -> Said:
         Everybody it was trained on, with labels or numbers.
     column
         Which score each tree moves.
+    told_by
+        What the nodes of each tree say instead, shape ``(n_nodes,)``: steps of draws are off.
     """
     if forest.schema.classes is None:
         each = np.zeros((len(people), 1)) if people.targets is None else people.targets[:, None]
@@ -127,8 +132,10 @@ def said_by_people(forest: Forest, people: Records, column: Wide) -> Said:
         node = people.node[:, i]
         held = np.bincount(node, minlength=tree.n_nodes)
         total = np.bincount(node, each[:, column[i]], minlength=tree.n_nodes)
-        means.append(total / np.maximum(held, 1))
-        told.append(tree.is_leaf & (held > 0))
+        means.append(total / np.maximum(held, 1) if told_by is None else told_by[i])
+        # A tree that answers everybody alike says nothing of anybody.
+        says = tree.value is not None and np.ptp(tree.value[tree.is_leaf]) > 0
+        told.append(tree.is_leaf & (held > 0) & says)
         start.append(start[-1] + tree.n_nodes)
     return Said(
         kind="numbers" if forest.schema.classes is None else "shares",
