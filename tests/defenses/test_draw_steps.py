@@ -159,3 +159,51 @@ def test_what_a_file_says_of_its_draws(stated, drawn) -> None:
     forest = ta.load(boosted(3))
     source = replace(forest.source, parameters=stated)
     assert drawn_steps(replace(forest, source=source)) is drawn
+
+
+def few() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(80, 3))
+    return x, (rng.random(80) < 0.5 + 0.2 * np.sign(x[:, 0])).astype(int)
+
+
+def cases_that_fit() -> int:
+    """Count leaves of the first tree of which a draw of so many people and labels fits the step."""
+    x, y = few()
+    model = GradientBoostingClassifier(
+        n_estimators=2, max_depth=4, min_samples_leaf=4, random_state=0
+    ).fit(x, y)
+    (tree,), p, fit = safe_of(model, x, y).estimators_[0], y.mean(), 0
+    leaf, value = tree.apply(x), tree.tree_.value[:, 0, 0]
+    for one in np.unique(leaf):
+        n, c = np.meshgrid(np.arange(1, (leaf == one).sum() + 1), np.arange(81))
+        steps = (c - n * p) / (n * p * (1 - p))
+        fit += bool((np.abs(steps - value[one]) < 1e-9).any())
+    return fit
+
+
+def safe_of(model, x, y):
+    return to_estimator(DrawSteps(values=x, labels=y).apply(ta.load(model)))
+
+
+def test_no_case_of_few_people_explains_the_digits_of_a_step(monkeypatch) -> None:
+    from treeaudit.defenses import draw_steps
+
+    assert cases_that_fit() == 0
+    # Draws alone would be told by them.
+    monkeypatch.setattr(draw_steps, "_typical", lambda node, gradient, n: np.zeros(n))
+    assert cases_that_fit() > 5
+
+
+def test_no_cover_of_xgboost_tells_what_steps_were(tmp_path) -> None:
+    import json
+
+    xgboost = pytest.importorskip("xgboost")
+    xgboost.XGBClassifier(n_estimators=6, n_jobs=1).fit(X, Y).save_model(tmp_path / "model.json")
+    forest = ta.load(tmp_path / "model.json")
+    ta.save(DrawSteps(values=X, labels=Y).apply(forest), tmp_path / "safe.json")
+    learner = json.loads((tmp_path / "safe.json").read_text())["learner"]
+    for tree in learner["gradient_booster"]["model"]["trees"]:
+        assert not any(tree["sum_hessian"])
+        assert not any(tree["base_weights"])
+        assert any(tree["split_conditions"])

@@ -1,4 +1,4 @@
-"""The steps of a boosting, computed anew on draws that nobody can tell."""
+"""The steps of a boosting, computed anew on draws that nobody can tell, off by a person."""
 
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
@@ -19,7 +19,10 @@ __all__ = ["DrawSteps"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawSteps(Defense):
-    """Compute each step on a share of the people, drawn anew for each round and not kept.
+    """Compute each step on a share of the people, drawn anew for each round, and off by a person.
+
+    To its gradient normal noise is added, as large as the gradient of one person of the leaf.
+    Neither draws nor noise are kept.
 
     Attributes
     ----------
@@ -39,7 +42,8 @@ class DrawSteps(Defense):
     title = "Steps from draws"
     words = DefenseWords(
         does="computes the step of every leaf of a boosting anew, each round on a part of the "
-        "training people that is drawn for it and kept nowhere; no rule changes",
+        "training people that is drawn for it, with noise as large as one person; neither is kept "
+        "anywhere, and no rule changes",
         fixes="leaves that are equations on everybody: what was drawn for a round nobody tells, so "
         "that all rounds together make nobody certain; counts and sums of people go",
         leaves="what is likely: a step still follows from most of the people near it",
@@ -72,7 +76,9 @@ class DrawSteps(Defense):
         each = self.targets if forest.schema.classes is None else self.labels
         newton = self.newton or newton_of(forest, node, each)
         rng, trees = np.random.default_rng(), tuple(forest.trees)
-        most = max(float(np.abs(_leaf_values(tree)).max()) for tree in trees)
+        largest = max(float(np.abs(_leaf_values(tree)).max()) for tree in trees)
+        # The largest itself would be a step of everybody.
+        most = 2.0 ** (np.floor(np.log2(max(largest, 1e-9))) + 1.5)
         score, width = np.tile(newton.start, (len(node), 1)), len(newton.start)
         wanted, made = newton.wanted(each), []
         for first in range(0, len(trees), width):
@@ -82,8 +88,9 @@ class DrawSteps(Defense):
                 tree, at = trees[first + k], node[:, first + k]
                 shift = newton.start[k] if newton.shifted and not first else 0.0
                 if np.ptp(_leaf_values(tree)) > 0:
+                    off = rng.normal(size=tree.n_nodes) * _typical(at, gradient[:, k], tree.n_nodes)
                     steps = newton.steps(
-                        at[drawn], gradient[drawn, k], curvature[drawn, k], tree.n_nodes
+                        at[drawn], gradient[drawn, k], curvature[drawn, k], tree.n_nodes, off
                     )
                     tree = _told(tree, np.clip(steps, -most, most) + shift)
                 else:
@@ -124,6 +131,17 @@ def _stated(forest: Forest, share: float) -> dict[str, object]:
         "draw-steps needs a GradientBoosting, XGBoost or LightGBM model: no other file says that "
         "its steps are of draws"
     )
+
+
+def _typical(node: Int, gradient: Float, n_nodes: int) -> Float:
+    """Return the gradient of one person of each node: the square root of the mean square.
+
+    Of a few people the digits of a step tell who was drawn and with which label, as of all cases
+    only one fits. With noise of any such size each case fits, and none is certain.
+    """
+    held = np.maximum(np.bincount(node, minlength=n_nodes), 1)
+    root: Float = np.sqrt(np.bincount(node, gradient**2, n_nodes) / held)
+    return root
 
 
 def _leaf_values(tree: Tree) -> Float:

@@ -53,9 +53,17 @@ class Newton:
         """Return gradient and curvature of the loss of each person, by column."""
         return _derivatives(score, wanted, self.squared)
 
-    def steps(self, node: Int, gradient: Float, curvature: Float, n_nodes: int) -> Float:
-        """Return the value of each node by the people in it; 0 where nobody is."""
-        g = np.bincount(node, gradient, n_nodes)
+    def steps(
+        self, node: Int, gradient: Float, curvature: Float, n_nodes: int, off: Float | float = 0.0
+    ) -> Float:
+        """Return the value of each node by the people in it; 0 where nobody is.
+
+        Parameters
+        ----------
+        off
+            Shape ``(n_nodes,)``: what is added to the gradients.
+        """
+        g = np.bincount(node, gradient, n_nodes) + off
         h = np.bincount(node, curvature, n_nodes) + self.penalty
         value: Float = np.where(h > 0, -self.rate * g / np.where(h > 0, h, 1.0), 0.0)
         return value

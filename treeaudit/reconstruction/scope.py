@@ -104,7 +104,13 @@ def people_alone(forest: Forest) -> Forest:
 
 def drawn_steps(forest: Forest) -> bool:
     """Tell whether each tree of a boosting was grown on a draw, of which nothing tells."""
-    if forest.answers != "sum" or any(x.kind == "seeds" for x in forest.leftovers.found):
+    # What CatBoost calls a subsample may be weights of everybody.
+    says = forest.source.library in ("LightGBM", "XGBoost", "scikit-learn")
+    if (
+        not says
+        or forest.answers != "sum"
+        or any(x.kind == "seeds" for x in forest.leftovers.found)
+    ):
         return False
     stated = forest.source.parameters
     shares = [stated.get("subsample")]

@@ -127,13 +127,14 @@ def _tree(
              strict=True) if p in stored.categories}  # fmt: skip
     columns["split_type"][list(codes)] = 1
     kept, cover = _covers(stored, tree, whole, place)
-    columns["sum_hessian"][:] = cover
+    leaf = tree.is_leaf & whole.is_leaf[place]
+    as_before = whole.value is not None and np.array_equal(
+        tree.value[leaf], whole.value[place][leaf]
+    )
+    # Of leaves that answer something else, what they answered is in covers and weights too: in
+    # the covers of all trees that follow.
+    columns["sum_hessian"][:] = cover if as_before else 0.0
     if stored.weight is not None:
-        # Of leaves that answer something else, what they answered is in the weights too.
-        leaf = tree.is_leaf & whole.is_leaf[place]
-        as_before = whole.value is not None and np.array_equal(
-            tree.value[leaf], whole.value[place][leaf]
-        )
         merged = tree.is_leaf & ~whole.is_leaf[place]
         told = kept & as_before & ~merged
         columns["base_weights"][:] = np.where(told, stored.weight[place], 0.0)

@@ -67,3 +67,12 @@ def test_where_steps_begin_must_be_told() -> None:
     model = GradientBoostingClassifier(n_estimators=3, loss="exponential").fit(X, THREE > 0)
     report = ta.scan(model, train=(X, THREE > 0), attacks=["TA106"])
     assert "where the steps begin is not told" in report.results[0].reason
+
+
+def test_numbers_of_few_values_are_the_nearest_of_them() -> None:
+    grade = (RNG.random(250) < 0.5).astype(float)
+    model = GradientBoostingRegressor(n_estimators=40, max_depth=3, random_state=0).fit(X, grade)
+    details = ta.scan(model, train=(X, grade), attacks=["TA106"])["TA106"].details
+    assert details.own == pytest.approx((np.rint(model.predict(X)) == grade).mean())
+    # Labels were drawn at random: beyond its own answers, what comes back is memory.
+    assert details.excess > 0.03

@@ -13,7 +13,7 @@ the answers of subset queries.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +43,7 @@ __all__ = ["Composition"]
 
 _GROUPED = (1, 2, 5, 10, 20, 50, 100)
 _SOLVED = (5, 20, 100)
-_TOLERANCE = 0.01
+_TOLERANCE, _GRADES = 0.01, 20
 _DOUBT = {"shares": 0.3, "labels": 1.0, "numbers": 0.3}
 """Where the draws of the trees are not known: what a leaf says is off, and people are likelier to
 be what the model answers. Found on Adult, leaves of 2 to 100 people."""
@@ -125,6 +125,8 @@ class Composition:
             reason = "trees together were not judged: the file tells nothing of its leaves"
             return Skipped(id=self.id, title=self.title, reason=reason)
         truth = _Truth.of(train, forest, said)
+        if truth.grades is not None:
+            said = replace(said, span=(float(truth.grades[0]), float(truth.grades[-1])))
         doubt = 0.0 if known else _DOUBT[said.kind]
         right: dict[int, Flag] = {}
         solved = [t for t in _SOLVED if t < forest.n_trees and said.n_columns == said.mean.shape[1]]
@@ -152,11 +154,15 @@ class Composition:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Truth:
-    """What people really are, and what the model answers; a tolerance of 0 for labels."""
+    """What people really are, and what the model answers; a tolerance of 0 for labels.
+
+    Numbers of few values are such grades, and what is told of them is the nearest.
+    """
 
     real: npt.NDArray[Any]
     own: npt.NDArray[Any]
     tolerance: float
+    grades: Float | None = None
 
     @classmethod
     def of(cls, train: Records, forest: Forest, said: Said) -> "_Truth":
@@ -172,16 +178,28 @@ class _Truth:
         answers = np.zeros(len(train))
         for first, ends in zip(said.start, train.node.T, strict=False):
             answers += said.mean[first + ends, 0] / forest.n_trees
-        return cls(real=real, own=answers, tolerance=_TOLERANCE * float(real.std()))
+        return cls._of_numbers(real, answers)
 
     @classmethod
     def _of_steps(cls, train: Records, scores: Float) -> "_Truth":
         if train.targets is None:
             return cls(real=train.known_labels, own=called(scores), tolerance=0.0)
-        spread = float(train.targets.std())
-        return cls(real=train.targets, own=scores[:, 0], tolerance=_TOLERANCE * spread)
+        return cls._of_numbers(train.targets, scores[:, 0])
+
+    @classmethod
+    def _of_numbers(cls, real: Float, own: Float) -> "_Truth":
+        values = np.unique(real)
+        return cls(
+            real=real,
+            own=own,
+            tolerance=_TOLERANCE * float(real.std()),
+            grades=values if 0 < len(values) <= _GRADES else None,
+        )
 
     def right(self, answer: npt.NDArray[Any]) -> Flag:
+        if self.grades is not None:
+            between = (self.grades[1:] + self.grades[:-1]) / 2
+            answer = self.grades[np.searchsorted(between, answer)]
         right: Flag = np.abs(answer - self.real) <= self.tolerance
         return right
 

@@ -38,6 +38,8 @@ class Said:
     column
         Shape ``(n_trees,)``: the one column of which a tree tells, in ``mean[:, 0]``; None where
         every tree tells of all.
+    span
+        Between what numbers are; None where nobody can know.
     """
 
     kind: Literal["shares", "labels", "numbers"]
@@ -45,6 +47,7 @@ class Said:
     mean: Float
     told: Flag
     column: Wide | None = None
+    span: tuple[float, float] | None = None
 
     @property
     def n_columns(self) -> int:

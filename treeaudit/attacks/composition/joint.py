@@ -227,7 +227,7 @@ def _bounded(said: Said, x: Float) -> Float:
     The extremes of the means of leaves are no bounds: people beyond them were averaged away.
     """
     if said.kind == "numbers":
-        return x
+        return x if said.span is None else np.clip(x, *said.span)
     if x.shape[1] == 1:
         return np.clip(x, 0.0, 1.0)
     # Duchi et al. (2008): the projection on the simplex.
