@@ -245,7 +245,8 @@ def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
     """Say what the attacker could use and the attack does not."""
     tells = np.logical_or.reduceat(said.told, said.start[:-1])
     silent, unseen = int((~tells).sum()), []
-    if silent:
+    # A tree of a boosting that answers everybody alike has nothing to tell.
+    if silent and not adds_steps(forest):
         unseen.append(f"{silent:,} of {forest.n_trees:,} trees tell nothing of their leaves")
     if any(one.kind == "seeds" for one in forest.leftovers.found):
         unseen.append("seeds in the file tell who is in which tree (TA203): take them out first")
