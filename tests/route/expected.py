@@ -92,6 +92,9 @@ class Expected:
             ):
                 self.findings["TA106"] = self._together()
 
+        if drawn.joint == "boosted" and train and person is None and len(drawn.trees) > 1:
+            self.findings["TA106"] = self._answered()
+
     def count(self, chosen: Chosen) -> list[int]:
         """Return how many different people of each tree are in chosen groups."""
         if not self.named:
@@ -120,6 +123,23 @@ class Expected:
                 people |= set(self.who[rows].tolist())
             found.append(people)
         return found
+
+    def _answered(self) -> dict[str, Any]:
+        """Return what a boosting answers of those whom its steps may tell more of."""
+        drawn, rows = self.drawn, self.drawn.people
+        if drawn.answer != "label":
+            return {"train": len(rows.label)}
+        features = rows.features
+        named = hasattr(drawn.model, "feature_names_in_")
+        said = drawn.model.predict(features if named else features.to_numpy())
+        of_label = np.bincount(np.unique(rows.label, return_inverse=True)[1])
+        return {
+            "train": len(rows.label),
+            "draws_known": True,
+            "own": float((said == rows.label).mean()),
+            "majority": of_label.max() / len(rows.label),
+            "last": alone_together(drawn.trees, self.k),
+        }
 
     def _together(self) -> dict[str, Any]:
         drawn = self.drawn

@@ -85,8 +85,8 @@ def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 15],
     ...     high=[np.inf, 15, np.inf], counts=[[1, 4], [1, 0], [0, 4]])
     >>> said = said_by(ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"])))
-    >>> said.mean.ravel().tolist(), said.told.tolist()
-    ([0.8, 0.0, 1.0], [False, True, True])
+    >>> said.mean.ravel().round(6).astype(str).tolist(), said.told.tolist()
+    (['0.8', '0.0', '1.0'], [False, True, True])
     """
     n_classes = len(forest.schema.classes or ())
     # A number is as exact as it is told; of shares, half the bytes are more than enough.
