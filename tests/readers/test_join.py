@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from treeaudit import UnsupportedModelError, load
+from treeaudit import ReadError, UnsupportedModelError, load
 from treeaudit.readers.estimators.found import relabel
 from treeaudit.readers.estimators.join import _doubled
 
@@ -118,3 +118,18 @@ def test_a_bound_for_32_bits_is_said_in_64(bound: float, steps: int) -> None:
     for _ in range(abs(steps)):
         near = float(np.nextafter(near, np.inf * steps))
     assert (float(np.float32(near)) <= bound) == (near <= said)
+
+
+def test_classes_in_two_orders_are_refused() -> None:
+    from sklearn.calibration import CalibratedClassifierCV
+
+    x, y = np.arange(24.0)[:, None], np.array(["no"] * 11 + ["yes"] * 13)
+    model = CalibratedClassifierCV(DecisionTreeClassifier(max_depth=1), cv=2).fit(x, y)
+    before = model.predict(x)
+    model.classes_ = model.classes_[::-1]
+    for one in model.calibrated_classifiers_:
+        one.classes = one.classes[::-1]
+    # scikit-learn answers by position: these trees say now what they did not learn.
+    assert (model.predict(x) != before).all()
+    with pytest.raises(ReadError, match="order the classes in two ways"):
+        load(model)

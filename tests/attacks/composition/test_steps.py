@@ -76,3 +76,17 @@ def test_numbers_of_few_values_are_the_nearest_of_them() -> None:
     assert details.own == pytest.approx((np.rint(model.predict(X)) == grade).mean())
     # Labels were drawn at random: beyond its own answers, what comes back is memory.
     assert details.excess > 0.03
+
+
+def test_whole_numbers_are_rounded_and_other_numbers_are_near() -> None:
+    age = RNG.integers(18, 90, 250).astype(float)
+    model = GradientBoostingRegressor(n_estimators=60, max_depth=4, random_state=0).fit(X, age)
+    details = ta.scan(model, train=(X, age), attacks=["TA106"])["TA106"].details
+    assert details.own == pytest.approx((np.rint(model.predict(X)) == age).mean())
+    assert details.excess > 0.05
+    score = age + RNG.random(250)
+    model.fit(X, score)
+    details = ta.scan(model, train=(X, score), attacks=["TA106"])["TA106"].details
+    assert details.own == pytest.approx(
+        (np.abs(model.predict(X) - score) <= 0.01 * score.std()).mean()
+    )

@@ -43,7 +43,7 @@ __all__ = ["Composition"]
 
 _GROUPED = (1, 2, 5, 10, 20, 50, 100)
 _SOLVED = (5, 20, 100)
-_TOLERANCE, _GRADES = 0.01, 20
+_TOLERANCE, _GRADES, _WHOLE = 0.01, 20, 1_000
 _DOUBT = {"shares": 0.3, "labels": 1.0, "numbers": 0.3}
 """Where the draws of the trees are not known: what a leaf says is off, and people are likelier to
 be what the model answers. Found on Adult, leaves of 2 to 100 people."""
@@ -156,7 +156,7 @@ class Composition:
 class _Truth:
     """What people really are, and what the model answers; a tolerance of 0 for labels.
 
-    Numbers of few values are such grades, and what is told of them is the nearest.
+    Numbers of few values, and whole ones, are such grades: what is told of them is the nearest.
     """
 
     real: npt.NDArray[Any]
@@ -188,12 +188,8 @@ class _Truth:
 
     @classmethod
     def _of_numbers(cls, real: Float, own: Float) -> "_Truth":
-        values = np.unique(real)
         return cls(
-            real=real,
-            own=own,
-            tolerance=_TOLERANCE * float(real.std()),
-            grades=values if 0 < len(values) <= _GRADES else None,
+            real=real, own=own, tolerance=_TOLERANCE * float(real.std()), grades=_grades(real)
         )
 
     def right(self, answer: npt.NDArray[Any]) -> Flag:
@@ -202,6 +198,15 @@ class _Truth:
             answer = self.grades[np.searchsorted(between, answer)]
         right: Flag = np.abs(answer - self.real) <= self.tolerance
         return right
+
+
+def _grades(real: Float) -> Float | None:
+    """Return the values that numbers can have, ascending, where these are few or whole."""
+    values = np.unique(real)
+    if len(values) <= _GRADES:
+        return values if len(values) else None
+    whole = bool((values == np.rint(values)).all()) and values[-1] - values[0] <= _WHOLE
+    return np.arange(values[0], values[-1] + 1) if whole else None
 
 
 def _added(train: Records, forest: Forest) -> Float:

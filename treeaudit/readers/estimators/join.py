@@ -6,6 +6,7 @@ from typing import get_args
 
 import numpy as np
 
+from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Member
@@ -192,16 +193,25 @@ def _labels(
 
 
 def _ranks(groves: Sequence[Grove], labels: tuple[Label, ...] | None) -> list[Wide | None]:
-    """Return where the classes of each model stand among those of the forest."""
-    if labels is None:
-        return [None] * len(groves)
-    place = {label: i for i, label in enumerate(labels)}
-    return [
-        None
-        if g.schema.classes in (labels, None)
-        else np.array([place[c] for c in g.schema.classes])
-        for g in groves
-    ]
+    """Return where the classes of each model stand among those of the forest.
+
+    Raises
+    ------
+    ReadError
+        If they stand in another order: scikit-learn answers by position, and would mix them up.
+    """
+    place = {label: i for i, label in enumerate(labels or ())}
+    ranks: list[Wide | None] = []
+    for grove in groves:
+        own = grove.schema.classes
+        if labels is None or own in (labels, None):
+            ranks.append(None)
+            continue
+        rank = np.array([place[c] for c in own or ()])
+        if (np.diff(rank) < 0).any():
+            raise ReadError("the model is inconsistent: its models order the classes in two ways")
+        ranks.append(rank)
+    return ranks
 
 
 def _fitted(tree: Tree, home: Wide | None, rank: Wide | None, width: int) -> Tree:
