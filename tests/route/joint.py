@@ -63,7 +63,7 @@ def net_of_one_label(answer: np.ndarray, own: np.ndarray, truth: np.ndarray) -> 
         people = (truth == label).sum()
         gain = [2 * ((a == label) & (truth == label)).sum() - (a == label).sum()
                 for a in (answer, own)]  # fmt: skip
-        found.append((gain[0] - gain[1]) / people)
+        found.append((gain[0] - max(gain[1], 0)) / people)
     return float(max(found))
 
 

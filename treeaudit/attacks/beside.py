@@ -7,7 +7,7 @@ from treeaudit.attacks.case import Case
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import SEVERITIES, Finding, Severity, Skipped
 from treeaudit.findings.numbers import People
-from treeaudit.model.leftovers import Kind, Leftover
+from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 
 __all__ = ["Sorts", "beside"]
 
@@ -99,6 +99,12 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
     """Say what was not looked at, and what to do."""
     if not case.forest.leftovers.looked_for:
         return "nobody looked: the model was put together in Python; scan the file it is written to"
+    n = case.forest.n_records
+    if list(missing) == ["records"] and n is not None and n < FEWEST_RECORDS:
+        return (
+            f"in a model of {n:,} people an array of as many entries may be anything: whether "
+            "training records are inside cannot be told; train on more people"
+        )
     if missing:
         kinds = ", ".join(_listed(missing))
         return (

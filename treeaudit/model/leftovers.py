@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from treeaudit.errors import DataError
 
-__all__ = ["KINDS", "Kind", "Leftover", "Leftovers"]
+__all__ = ["FEWEST_RECORDS", "KINDS", "Kind", "Leftover", "Leftovers"]
 
 Kind = Literal[
     "labels",
@@ -34,6 +34,9 @@ content that no tree needs than anybody can tell from a message."""
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 """Every kind."""
+
+FEWEST_RECORDS = 21
+"""Of fewer, an array as long as there are people may be anything else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

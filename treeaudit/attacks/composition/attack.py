@@ -318,7 +318,11 @@ def _people(weight: Float, chosen: Flag) -> int:
 
 
 def _of_one_label(truth: _Truth, found: Solution, weight: Float) -> Share:
-    """Return what the attack finds more of the people of a label, less false alarms, at most."""
+    """Return what the attack finds more of the people of a label, less false alarms, at most.
+
+    More than the model itself finds, or than nobody, where the model is more often wrong of a label
+    than right.
+    """
     n = np.bincount(truth.real, weight)
 
     def net(answer: npt.NDArray[Any]) -> Float:
@@ -328,7 +332,7 @@ def _of_one_label(truth: _Truth, found: Solution, weight: Float) -> Share:
         called = np.bincount(answer, weight, len(n))[: len(n)]
         return (2 * right - called).astype(np.float64)
 
-    more = net(found.answer) - net(truth.own)
+    more = net(found.answer) - np.maximum(net(truth.own), 0.0)
     return Share(float((more[n > 0] / n[n > 0]).max()))
 
 

@@ -53,8 +53,9 @@ class CompositionDetails(Details):
     excess
         ``joint`` minus ``own``; below 0 where the attack finds less.
     excess_of_one_label
-        People called a label rightly less people called it wrongly, beyond those of the model, of
-        all who have it: of the label of which that is most; None for numbers.
+        People called a label rightly less people called it wrongly, beyond those of the model
+        (of nobody, where it is more often wrong), of all who have it: of the label of which that
+        is most; None for numbers.
     majority
         Share of the most frequent label; None for numbers.
     rarest_people, rarest_joint, rarest_own

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treeaudit.model.leftovers import Kind, Leftover
+from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 from treeaudit.readers.exchange.onnx_attributes import LABELS, odd_attribute
 from treeaudit.readers.exchange.onnx_columns import numbers
 from treeaudit.readers.exchange.onnx_fields import (
@@ -29,7 +29,6 @@ from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.exchange.onnx_wires import Wires, spare_numbers, wires_of
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
 from treeaudit.readers.leftovers.booster_parts import is_name
-from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS
 from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.leftovers.unexplained import Few, masked, not_explained, size_of
 from treeaudit.readers.limits import Deepest, Most, bare, clean, show

@@ -125,12 +125,12 @@ class FittedValues(Values):
 
     def class_weight(self, value: object, place: Place, sizes: Sizes) -> None:
         """Explain a weight for each class."""
-        self._settings = FEW * max(20, *self._facts.classes)
+        self._settings = FEW * max({20, *self._facts.classes})
         each = value[:FEW] if isinstance(value, list) else [value]
         if isinstance(value, list) and len(value) > FEW:
             self.leave(place, "class_weight", value[FEW:])
         for one in each:
-            if isinstance(one, dict) and len(one) <= max(20, *self._facts.classes):
+            if isinstance(one, dict) and len(one) <= max({20, *self._facts.classes}):
                 self._dict(one, "", place, "class_weight", sizes, "class_weight", 4)
             else:
                 self.check(one, "", place, "class_weight", sizes, "class_weight")

@@ -4,16 +4,14 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from treeaudit.model.leftovers import Leftover
+from treeaudit.model.leftovers import FEWEST_RECORDS, Leftover
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
-__all__ = ["FEWEST_RECORDS", "long_values", "named_rows", "rows"]
+__all__ = ["long_values", "named_rows", "rows"]
 
-FEWEST_RECORDS = 21
-"""Below so many records their number tells nothing of an array that is as long."""
 _MOST_GROUPS = 100
 _BEGINNING = 10_000
 

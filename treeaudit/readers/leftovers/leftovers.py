@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
+from treeaudit.model.leftovers import FEWEST_RECORDS, KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.account import Account
 from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
-from treeaudit.readers.leftovers.leftover_rows import FEWEST_RECORDS, long_values, named_rows, rows
+from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_targets import targets, untold_targets
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.unexplained import few
