@@ -88,9 +88,12 @@ class DrawSteps(Defense):
                 tree, at = trees[first + k], node[:, first + k]
                 shift = newton.start[k] if newton.shifted and not first else 0.0
                 if np.ptp(_leaf_values(tree)) > 0:
-                    off = rng.normal(size=tree.n_nodes) * _typical(at, gradient[:, k], tree.n_nodes)
+                    one = _typical(at, gradient[:, k], tree.n_nodes)
                     steps = newton.steps(
-                        at[drawn], gradient[drawn, k], curvature[drawn, k], tree.n_nodes, off
+                        *(at[drawn], gradient[drawn, k], curvature[drawn, k], tree.n_nodes),
+                        off=rng.normal(size=tree.n_nodes) * one,
+                        # Where curvature is less, noise would be all there is.
+                        least=one,
                     )
                     tree = _told(tree, np.clip(steps, -most, most) + shift)
                 else:

@@ -54,7 +54,13 @@ class Newton:
         return _derivatives(score, wanted, self.squared)
 
     def steps(
-        self, node: Int, gradient: Float, curvature: Float, n_nodes: int, off: Float | float = 0.0
+        self,
+        node: Int,
+        gradient: Float,
+        curvature: Float,
+        n_nodes: int,
+        off: Float | float = 0.0,
+        least: Float | float = 0.0,
     ) -> Float:
         """Return the value of each node by the people in it; 0 where nobody is.
 
@@ -62,9 +68,11 @@ class Newton:
         ----------
         off
             Shape ``(n_nodes,)``: what is added to the gradients.
+        least
+            Shape ``(n_nodes,)``: the least curvature that a step is divided by.
         """
         g = np.bincount(node, gradient, n_nodes) + off
-        h = np.bincount(node, curvature, n_nodes) + self.penalty
+        h = np.maximum(np.bincount(node, curvature, n_nodes) + self.penalty, least)
         value: Float = np.where(h > 0, -self.rate * g / np.where(h > 0, h, 1.0), 0.0)
         return value
 

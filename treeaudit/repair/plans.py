@@ -1,7 +1,6 @@
 """Ever stronger repairs of a model that is not searched by trees and leaf size."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.scope import adds_steps
@@ -22,7 +21,6 @@ __all__ = ["tries"]
 
 _WIDER = (1, 2, 4, 10)
 _FEWER = (0.75, 0.5, 0.25, 0.1)
-_MOST = 0.8
 
 
 def tries(
@@ -48,12 +46,10 @@ def tries(
         # Nor is more of steps that are drawn, or of a first round that is mended.
         if passed and (drawing is not None or _mends(tried[-1].defenses)):
             break
-        # Nor is there any use in larger leaves where all rounds tell too much: fewer people are
-        # drawn, or fewer rounds kept.
-        if drawing is not None and tried and not isinstance(defenses[0], ChosenTrees):
-            last = tried[-1]
-            if last.defenses[-1] is defenses[-1] and _too_many(last):
-                continue
+        # Nor is there any use in larger leaves where all rounds tell too much: fewer rounds are.
+        all_rounds = drawing is not None and not isinstance(defenses[0], ChosenTrees)
+        if all_rounds and tried and _too_many(tried[-1]):
+            continue
         try:
             tried.append(asked(forest, defenses, policy, counting))
         except DataError as error:
@@ -66,13 +62,9 @@ def tries(
 
 
 def _drawn(policy: Policy, forest: Forest, drawing: DrawSteps) -> Iterator[tuple[Defense, ...]]:
-    """Yield combinations for a boosting whose steps are drawn anew: all rounds, then fewer.
-
-    Of most people first, which loses the least; of half of them where that tells too much.
-    """
+    """Yield combinations for a boosting whose steps are drawn anew: all rounds, then fewer."""
     merged = [plan for plan in _plans(policy, forest, wider=(1,)) if plan]
-    for one in (replace(drawing, share=_MOST), drawing):
-        yield from ((*plan, one) for plan in ((), *merged))
+    yield from ((*plan, drawing) for plan in ((), *merged))
     column = column_of_each_tree(forest)
     width = 1 if column is None else int(column.max()) + 1
     for part in _FEWER:
