@@ -80,6 +80,8 @@ def class_weights(value: Float, weight: Float) -> Float:
     [[2.0, 6.0]]
     >>> class_weights(np.array([[2.0, 6.0]]), np.array([8.0])).tolist()
     [[2.0, 6.0]]
+    >>> class_weights(np.array([[1.0, 0.0]]), np.array([1e-10])).tolist()
+    [[1e-10, 0.0]]
     """
     if value.min(initial=0) < 0:
         raise ReadError("the tree is damaged: a class has a negative count")
@@ -90,6 +92,8 @@ def class_weights(value: Float, weight: Float) -> Float:
     if _near(total, 1.0, _SLACK):
         weights: Float = value * weight[:, None]
         near = np.rint(weights)
+        # However little somebody weighs, it is not nothing.
+        np.copyto(near, weights, where=near == 0)
         # A fraction times its weight misses the whole number by rounding only.
         if _near(weights, near, 1e-9):
             return near
