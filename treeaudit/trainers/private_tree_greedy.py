@@ -11,12 +11,13 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.rational import rational
 from treeaudit.model.forest import Noise
+from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound, check_is_bounded
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_tree_growth import Growth, Plan, grow_levels
 from treeaudit.trainers.private_tree_nodes import Nodes
-from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
@@ -29,7 +30,7 @@ _TRUST = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GreedyTrees(PrivateTrees):
+class GreedyTrees(PrivateClassifier):
     """What greedy trees and forests share; parameters as in `PrivateTreeClassifier`."""
 
     max_depth: int | None = None

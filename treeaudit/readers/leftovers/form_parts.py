@@ -71,7 +71,7 @@ _KEYS: Keys = {
     "schema": {
         "classes": _are_names,
         "target": _is_name,
-        **_each("named", _SHORT),
+        **_each("named target_low target_high", _SHORT),
         "features": {
             "name": _is_name,
             "fill": is_name,
