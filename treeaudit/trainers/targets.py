@@ -68,15 +68,16 @@ def _class_codes(labels: Array, schema: Schema, outside: Outside) -> Wide:
     lookup = np.array([*(known.get(_plain(label), -1) for label in found), -1], dtype=np.int64)
     result: Wide = lookup[codes]
     if outside == "raise" and (result < 0).any():
-        strange = labels[int(np.argmin(result))]
-        if isinstance(strange, float) and np.isfinite(strange) and not strange.is_integer():
+        numbers = [v for v in found if isinstance(v, float) and not v.is_integer()]
+        if any(np.isfinite(v) and v not in known for v in numbers):
             raise DataError(
-                f"the target {str(strange)[:60]!r} is a number and none of the classes of the "
-                f"schema. {CURATOR}: this is a classifier; {_FOR_NUMBERS}"
+                f"the target holds numbers such as {numbers[0]:g}, which are none of the classes "
+                f"of the schema. {CURATOR}: this is a classifier; {_FOR_NUMBERS}"
             )
+        strange = str(labels[int(np.argmin(result))])[:60]
         raise DataError(
-            f"label {str(strange)[:60]!r} is none of the classes of the schema. {CURATOR}: add it "
-            "if it is public knowledge, or fit with outside='clip', which drops such records"
+            f"label {strange!r} is none of the classes of the schema. {CURATOR}: add it if "
+            "it is public knowledge, or fit with outside='clip', which drops such records"
         )
     return result
 
@@ -98,13 +99,13 @@ def _public_bounds(schema: Schema) -> Schema:
 
 
 def _derived_bounds(targets: Array, schema: Schema) -> Schema:
-    numbers = _numbers(targets)
+    numbers = _numbers(targets, "raise")
     assert_all_finite(numbers, input_name="y")
     return replace(schema, target_low=float(numbers.min()), target_high=float(numbers.max()))
 
 
 def _steps(targets: Array, schema: Schema, outside: Outside) -> Wide:
-    numbers = _numbers(targets)
+    numbers = _numbers(targets, outside)
     low, high = _ends(schema)
     lost = np.isnan(numbers)
     beyond = lost | (numbers < low) | (numbers > high)
@@ -112,8 +113,8 @@ def _steps(targets: Array, schema: Schema, outside: Outside) -> Wide:
         strange = str(targets[int(np.argmax(beyond))])[:60]
         raise DataError(
             f"the target {strange!r} is not between {low:g} and {high:g}. {CURATOR}: widen "
-            "target_low and target_high if that is public knowledge, or fit with outside='clip'; "
-            "what is no number is then dropped"
+            "target_low and target_high if that is public knowledge, or fit with outside='clip', "
+            "which drops what is no number"
         )
     width = high / 2 - low / 2
     share = np.zeros(len(numbers))
@@ -124,16 +125,15 @@ def _steps(targets: Array, schema: Schema, outside: Outside) -> Wide:
     return np.where(lost, -1, steps)
 
 
-def _numbers(targets: Array) -> Float:
+def _numbers(targets: Array, outside: Outside) -> Float:
+    """Return targets as numbers, NaN where there is none."""
     kind = np.asarray(targets).dtype.kind
-    numbers = pd.to_numeric(pd.Series(targets), errors="coerce") if kind in "iufbOUT" else None
-    if numbers is None or (np.isnan(_floats(numbers)) & ~np.asarray(pd.isna(targets))).any():
+    numbers = pd.to_numeric(pd.Series(targets), errors="coerce")
+    found = np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
+    strange = np.isnan(found) & ~np.asarray(pd.isna(targets))
+    if kind not in "iufbOUT" or (outside == "raise" and strange.any()):
         raise DataError(f"a target is no number, and this is for numbers; {_FOR_CLASSES}")
-    return _floats(numbers)
-
-
-def _floats(numbers: "pd.Series[float]") -> Float:
-    return numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    return found
 
 
 def _ends(schema: Schema) -> tuple[float, float]:
