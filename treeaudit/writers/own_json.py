@@ -74,12 +74,12 @@ def _schema(schema: Schema) -> dict[str, Any]:
         if feature.fill is not None:
             entry["fill"] = feature.fill
         features.append(entry)
-    low, high = schema.target_low, schema.target_high
+    bounds = {"target_low": schema.target_low, "target_high": schema.target_high}
     return {
         "features": features,
         "classes": None if schema.classes is None else list(schema.classes),
         "target": schema.target,
-        **({} if low is None else {"target_low": low, "target_high": high}),
+        **{side: float(bound) for side, bound in bounds.items() if bound is not None},
         "named": schema.named,
     }
 
