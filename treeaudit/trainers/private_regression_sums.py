@@ -109,11 +109,13 @@ class Answered:
         Shape ``(n_records,)``: steps above the lower end.
     ends
         Between which they were summed.
+    told
+        Per node that was asked, its two sums in people, and the variance of each.
     """
 
     def __init__(self, inside: Wide, ends: Ends) -> None:
         self.inside, self.ends = inside, ends
-        self._of: dict[int, tuple[Float, float]] = {}
+        self.told: dict[int, tuple[Float, float]] = {}
 
     def can_ask(self, epsilon: Fraction, curator: Curator) -> bool:
         """Tell whether an epsilon is enough to be asked at; it follows from what is released."""
@@ -133,7 +135,7 @@ class Answered:
         both = np.column_stack([first, width * people - first])
         found = curator.count(name, both, epsilon, most=width) / width
         variance = (_deviation_of(curator.rate(epsilon, width)) / width) ** 2
-        self._of.update((n, (sums, variance)) for n, sums in zip(nodes, found, strict=True))
+        self.told.update((n, (sums, variance)) for n, sums in zip(nodes, found, strict=True))
 
     def shares(self, parent: list[int]) -> Float:
         """Return how far above the lower end the mean of each node is, 0 to 1.
@@ -151,7 +153,7 @@ class Answered:
         held, variance = np.zeros((n, 2)), np.full(n, np.inf)
         below, theirs = np.zeros((n, 2)), np.zeros(n)
         for i in range(n - 1, -1, -1):
-            own, its = self._of.get(i, (held[i], np.inf))
+            own, its = self.told.get(i, (held[i], np.inf))
             surely = 1 / its, 1 / theirs[i] if theirs[i] else 0.0
             if any(surely):
                 held[i] = (surely[0] * own + surely[1] * below[i]) / sum(surely)
