@@ -84,7 +84,7 @@ def test_means_are_averaged_by_their_variances_and_drawn_to_the_node_above() -> 
     """The root answered (3, 1) alone, the leaves (2, 0) and (0, 2): together (2.5, 1.5) at half
     of the root's variance, since both leaves add up to the same."""
     answered = Answered(np.zeros(0, np.int64), Ends(low=0, high=4, centre=2, size=4))
-    answered._of = {  # as if it had been asked
+    answered.told = {
         0: (np.array([3.0, 1.0]), 2.0),
         1: (np.array([2.0, 0.0]), 1.0),
         2: (np.array([0.0, 2.0]), 1.0),
