@@ -62,11 +62,11 @@ def test_ends_worked_by_hand() -> None:
     half = Fraction(10**9)
     steps = np.array(TARGETS)
     assert ends_of(steps, Curator(), half, half, 1.0) == Ends(
-        low=2048 - 1537, high=2048 + 1537, centre=2048, size=4
+        low=2048 - 1537, high=2048 + 1537, centre=2048, size=4, surely=3
     )
     wide = ends_of(steps, Curator(), half, half, 2.0)
     assert (wide.low, wide.high, wide.width) == (0, STEPS, STEPS)
-    narrow = Ends(low=511, high=3585, centre=2048, size=4)
+    narrow = Ends(low=511, high=3585, centre=2048, size=4, surely=3)
     assert narrow.inside(steps).tolist() == [0, 513, 2561, 3074]
 
 
@@ -83,7 +83,7 @@ def test_ends_of_nobody_are_wide(n) -> None:
 def test_means_are_averaged_by_their_variances_and_drawn_to_the_node_above() -> None:
     """The root answered (3, 1) alone, the leaves (2, 0) and (0, 2): together (2.5, 1.5) at half
     of the root's variance, since both leaves add up to the same."""
-    answered = Answered(np.zeros(0, np.int64), Ends(low=0, high=4, centre=2, size=4))
+    answered = Answered(np.zeros(0, np.int64), Ends(low=0, high=4, centre=2, size=4, surely=3))
     answered.told = {
         0: (np.array([3.0, 1.0]), 2.0),
         1: (np.array([2.0, 0.0]), 1.0),
@@ -126,7 +126,7 @@ class Watched(Curator):
     st.integers(1, STEPS),
 )
 def test_one_person_moves_the_sums_of_one_node_by_the_width(people, another, low, width) -> None:
-    ends = Ends(low=low, high=min(low + width, STEPS), centre=low, size=1)
+    ends = Ends(low=low, high=min(low + width, STEPS), centre=low, size=1, surely=1)
     tables = []
     for rows in (people, [*people, another]):
         steps = np.array([s for s, _ in rows], dtype=np.int64)

@@ -53,12 +53,15 @@ class Ends:
         About the mean of all, between them.
     size
         About how many people there are, at least 1.
+    surely
+        That, less what noise may have added; at least 1.
     """
 
     low: int
     high: int
     centre: int
     size: int
+    surely: int
 
     @property
     def width(self) -> int:
@@ -89,10 +92,16 @@ def ends_of(
     apart = [int(np.abs(steps - centre).sum())]
     spread = int(curator.count("distances from the mean", apart, for_spread, most=most)[0])
     off = _deviation_of(curator.rate(for_spread, most))
-    side = times * (max(spread, 0) + off) / size
-    side += _deviation_of(curator.rate(for_sum, STEPS)) / size
+    over_size = _deviation_of(curator.rate(for_sum, STEPS))
+    side = (times * (max(spread, 0) + off) + over_size) / size
     half = max(1, math.ceil(min(side, STEPS)))
-    return Ends(low=max(0, centre - half), high=min(STEPS, centre + half), centre=centre, size=size)
+    return Ends(
+        low=max(0, centre - half),
+        high=min(STEPS, centre + half),
+        centre=centre,
+        size=size,
+        surely=max(1, size - math.ceil(over_size / STEPS)),
+    )
 
 
 def _deviation_of(rate: Fraction) -> float:

@@ -72,7 +72,9 @@ class GreedyRegressors(PrivateRegressor):
         for_sum = for_spread = epsilon * _FOR_THE_SUM
         ends = ends_of(rows.labels, curator, for_sum, for_spread, float(self.spread))
         per_tree = max(1, ends.size // n_trees)
-        depth = self.max_depth or _depth(per_tree * float(epsilon) / curator.factor)
+        depth = self.max_depth
+        if depth is None:
+            depth = _depth(ends.surely * float(epsilon) / (n_trees * curator.factor))
         for_leaves = epsilon * rational(float(self.leaf_share))
         per_level = shared_out(max(Fraction(0), epsilon - curator.spent - for_leaves), depth)
         growth = planted(rows, curator, self.n_bins, n_trees)
@@ -141,7 +143,7 @@ def _of_values(tree: Tree) -> Tree:
 
 def _depth(people: float) -> int:
     """Return how many levels so many people times epsilon are good for."""
-    return min(_DEEPEST, max(1, round((math.log2(max(people, 2.0)) - 4) / 2)))
+    return min(_DEEPEST, max(0, round((math.log2(max(people, 2.0)) - 4) / 2)))
 
 
 class PrivateTreeRegressor(GreedyRegressors):
@@ -152,7 +154,7 @@ class PrivateTreeRegressor(GreedyRegressors):
     max_depth
         Levels of questions. Half the binary logarithm of a sixteenth of epsilon times the
         (noisy) number of people unless told: 3 for a thousand people at epsilon 1, 6 for
-        forty thousand.
+        forty thousand, and none for thirty.
     n_bins
         Into how many equal parts the public range of a number is cut.
     leaf_share
