@@ -21,6 +21,7 @@ from treeaudit.errors import PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateForestRegressor, PrivateTreeRegressor, save_trained
 from treeaudit.trainers.private_regression_sums import DEVIATION, Answered, Ends, ends_of
+from treeaudit.trainers.private_tree_nodes import Edges, Nodes
 from treeaudit.trainers.targets import NUMBERS, STEPS, in_bounds
 from treeaudit.writers.own_json import to_dict
 
@@ -81,17 +82,15 @@ def test_ends_of_nobody_are_wide(n) -> None:
 
 
 def test_means_are_averaged_by_their_variances_and_drawn_to_the_node_above() -> None:
-    """The root answered (3, 1) alone, the leaves (2, 0) and (0, 2): together (2.5, 1.5) at half
-    of the root's variance, since both leaves add up to the same."""
+    """The root answered (3, 1), the leaves (2, 0) and (0, 2), together as surely: (2.5, 1.5)."""
     answered = Answered(np.zeros(0, np.int64), Ends(low=0, high=4, centre=2, size=4, surely=3))
-    answered.told = {
-        0: (np.array([3.0, 1.0]), 2.0),
-        1: (np.array([2.0, 0.0]), 1.0),
-        2: (np.array([0.0, 2.0]), 1.0),
-    }
+    answered.sums = np.array([[3.0, 1.0], [2.0, 0.0], [0.0, 2.0]])
+    answered.variance = np.array([2.0, 1.0, 1.0])
+    nodes = Nodes()
+    nodes.split(nodes.add_root(), Edges(feature=0, low=(-math.inf, 1), high=(1, math.inf)))
     root = (2.5 + 0.5) / (4 + 1)
     expected = [root, (2 + root) / 3, root / 3]
-    assert answered.shares([-1, 0, 0]) == pytest.approx(expected)
+    assert answered.shares(nodes) == pytest.approx(expected)
 
 
 def test_the_score_moves_by_no_more_than_its_sensitivity_and_as_much() -> None:
@@ -132,7 +131,7 @@ def test_one_person_moves_the_sums_of_one_node_by_the_width(people, another, low
         steps = np.array([s for s, _ in rows], dtype=np.int64)
         node = np.array([n for _, n in rows], dtype=np.int32)
         curator = Watched()
-        Answered(ends.inside(steps), ends).ask("s", [0, 1, 2], node, curator, Fraction(1))
+        Answered(ends.inside(steps), ends).ask("s", np.arange(3), node, curator, Fraction(1))
         assert curator.seen[1] == ends.width
         tables.append(curator.seen[0])
     change = tables[1] - tables[0]

@@ -14,13 +14,17 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int, Wide
+from treeaudit.arrays import Float, Index, Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.rational import FINEST_COUNT, dyadic
 from treeaudit.dp.scores import Score
+from treeaudit.trainers.private_tree_nodes import Nodes
 from treeaudit.trainers.targets import STEPS
 
 __all__ = ["DEVIATION", "Answered", "Ends", "ends_of"]
+
+_UNKNOWN = 1e-100
+"""One by the variance of what was never asked: it weighs nothing beside any answer."""
 
 
 def _deviation(sums: npt.ArrayLike) -> Wide:
@@ -118,66 +122,63 @@ class Answered:
         Shape ``(n_records,)``: steps above the lower end.
     ends
         Between which they were summed.
-    told
-        Per node that was asked, its two sums in people, and the variance of each.
+    sums
+        Shape ``(n_nodes, 2)``: the answers, in people.
+    variance
+        Shape ``(n_nodes,)``: of each, about; infinite where a node was not asked.
     """
 
     def __init__(self, inside: Wide, ends: Ends) -> None:
         self.inside, self.ends = inside, ends
-        self.told: dict[int, tuple[Float, float]] = {}
+        self.sums, self.variance = np.zeros((0, 2)), np.zeros(0)
 
     def can_ask(self, epsilon: Fraction, curator: Curator) -> bool:
         """Tell whether an epsilon is enough to be asked at; it follows from what is released."""
         return dyadic(epsilon / (curator.factor * self.ends.width), FINEST_COUNT) > 0
 
-    def ask(
-        self, name: str, nodes: list[int], node: Int, curator: Curator, epsilon: Fraction
-    ) -> None:
+    def ask(self, name: str, nodes: Index, node: Int, curator: Curator, epsilon: Fraction) -> None:
         """Ask for both sums of nodes that have no record in common; ``node`` by record."""
-        width = self.ends.width
-        place = np.full(max(int(node.max(initial=0)), *nodes) + 1, len(nodes))
-        place[nodes] = np.arange(len(nodes))
-        at = place[node]
-        people = np.bincount(at, minlength=len(nodes) + 1)[: len(nodes)]
-        over = np.bincount(at, self.inside, minlength=len(nodes) + 1)[: len(nodes)]
-        first = over.astype(np.int64)
-        both = np.column_stack([first, width * people - first])
-        found = curator.count(name, both, epsilon, most=width) / width
-        variance = (_deviation_of(curator.rate(epsilon, width)) / width) ** 2
-        self.told.update((n, (sums, variance)) for n, sums in zip(nodes, found, strict=True))
+        width, n = self.ends.width, int(nodes.max()) + 1
+        people = np.bincount(node, minlength=n)[nodes]
+        over = np.bincount(node, self.inside, minlength=n)[nodes].astype(np.int64)
+        both = np.column_stack([over, width * people - over])
+        self._make_room(n)
+        self.sums[nodes] = curator.count(name, both, epsilon, most=width) / width
+        self.variance[nodes] = (_deviation_of(curator.rate(epsilon, width)) / width) ** 2
 
-    def shares(self, parent: list[int]) -> Float:
+    def _make_room(self, n_nodes: int) -> None:
+        more = max(0, n_nodes - len(self.sums))
+        self.sums = np.pad(self.sums, ((0, more), (0, 0)))
+        self.variance = np.pad(self.variance, (0, more), constant_values=np.inf)
+
+    def shares(self, nodes: Nodes) -> Float:
         """Return how far above the lower end the mean of each node is, 0 to 1.
 
         What was asked of a node and what its children hold together are averaged by their
         variances. The share of a node is then drawn towards that of the node above, which is
         worth as many people as the noise in it, as `treeaudit.trainers.pruning.settled` does.
-
-        Parameters
-        ----------
-        parent
-            Shape ``(n_nodes,)``: -1 at roots, parents before children.
         """
-        n = len(parent)
-        held, variance = np.zeros((n, 2)), np.full(n, np.inf)
-        below, theirs = np.zeros((n, 2)), np.zeros(n)
-        for i in range(n - 1, -1, -1):
-            own, its = self.told.get(i, (held[i], np.inf))
-            surely = 1 / its, 1 / theirs[i] if theirs[i] else 0.0
-            if any(surely):
-                held[i] = (surely[0] * own + surely[1] * below[i]) / sum(surely)
-                variance[i] = 1 / sum(surely)
-            if parent[i] >= 0:
-                below[parent[i]] += held[i]
-                theirs[parent[i]] += variance[i]
-        share = np.empty((n, 2))
+        n = len(nodes)
+        self._make_room(n)
+        parent, depth = np.array(nodes.parent), np.array(nodes.depth)
+        levels = [np.flatnonzero(depth == level) for level in range(int(depth.max()) + 1)]
+        held, variance = np.zeros((n, 2)), np.zeros(n)
+        # One more row, for what is above the roots.
+        below, theirs = np.zeros((n + 1, 2)), np.zeros(n + 1)
+        for at in levels[::-1]:
+            own = 1 / self.variance[at]
+            other = np.divide(1.0, theirs[at], out=np.zeros(len(at)), where=theirs[at] > 0)
+            both = np.maximum(own + other, _UNKNOWN)
+            summed = own[:, None] * self.sums[at] + other[:, None] * below[at]
+            held[at], variance[at] = summed / both[:, None], 1 / both
+            np.add.at(below, parent[at], held[at])
+            np.add.at(theirs, parent[at], variance[at])
         first = (self.ends.centre - self.ends.low) / self.ends.width
-        for i in range(n):
-            over = share[parent[i]] if parent[i] >= 0 else np.array([first, 1 - first])
-            if np.isinf(variance[i]):
-                share[i] = over
-                continue
-            pulled = np.maximum(held[i] + math.sqrt(variance[i]) * over, 0.0)
-            share[i] = pulled / pulled.sum() if pulled.any() else over
-        result: Float = share[:, 0]
+        share = np.tile([first, 1 - first], (n + 1, 1))
+        for at in levels:
+            over = share[parent[at]]
+            pulled = np.maximum(held[at] + np.sqrt(variance[at])[:, None] * over, 0.0)
+            total = pulled.sum(axis=1, keepdims=True)
+            share[at] = np.divide(pulled, total, out=over.copy(), where=total > 0)
+        result: Float = share[:n, 0]
         return result

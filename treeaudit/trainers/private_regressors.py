@@ -1,13 +1,8 @@
 """Private regression trees and forests: numbers within public bounds, by noisy sums.
 
-They grow as `treeaudit.trainers.PrivateTreeClassifier` does, level by level on public points;
-what is different is that records count by their targets, in whole steps between the public
-bounds (`treeaudit.trainers.private_regression_sums`).
-
-References
-----------
-Friedman & Schuster (2010), Data mining with differential privacy: trees by noisy choices.
-McKenna & Sheldon (2020), Permute-and-flip.
+They grow as `treeaudit.trainers.PrivateTreeClassifier` does, by the references that it names;
+but records count by their targets, in whole steps between the public bounds
+(`treeaudit.trainers.private_regression_sums`).
 """
 
 import math
@@ -83,9 +78,9 @@ class GreedyRegressors(PrivateRegressor):
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
         nodes = growth.nodes
-        leaves = sorted(set(range(len(nodes))) - set(nodes.parent))
+        leaves = np.setdiff1d(np.arange(len(nodes)), nodes.parent)
         answered.ask("leaf sums", leaves, growth.node, curator, for_leaves)
-        steps = ends.low + ends.width * answered.shares(nodes.parent)
+        steps = ends.low + ends.width * answered.shares(nodes)
         value = in_bounds(steps / STEPS, rows.schema)
         rate = float(curator.rate(for_leaves, ends.width)) * ends.width
         return Grown(
@@ -128,8 +123,8 @@ class GreedyRegressors(PrivateRegressor):
             for_centres = epsilon * _FOR_THE_CENTRES
             if answered.can_ask(for_centres, curator):
                 name = f"sums of level {level + 1}"
-                answered.ask(name, front, growth.node, curator, for_centres)
-            centre = np.rint(answered.shares(growth.nodes.parent) * ends.width).astype(np.int64)
+                answered.ask(name, np.array(front), growth.node, curator, for_centres)
+            centre = np.rint(answered.shares(growth.nodes) * ends.width).astype(np.int64)
             weight = np.clip(answered.inside - centre[growth.node], -near, near)
             growth.cells = replace(growth.cells, weight=weight)
             front = split_level(growth, curator, plan, front, level)
