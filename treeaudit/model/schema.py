@@ -68,19 +68,19 @@ class Schema:
         predicts a number.
     target
         What the labels, or the numbers, are called in tables and rules.
-    target_low, target_high
-        Within what everybody knows a number that is predicted to be; both, or neither.
     named
         Whether the feature names come from the model; otherwise they are
         ``x0``, ``x1``, …
+    target_low, target_high
+        Within what everybody knows a number that is predicted to be; both, or neither.
     """
 
     features: tuple[Feature, ...]
     classes: tuple[Label, ...] | None = None
     target: str = "label"
+    named: bool = True
     target_low: float | None = None
     target_high: float | None = None
-    named: bool = True
 
     def __post_init__(self) -> None:
         low, high = self.target_low, self.target_high
