@@ -212,6 +212,8 @@ class PrivateTreeRegressor(GreedyRegressors):
 class PrivateForestRegressor(GreedyRegressors):
     """A forest of private regression trees, each on its own part of the records.
 
+    Its answers are smoother than those of one tree, and no better: `benchmarks/RESULTS.md`.
+
     Parameters
     ----------
     n_estimators
@@ -223,8 +225,7 @@ class PrivateForestRegressor(GreedyRegressors):
 
     Notes
     -----
-    Each record goes to one tree, drawn independently; the proof is that of
-    `treeaudit.trainers.PrivateForestClassifier`.
+    Each record goes to one tree, drawn independently; see `PrivateForestClassifier`.
 
     Examples
     --------
