@@ -250,7 +250,7 @@ def test_targets_that_are_no_numbers(trainer) -> None:
 @CLASSES
 def test_numbers_for_a_classifier(trainer) -> None:
     X, _ = people(40)
-    for y in (np.linspace(0, 6.36, 40), [6.36] * 40):
+    for y in (np.linspace(0, 6.36, 40), [6.36] * 40, [6.0] * 40):
         with pytest.raises(DataError, match=r"this is a classifier; for numbers use PrivateTreeR"):
             make(trainer).fit(X, y)
     with pytest.raises(DataError, match=r"bounds of 'visits', a number, and this is a classifier"):

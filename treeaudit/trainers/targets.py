@@ -68,8 +68,10 @@ def _class_codes(labels: Array, schema: Schema, outside: Outside) -> Wide:
     lookup = np.array([*(known.get(_plain(label), -1) for label in found), -1], dtype=np.int64)
     result: Wide = lookup[codes]
     if outside == "raise" and (result < 0).any():
-        numbers = [v for v in found if isinstance(v, float) and not v.is_integer()]
-        if any(np.isfinite(v) and v not in known for v in numbers):
+        named = all(isinstance(label, str) for label in known)
+        strange_ones = [_plain(v) for v in found if _plain(v) not in known]
+        numbers = [v for v in strange_ones if isinstance(v, float) and np.isfinite(v)]
+        if any(named or not v.is_integer() for v in numbers):
             raise DataError(
                 f"the target holds numbers such as {numbers[0]:g}, which are none of the classes "
                 f"of the schema. {CURATOR}: this is a classifier; {_FOR_NUMBERS}"
