@@ -16,6 +16,6 @@ def test_writing_the_same_again_changes_nothing() -> None:
 
 def test_the_results_hold_both_sections_once() -> None:
     document = RESULTS.read_text(encoding="utf-8")
-    for name in ("costs", "paper"):
+    for name in ("costs", "paper", "private regression"):
         assert document.count(f"<!-- {name}: begin -->") == 1
         assert document.count(f"<!-- {name}: end -->") == 1

@@ -7,7 +7,7 @@ import pytest
 
 import treeaudit as ta
 from tests.cli.run import run
-from tests.trainers.people import people
+from tests.trainers.people import CLASSIFIERS, REGRESSORS, people
 from treeaudit.errors import DataError
 from treeaudit.trainers import ALGORITHMS, save_trained, train
 from treeaudit.trainers.train import trainer_named
@@ -33,8 +33,17 @@ def confirmed(folder):
     # The person who confirms leaves out what is nobody's business.
     before, _, after = text.partition('[[columns]]\nname = "id"')
     after = after.partition("[[columns]]")[2]
-    path.write_text(f"{before}[[columns]]{after}".replace("confirmed = false", "confirmed = true"))
+    text = f"{before}[[columns]]{after}".replace("confirmed = false", "confirmed = true")
+    path.write_text(text)
+    # The same with a number as the target.
+    text = text.partition('\n[[columns]]\nname = "dose"')[0]
+    text = text.replace('classes = ["no", "yes"]', "target_low = -1.0\ntarget_high = 1.0")
+    (folder / "numbers.toml").write_text(text.replace('target = "ill"', 'target = "dose"'))
     return folder
+
+
+def schema_file(trainer) -> str:
+    return "numbers.toml" if trainer in REGRESSORS else "schema.toml"
 
 
 def test_a_draft_is_printed_or_written_and_trains_nothing(folder) -> None:
@@ -53,8 +62,8 @@ def test_a_draft_is_printed_or_written_and_trains_nothing(folder) -> None:
 def test_a_model_is_trained_and_read(confirmed, monkeypatch, trainer) -> None:
     monkeypatch.chdir(confirmed)
     done = run(
-        *"train people.csv --epsilon 0.5 --schema schema.toml -o model.json -o model.pkl".split(),
-        *("--algorithm", trainer.algorithm),
+        *"train people.csv --epsilon 0.5 -o model.json -o model.pkl".split(),
+        *("--algorithm", trainer.algorithm, "--schema", schema_file(trainer)),
     )
     assert done.returncode == 0, done.stderr
     assert "claim: epsilon 0.5 (add-remove)" in done.stdout
@@ -64,12 +73,14 @@ def test_a_model_is_trained_and_read(confirmed, monkeypatch, trainer) -> None:
     for name in ("model.json", "model.pkl"):
         forest = ta.load(confirmed / name)
         assert forest.privacy["epsilon"] == 0.5
-        assert forest.schema.names == ["age", "sex", "dose"]
-        assert forest.schema.target == "ill"
+        columns = ["age", "sex", "dose"]
+        target = "dose" if trainer in REGRESSORS else "ill"
+        assert forest.schema.names == [name for name in columns if name != target]
+        assert forest.schema.target == target
 
 
 def test_what_is_not_private_is_said(confirmed, monkeypatch) -> None:
-    name = ALGORITHMS[-1].algorithm
+    name = CLASSIFIERS[-1].algorithm
     monkeypatch.chdir(confirmed)
     done = run(
         *"train people.csv --epsilon 1 --schema schema.toml -o m.json --seed 3".split(),
@@ -121,8 +132,9 @@ def test_what_cannot_be_meant(confirmed, monkeypatch, arguments, says) -> None:
 def test_a_person_is_protected(confirmed, monkeypatch, trainer) -> None:
     monkeypatch.chdir(confirmed)
     done = run(
-        *"train people.csv --epsilon 0.5 --schema schema.toml -o model.json".split(),
-        *("--algorithm", trainer.algorithm, "--person", "id", "--rows-per-person", 3),
+        *"train people.csv --epsilon 0.5 -o model.json --schema".split(),
+        *(schema_file(trainer), "--algorithm", trainer.algorithm),
+        *("--person", "id", "--rows-per-person", 3),
     )
     assert done.returncode == 0, done.stderr
     assert "claim: epsilon 0.5 (add-remove) for a person, at most 3 rows, of which 0" in done.stdout

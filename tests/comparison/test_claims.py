@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
+from tests.trainers.people import CLASSIFIERS
 from treeaudit.comparison.claims import claims_of, true_counts
 from treeaudit.dp import curator
 from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.model.forest import Noise
 from treeaudit.model.tree import Tree
-from treeaudit.trainers import ALGORITHMS
 
 
 @given(st.integers(-6, 12), st.sampled_from([0.1, 0.5, 1.0, 3.0]), st.integers(0, 15))
@@ -58,7 +58,7 @@ def test_noise_that_is_not_stated_is_not_guessed() -> None:
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("variant", ["sound", "published"])
-@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+@pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 def test_every_trainer_states_the_noise_that_it_drew(
     trainer, variant, neighbours, monkeypatch

@@ -1,5 +1,8 @@
 """The schema file: what is written is read back, and nothing is trained on a draft."""
 
+import math
+
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +48,33 @@ def test_labels_keep_their_kind(tmp_path) -> None:
     assert isinstance(read_schema(path).classes[0], bool)
 
 
+def test_bounds_of_a_number_are_written_and_read_back(tmp_path) -> None:
+    features = (Feature(name="x", low=0, high=1),)
+    schema = Schema(features=features, target="cost", target_low=-1.5, target_high=1e6)
+    path = tmp_path / "schema.toml"
+    text = schema_text(schema, confirmed=True)
+    assert "classes" not in text
+    path.write_text(text)
+    assert read_schema(path) == schema
+
+
+@pytest.mark.parametrize("ends", [(0, None), (None, 1), (0, math.inf), (math.nan, 1), (2, 1)])
+def test_bounds_of_a_number_that_cannot_be(ends) -> None:
+    with pytest.raises(DataError, match="target_low"):
+        Schema(features=(), target_low=ends[0], target_high=ends[1])
+    with pytest.raises(DataError, match="both bounds and classes"):
+        Schema(features=(), target_low=0, target_high=1, classes=(0, 1))
+
+
+def test_numbers_are_drafted_with_bounds() -> None:
+    frame = pd.DataFrame({"age": [30, 40], "cost": [0.5, 9.0], "visits": [1, 7]})
+    drawn = Schema.from_public(frame, target="cost")
+    assert (drawn.classes, drawn.target_low, drawn.target_high) == (None, 0.5, 9.0)
+    assert Schema.from_public(frame, target="visits").classes == (1, 7)
+    told = Schema.from_public(frame, target="visits", bounds=(0, 99))
+    assert (told.classes, told.target_low, told.target_high) == (None, 0, 99)
+
+
 def test_a_draft_trains_nothing(tmp_path) -> None:
     path = tmp_path / "schema.toml"
     path.write_text(schema_text(Schema.numeric(1, [0, 1])))
@@ -70,6 +100,12 @@ GOOD = 'confirmed = true\nclasses = [0, 1]\n[[columns]]\nname = "x"\nlow = 0\nhi
         ("low = 0\nhigh = 1", "categories = [1]", "different texts"),
         ("classes = [0, 1]", "classes = []", "lists no classes"),
         ("classes = [0, 1]", "classes = [0, 0]", "a class twice"),
+        ("classes = [0, 1]", "target_low = 0", "needs target_low and target_high"),
+        ("classes = [0, 1]", "target_low = 0\ntarget_high = '1'", "needs target_low and"),
+        ("classes = [0, 1]", "target_low = 2\ntarget_high = 1", "target_low is above"),
+        ("classes = [0, 1]", "target_low = 0\ntarget_high = inf", "needs target_low and"),
+        ("classes = [0, 1]", "classes = [0, 1]\ntarget_low = 0", "one or the other"),
+        ("classes = [0, 1]", "", "lists no classes .or target_low and target_high"),
         ("classes = [0, 1]", "classes = [[0]]", "must be text, numbers"),
         ("classes = [0, 1]", "classes = [0, 1]\ntarget = 3", "target must be text"),
         ("classes = [0, 1]", "classes = [0, 1]\nepsilon = 3", "no setting 'epsilon'"),

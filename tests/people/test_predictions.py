@@ -30,11 +30,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 import treeaudit as ta
+from tests.trainers.people import CLASSIFIERS
 from treeaudit.defenses import PruneLeaves
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import averages, class_shares, predict_shares, utility
 from treeaudit.people.records import read_records
-from treeaudit.trainers import ALGORITHMS, PrivateTreeClassifier
+from treeaudit.trainers import PrivateTreeClassifier
 
 MODELS = [
     DecisionTreeClassifier(max_depth=5, random_state=0),
@@ -141,7 +142,7 @@ def test_three_rules_by_hand() -> None:
 
 
 @pytest.mark.parametrize("variant", ["sound", "published"])
-@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+@pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 def test_private_models_answer_as_their_estimators_do(trainer, variant, tmp_path) -> None:
     """From memory and from a file; with categories, numbers, values that are missing."""

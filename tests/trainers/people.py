@@ -1,9 +1,13 @@
 """A small public schema, and people who fit it."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from treeaudit.model.schema import Feature, Schema
+from treeaudit.trainers import ALGORITHMS, PrivateClassifier, PrivateRegressor
 
 SCHEMA = Schema(
     features=(
@@ -14,6 +18,15 @@ SCHEMA = Schema(
     classes=("no", "yes"),
     target="ill",
 )
+
+OF_NUMBERS = replace(SCHEMA, classes=None, target="visits", target_low=0.0, target_high=10.0)
+CLASSIFIERS = [trainer for trainer in ALGORITHMS if issubclass(trainer, PrivateClassifier)]
+REGRESSORS = [trainer for trainer in ALGORITHMS if issubclass(trainer, PrivateRegressor)]
+
+
+def schema_for(trainer: type[Any]) -> Schema:
+    """Return the public schema with a target that a trainer predicts."""
+    return OF_NUMBERS if trainer in REGRESSORS else SCHEMA
 
 
 def people(n: int = 600, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -27,3 +40,14 @@ def people(n: int = 600, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
         }
     )
     return frame, np.where(frame["age"] > 50, "yes", "no")
+
+
+def people_for(trainer: type[Any], n: int = 600, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return people with what a trainer predicts: the old ones are ill, or go to a doctor."""
+    frame, ill = people(n, seed)
+    return frame, np.where(ill == "yes", 8.5, 1.0) if trainer in REGRESSORS else ill
+
+
+def answers_of(model: Any, X: Any) -> np.ndarray:
+    """Return all that a model answers: shares of classes, or numbers."""
+    return getattr(model, "predict_proba", model.predict)(X)

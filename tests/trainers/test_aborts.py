@@ -1,16 +1,18 @@
 """A fit that has asked something ends: whether it does must not depend on the data."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from tests.trainers.people import REGRESSORS
 from tests.trainers.test_transcripts import BUDGETS, CONFIGURATIONS
 from treeaudit.dp import Budget
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import ALGORITHMS, PrivateTreeClassifier
+from treeaudit.trainers import ALGORITHMS, PrivateTreeClassifier, PrivateTreeRegressor
 
 SCHEMA = Schema(
     features=(
@@ -19,9 +21,14 @@ SCHEMA = Schema(
     ),
     classes=(0, 1),
 )
+OF_NUMBERS = replace(SCHEMA, classes=None, target_low=0, target_high=1)
 ALONE = (np.zeros((1, 5)), [0])
 TWO = (np.array([[0.0] * 5, [10.0, 0, 0, 0, 0]]), [0, 1])
 MANY = (np.tile(TWO[0], (30, 1)), TWO[1] * 30)
+
+
+def schema_for(trainer) -> Schema:
+    return OF_NUMBERS if trainer in REGRESSORS else SCHEMA
 
 
 def fits(trainer, options, epsilon, n=1, **parameters) -> None:
@@ -31,7 +38,7 @@ def fits(trainer, options, epsilon, n=1, **parameters) -> None:
     own = {k: v for k, v in few.items() if k in names} | options | parameters
     for _ in range(n):
         for X, y in (ALONE, TWO, MANY):
-            model = trainer(schema=SCHEMA, epsilon=epsilon, **own)
+            model = trainer(schema=schema_for(trainer), epsilon=epsilon, **own)
             person = None if own.get("rows_per_person") is None else np.arange(len(y))
             ledger = model.fit(X, y, person=person).privacy_
             assert ledger.used <= ledger.epsilon <= Fraction(epsilon).limit_denominator(10**9) * 2
@@ -55,9 +62,10 @@ def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon) -> None:
     fits(trainer, options, epsilon, 2, neighbours="replace-one", rows_per_person=1000)
 
 
+@pytest.mark.parametrize("trainer", [PrivateTreeClassifier, PrivateTreeRegressor])
 @pytest.mark.parametrize("leaf_share", [0.001, 0.98, 0.999])
-def test_any_share_of_the_leaves_adds_up(leaf_share) -> None:
-    ledger = PrivateTreeClassifier(schema=SCHEMA, leaf_share=leaf_share).fit(*MANY).privacy_
+def test_any_share_of_the_leaves_adds_up(trainer, leaf_share) -> None:
+    ledger = trainer(schema=schema_for(trainer), leaf_share=leaf_share).fit(*MANY).privacy_
     assert ledger.epsilon == 1
     assert all(query.epsilon >= 0 for query in ledger.queries)
 
@@ -66,7 +74,7 @@ def test_any_share_of_the_leaves_adds_up(leaf_share) -> None:
 def test_what_cannot_be_asked_is_refused_before_it_is_paid_for(trainer) -> None:
     budget = Budget(1)
     few = {"rows_per_person": 10**6, "neighbours": "replace-one", "budget": budget}
-    model = trainer(schema=SCHEMA, epsilon=1e-11, **few)
+    model = trainer(schema=schema_for(trainer), epsilon=1e-11, **few)
     with pytest.raises(PrivacyError, match="too small"):
         model.fit(*TWO, person=[1, 2])
     if "max_records" in trainer().get_params():

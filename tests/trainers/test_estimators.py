@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,20 +14,31 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.trainers.people import SCHEMA, people
+from tests.trainers.people import (
+    CLASSIFIERS,
+    OF_NUMBERS,
+    REGRESSORS,
+    SCHEMA,
+    answers_of,
+    people,
+    people_for,
+    schema_for,
+)
 from treeaudit.dp import Budget
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+CLASSES = pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
+NUMBERS = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)
 FEW = {"n_estimators": 5, "min_records": 5}
 
 
 def make(trainer, **parameters):
     """A trainer with few trees and small leaves, where it has them to choose."""
     few = {k: v for k, v in FEW.items() if k in trainer().get_params()}
-    return trainer(**({"schema": SCHEMA} | few | parameters))
+    return trainer(**({"schema": schema_for(trainer)} | few | parameters))
 
 
 # With the noise of a small epsilon, 30 records may well never be given one of two labels.
@@ -36,7 +48,7 @@ def test_estimator_checks(estimator, check) -> None:
     check(estimator)
 
 
-@EVERY
+@CLASSES
 @pytest.mark.parametrize(
     "labels", [("no", "yes"), (1, 2), (-1, 1), (False, True), (0.0, 1.0), ("c", "b", "a")]
 )
@@ -55,25 +67,25 @@ def test_labels_of_any_kind(trainer, labels) -> None:
 
 @EVERY
 def test_frames_arrays_lists_and_missing_values_agree(trainer) -> None:
-    X, y = people(200)
+    X, y = people_for(trainer, 200)
     X.loc[::7, "age"] = np.nan
     X.loc[::5, "sex"] = None
     model = make(trainer, random_state=1).fit(X, y)
     shuffled = make(trainer, random_state=1).fit(X[["dose", "sex", "age"]], y)
     as_array = make(trainer, random_state=1).fit(X.to_numpy(dtype=object), y.tolist())
-    expected = model.predict_proba(X)
-    assert np.array_equal(shuffled.predict_proba(X[["dose", "sex", "age"]]), expected)
-    assert np.array_equal(as_array.predict_proba(X.to_numpy(dtype=object)), expected)
+    expected = answers_of(model, X)
+    assert np.array_equal(answers_of(shuffled, X[["dose", "sex", "age"]]), expected)
+    assert np.array_equal(answers_of(as_array, X.to_numpy(dtype=object)), expected)
     assert model.feature_names_in_.tolist() == ["age", "sex", "dose"]
     with pytest.warns(UserWarning, match="does not have valid feature names"):
-        assert np.array_equal(model.predict_proba(X.to_numpy(dtype=object)), expected)
+        assert np.array_equal(answers_of(model, X.to_numpy(dtype=object)), expected)
     with pytest.raises(ValueError, match="same order"):
         model.predict(X[["dose", "sex", "age"]])
 
 
 @EVERY
 def test_columns_that_are_not_those_of_the_schema(trainer) -> None:
-    X, y = people(50)
+    X, y = people_for(trainer, 50)
     with pytest.raises(DataError, match="X has no column 'dose'"):
         make(trainer).fit(X[["age", "sex"]], y)
     with pytest.raises(DataError, match="the schema describes no column 'zip'"):
@@ -84,12 +96,12 @@ def test_columns_that_are_not_those_of_the_schema(trainer) -> None:
 
 @EVERY
 def test_clone_pipeline_and_pickle(trainer) -> None:
-    X, y = people(300)
+    X, y = people_for(trainer, 300)
     model = make(trainer, epsilon=2.0)
     assert clone(model).get_params() == model.get_params()
     piped = make_pipeline(FunctionTransformer(), model).fit(X, y)
     again = pickle.loads(pickle.dumps(piped))
-    assert np.array_equal(again.predict_proba(X), piped.predict_proba(X))
+    assert np.array_equal(answers_of(again, X), answers_of(piped, X))
     copied = copy.deepcopy(piped)
     assert np.array_equal(copied.predict(X), piped.predict(X))
     assert copied[-1].privacy_ == piped[-1].privacy_
@@ -102,7 +114,7 @@ def test_clone_pipeline_and_pickle(trainer) -> None:
 @EVERY
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
-    X, y = people(120)
+    X, y = people_for(trainer, 120)
     budget = Budget(6)
     model = make(trainer, budget=budget, epsilon=0.5)
     cross_val_score(model, X, y, cv=3, n_jobs=n_jobs)
@@ -117,7 +129,7 @@ def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
 
 @EVERY
 def test_a_budget_takes_private_fits_only(trainer) -> None:
-    X, y = people(50)
+    X, y = people_for(trainer, 50)
     for parameters in ({"random_state": 0}, {"schema": "from-data"}, {"variant": "published"}):
         budget = Budget(5)
         with pytest.raises(PrivacyError, match="a budget counts fits that are private"):
@@ -127,16 +139,17 @@ def test_a_budget_takes_private_fits_only(trainer) -> None:
 
 @EVERY
 def test_a_fit_that_would_leak_is_refused(trainer) -> None:
-    X, y = people(50)
+    X, y = people_for(trainer, 50)
     with pytest.raises(PrivacyError, match="needs a public schema"):
         make(trainer, schema=None).fit(X, y)
     for epsilon in (0, -1, np.inf, np.nan, "1"):
         with pytest.raises(PrivacyError, match="epsilon is"):
             make(trainer, epsilon=epsilon).fit(X, y)
-    with pytest.raises(PrivacyError, match="lists no classes"):
+    with pytest.raises(PrivacyError, match=r"lists no classes|has no bounds of the target"):
         make(trainer, schema=Schema(features=SCHEMA.features)).fit(X, y)
+    bare = replace(schema_for(trainer), features=(Feature(name="x0"),))
     with pytest.raises(PrivacyError, match="column 'x0' has no public bounds"):
-        make(trainer, schema=Schema.numeric(1, [0, 1])).fit([[1]], [0])
+        make(trainer, schema=bare).fit([[1]], y[:1])
     with pytest.raises(PrivacyError, match="sample_weight is refused"):
         make(trainer).fit(X, y, sample_weight=np.ones(50))
     make(trainer).fit(X, y, sample_weight=None)
@@ -164,7 +177,7 @@ OUTSIDE = [
 @EVERY
 @pytest.mark.parametrize(("values", "says"), OUTSIDE)
 def test_values_outside_the_schema(trainer, values, says) -> None:
-    X, y = people(40)
+    X, y = people_for(trainer, 40)
     X = X.astype({"dose": object}) if "dose" in values else X
     for name, value in values.items():
         X.loc[3, name] = value
@@ -178,7 +191,7 @@ def test_values_outside_the_schema(trainer, values, says) -> None:
     model.predict(X)
 
 
-@EVERY
+@CLASSES
 def test_labels_outside_the_schema(trainer) -> None:
     X, y = people(40)
     y = y.astype(object)
@@ -191,7 +204,7 @@ def test_labels_outside_the_schema(trainer) -> None:
     assert make(trainer, outside="clip").fit(X, ["none of them"] * 40).predict(X).shape == (40,)
 
 
-@EVERY
+@CLASSES
 def test_data_without_a_class_or_a_category_fits_like_any_other(trainer) -> None:
     X, _ = people(40)
     model = make(trainer).fit(X, ["no"] * 40)
@@ -202,9 +215,53 @@ def test_data_without_a_class_or_a_category_fits_like_any_other(trainer) -> None
     assert make(trainer, schema=bare).fit([[1.0]] * 40, ["no", "yes"] * 20).predict([[1.0]]).size
 
 
+@NUMBERS
+@pytest.mark.parametrize("strange", [None, np.nan, np.inf, -np.inf, -0.001, 10.5, 1e300])
+def test_targets_outside_the_schema(trainer, strange) -> None:
+    X, y = people_for(trainer, 40)
+    y[3] = strange
+    with pytest.raises(DataError, match=r"the target '.*' is not between 0 and 10\. .* curator"):
+        make(trainer).fit(X, y)
+    model = make(trainer, outside="clip").fit(X, y)
+    assert ((model.predict(X) >= 0) & (model.predict(X) <= 10)).all()
+    make(trainer, outside="clip").fit(X, [strange] * 40)
+
+
+@NUMBERS
+def test_targets_that_are_no_numbers(trainer) -> None:
+    X, y = people_for(trainer, 40)
+    with pytest.raises(DataError, match=r"a target is no number.*PrivateTreeClassifier"):
+        make(trainer).fit(X, ["yes", "no"] * 20)
+    make(trainer, outside="clip").fit(X, ["yes", "2"] * 20)
+    dates = np.array(["2020-01-01"] * 40, "M8[D]")
+    with pytest.raises(DataError, match=r"a target is no number"):
+        make(trainer, outside="clip").fit(X, dates)
+    with pytest.raises(ValueError, match="Complex data"):
+        make(trainer).fit(X, y * 1j)
+    with pytest.raises(ValueError, match="1d array"):
+        make(trainer).fit(X, np.column_stack([y, y]))
+    with pytest.raises(PrivacyError, match=r"lists classes and no bounds .*PrivateTreeClassifier"):
+        make(trainer, schema=SCHEMA).fit(X, y)
+    as_text = make(trainer, random_state=0).fit(X, y.astype(str))
+    expected = make(trainer, random_state=0).fit(X, pd.Series(y, dtype="Float64"))
+    assert np.array_equal(as_text.predict(X), expected.predict(X))
+
+
+@CLASSES
+def test_numbers_for_a_classifier(trainer) -> None:
+    X, _ = people(40)
+    for y in (np.linspace(0, 6.36, 40), [6.36] * 40, [6.0] * 40):
+        with pytest.raises(DataError, match=r"this is a classifier; for numbers use PrivateTreeR"):
+            make(trainer).fit(X, y)
+    with pytest.raises(DataError, match=r"bounds of 'visits', a number, and this is a classifier"):
+        make(trainer, schema=OF_NUMBERS).fit(X, y)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        make(trainer, schema="from-data").fit(X, np.linspace(0, 6.36, 40))
+
+
 @EVERY
 def test_marks(trainer) -> None:
-    X, y = people(60)
+    X, y = people_for(trainer, 60)
     assert not make(trainer).fit(X, y).privacy_.not_private
     for parameters, reason in (
         ({"random_state": 3}, "random_state was set"),
@@ -221,7 +278,7 @@ def test_marks(trainer) -> None:
 @pytest.mark.parametrize("variant", ["sound", "published"])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_the_ledger_sums_to_the_claim(trainer, variant, neighbours) -> None:
-    X, y = people(60)
+    X, y = people_for(trainer, 60)
     model = make(trainer, epsilon=0.7, variant=variant, neighbours=neighbours).fit(X, y)
     ledger = model.privacy_
     assert ledger.epsilon == sum(query.cost for query in ledger.queries)
@@ -237,8 +294,8 @@ def test_the_ledger_sums_to_the_claim(trainer, variant, neighbours) -> None:
 
 @EVERY
 def test_private_fits_differ_and_seeded_fits_do_not(trainer) -> None:
-    X, y = people(200)
-    make_one = lambda **p: make(trainer, epsilon=0.1, **p).fit(X, y).predict_proba(X)  # noqa: E731
+    X, y = people_for(trainer, 200)
+    make_one = lambda **p: answers_of(make(trainer, epsilon=0.1, **p).fit(X, y), X)  # noqa: E731
     assert not all(np.array_equal(make_one(), make_one()) for _ in range(3))
     assert np.array_equal(make_one(random_state=5), make_one(random_state=5))
 
@@ -246,8 +303,8 @@ def test_private_fits_differ_and_seeded_fits_do_not(trainer) -> None:
 @pytest.mark.slow
 @EVERY
 def test_threads_change_nothing(trainer) -> None:
-    X, y = people(200)
+    X, y = people_for(trainer, 200)
     X, y = pd.concat([X] * 200, ignore_index=True), np.tile(y, 200)
     one = make(trainer, random_state=0).fit(X, y)
     two = make(trainer, random_state=0, n_jobs=2).fit(X, y)
-    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert np.array_equal(answers_of(one, X), answers_of(two, X))

@@ -1,6 +1,7 @@
 """Persons as what epsilon protects: whose rows are used, and what is said of it."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import treeaudit as ta
-from tests.trainers.people import SCHEMA, people
+from tests.trainers.people import REGRESSORS, SCHEMA, people_for
 from tests.trainers.test_estimators import EVERY, make
 from treeaudit.dp import Budget
 from treeaudit.dp.ledger import Ledger
@@ -26,8 +27,10 @@ from treeaudit.trainers.persons import first_rows, persons_of
 from treeaudit.trainers.train import save_trained
 
 
-def visits(n_persons: int = 60, each: int = 5) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    X, y = people(n_persons * each)
+def visits(
+    n_persons: int = 60, each: int = 5, trainer: Any = None
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    X, y = people_for(trainer, n_persons * each)
     return X, y, np.tile(np.arange(n_persons), each)
 
 
@@ -74,7 +77,7 @@ def test_so_many_rows_of_each_person_are_used_and_the_ledger_says_so(trainer, mo
         return made(**parts)
 
     monkeypatch.setattr(module, "TrainingRows", spy)
-    X, y, person = visits()
+    X, y, person = visits(trainer=trainer)
     model = make(trainer, rows_per_person=2).fit(X, y, person=person)
     assert np.array_equal(kept[0][:, 0], X["age"][:120])
     ledger = model.privacy_
@@ -83,14 +86,15 @@ def test_so_many_rows_of_each_person_are_used_and_the_ledger_says_so(trainer, mo
     assert {q.sensitivity % 2 for q in ledger.queries} == {0}
     assert make(trainer).fit(X, y).privacy_.unit == "record"
     # A row of a label that nobody knows is gone before rows are counted.
-    strange = np.where(np.arange(len(y)) < 60, "perhaps", y)
+    unknown = np.nan if trainer in REGRESSORS else "perhaps"
+    strange = np.where(np.arange(len(y)) < 60, unknown, y)
     make(trainer, rows_per_person=2, outside="clip").fit(X, strange, person=person)
     assert np.array_equal(kept[-1][:, 0], X["age"][60:180])
 
 
 @EVERY
 def test_noise_is_as_if_epsilon_were_divided(trainer) -> None:
-    X, y, person = visits()
+    X, y, person = visits(trainer=trainer)
     model = make(trainer, rows_per_person=5, epsilon=5.0, max_depth=2).fit(X, y, person=person)
     alone = make(trainer, epsilon=1.0, max_depth=2).fit(X, y)
     if alone.forest_.noise is not None:
@@ -101,7 +105,7 @@ def test_noise_is_as_if_epsilon_were_divided(trainer) -> None:
 
 @EVERY
 def test_persons_without_a_bound_and_a_bound_without_persons(trainer) -> None:
-    X, y, person = visits()
+    X, y, person = visits(trainer=trainer)
     budget = Budget(1)
     with pytest.raises(PrivacyError, match="say with rows_per_person"):
         make(trainer, budget=budget).fit(X, y, person=person)
@@ -117,7 +121,7 @@ def test_persons_without_a_bound_and_a_bound_without_persons(trainer) -> None:
 
 @EVERY
 def test_pipelines_searches_and_clones_hand_persons_on(trainer) -> None:
-    X, y, person = visits()
+    X, y, person = visits(trainer=trainer)
     model = make(trainer, rows_per_person=3, epsilon=0.5)
     assert clone(model).rows_per_person == 3
     name = trainer.__name__.lower()
@@ -135,7 +139,7 @@ def test_pipelines_searches_and_clones_hand_persons_on(trainer) -> None:
 )
 @EVERY
 def test_metadata_is_routed(trainer) -> None:
-    X, y, person = visits()
+    X, y, person = visits(trainer=trainer)
     with config_context(enable_metadata_routing=True):
         model = make(trainer, rows_per_person=2).set_fit_request(person=True)
         piped = make_pipeline(FunctionTransformer(), model)

@@ -12,11 +12,18 @@ import pandas as pd
 import pytest
 
 from tests.dp.exact import SLACK
+from tests.trainers.people import REGRESSORS
 from tests.trainers.transcripts import fitted_alike
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.rational import rational
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import ALGORITHMS, DiffPID3Classifier, DPDFClassifier, PrivateTreeClassifier
+from treeaudit.trainers import (
+    ALGORITHMS,
+    DiffPID3Classifier,
+    DPDFClassifier,
+    PrivateTreeClassifier,
+    PrivateTreeRegressor,
+)
 
 BUDGETS = (
     *(1 / 3, 1 / 9, 2 / 3, math.pi, math.log(2), 0.1, 1.0, Fraction(1, 7), 20.0),
@@ -43,6 +50,8 @@ CRITERIA: dict[Any, list[dict[str, Any]]] = {
         {"variant": "published"},
     ],
     DPDFClassifier: [{"prune": False}],
+    # What is asked about few people tells most where all of the range is summed, or little of it.
+    PrivateTreeRegressor: [{"spread": 0.1}, {"spread": 100.0}, {"variant": "published"}],
 }
 CONFIGURATIONS = [
     pytest.param(trainer, options, id=" ".join([trainer.algorithm, *map(str, options.values())]))
@@ -51,14 +60,24 @@ CONFIGURATIONS = [
 ]
 
 
-def schema_of(rng: np.random.Generator) -> Schema:
+def schema_of(rng: np.random.Generator, trainer: Any) -> Schema:
     features = tuple(
         Feature(name=f"f{i}", categories=tuple("abcde"[: rng.integers(2, 6)]))
         if rng.random() < 0.5
         else Feature(name=f"f{i}", low=0, high=8)
         for i in range(rng.integers(1, 5))
     )
+    if trainer in REGRESSORS:
+        return Schema(features=features, target_low=-3, target_high=rng.choice([-3, 0, 5, 5]))
     return Schema(features=features, classes=tuple(range(rng.choice([2, 2, 3, 9]))))
+
+
+def labels_of(rng: np.random.Generator, schema: Schema, n: int) -> np.ndarray:
+    """Return labels, or numbers, many of which are a bound."""
+    if schema.classes is not None:
+        return rng.integers(0, len(schema.classes), n)
+    ends = np.array([schema.target_low, schema.target_high])
+    return np.where(rng.random(n) < 0.5, rng.uniform(*ends, n), rng.choice(ends, n))
 
 
 def rows_of(rng: np.random.Generator, schema: Schema, n: int, alike: bool) -> pd.DataFrame:
@@ -67,18 +86,26 @@ def rows_of(rng: np.random.Generator, schema: Schema, n: int, alike: bool) -> pd
     for f in schema.features:
         drawn = rng.choice(f.categories, n) if f.categories else rng.integers(0, 9, n)
         columns[f.name] = np.where(rng.random(n) < 0.1, None, drawn.astype(object))
-    frame = pd.DataFrame({**columns, "label": rng.integers(0, len(schema.classes), n)})
+    frame = pd.DataFrame({**columns, "label": labels_of(rng, schema, n)})
     return frame.iloc[[0] * n].reset_index(drop=True) if alike and n else frame
 
 
 def fit_of(schema: Schema, parts: list[pd.DataFrame], persons: list[int] | None) -> dict[str, Any]:
     """Return what ``fit`` takes; the first row has no known label and is dropped."""
-    nobody = rows_of(np.random.default_rng(0), schema, 1, alike=False).assign(label=-1)
+    unknown = np.nan if schema.classes is None else -1
+    nobody = rows_of(np.random.default_rng(0), schema, 1, alike=False).assign(label=unknown)
     frame = pd.concat([nobody, *parts], ignore_index=True)
     numbers = {f.name: float for f in schema.features if f.categories is None}
     X = frame[list(schema.names)].astype(numbers)
     named = None if persons is None else np.array([-1, *persons])
-    return {"X": X, "y": frame["label"].to_numpy().astype(int), "person": named}
+    return {"X": X, "y": frame["label"].to_numpy(), "person": named}
+
+
+def other_than(label: Any, schema: Schema) -> Any:
+    """Return other classes, or the numbers that are as far on the other side of the middle."""
+    if schema.classes is not None:
+        return (label + 1) % len(schema.classes)
+    return schema.target_low + schema.target_high - label
 
 
 def pairs(rng: np.random.Generator, schema: Schema, relation: str, most: int | None) -> Any:
@@ -88,8 +115,8 @@ def pairs(rng: np.random.Generator, schema: Schema, relation: str, most: int | N
     own = [1, 1] if most is None else rng.integers(1, 7, 2).tolist()
     units = [rows_of(rng, schema, k, alike=rng.random() < 0.7) for k in own]
     if relation == "replace-one" and rng.random() < 0.3:
-        # The same but for the class: both are in the same nodes.
-        units[1] = units[0].assign(label=(units[0]["label"] + 1) % len(schema.classes))
+        # The same but for the target: both are in the same nodes.
+        units[1] = units[0].assign(label=other_than(units[0]["label"], schema))
     sides = [units[:1], units[1:]] if relation == "replace-one" else [[], units[:1]]
     others = rng.integers(0, max(1, n // 2), n).tolist()
     persons = [
@@ -108,7 +135,7 @@ def losses(
     rng = np.random.default_rng(seed)
     while True:
         seed = int(rng.integers(1 << 60))
-        schema, epsilon = schema_of(rng), BUDGETS[int(rng.integers(len(BUDGETS)))]
+        schema, epsilon = schema_of(rng, trainer), BUDGETS[int(rng.integers(len(BUDGETS)))]
         most = int(rng.choice([1, 2, 3, 5])) if unit == "person" else None
         drawn = {k: int(rng.choice(v)) for k, v in sizes.items() if k in names}
         model = trainer(

@@ -23,6 +23,18 @@ def schema(
             show_default=False,
         ),
     ] = None,
+    target_low: Annotated[
+        float | None,
+        typer.Option(
+            help="The least that a target can be that is a number, not a class.",
+            metavar="NUMBER",
+            show_default=False,
+        ),
+    ] = None,
+    target_high: Annotated[
+        float | None,
+        typer.Option(help="The most that it can be.", metavar="NUMBER", show_default=False),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -39,15 +51,22 @@ def schema(
 
     treeaudit schema people.csv --target ill -o schema.toml
     """
+    from treeaudit.errors import DataError
     from treeaudit.model.schema import Schema
     from treeaudit.model.schema_file import schema_text
     from treeaudit.output import write_file
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
 
+    bounds = None
+    if target_low is not None and target_high is not None:
+        bounds = target_low, target_high
+    elif target_low is not None or target_high is not None:
+        raise DataError("a target that is a number needs both --target-low and --target-high")
     frame = read_table(data).frame
     table = frame.set_axis(frame.columns.astype(str), axis=1)
-    draft = schema_text(Schema.from_public(table, target=target, categorical=categorical or ()))
+    public = Schema.from_public(table, target=target, categorical=categorical or (), bounds=bounds)
+    draft = schema_text(public)
     if output is None:
         typer.echo(draft, nl=False)
         return

@@ -82,43 +82,48 @@ class Curator:
         counts: npt.ArrayLike,
         epsilon: Fraction,
         *,
+        most: int = 1,
         composition: Composition = "parallel",
     ) -> Wide:
-        """Return counts with discrete Laplace noise; they may come out below zero.
+        """Return counts, or sums, with discrete Laplace noise; they may come out below zero.
 
-        One added record changes one count of one row by one.
+        One added record changes one count of one row by one; or the sums of one row
+        by ``most`` altogether.
 
         Parameters
         ----------
         counts
             Whole numbers, shape ``(n_parts,)`` or ``(n_parts, n_cells)``; the
-            cells of a row are disjoint, too.
+            cells of a row are disjoint, too, or share what one record adds.
         epsilon
             What one row costs.
+        most
+            How much one record adds to a row: the units of a sum that are one person. It must
+            not depend on the records but through what was answered before.
         composition
             ``sequential`` where rows are about the same people.
         """
         table = np.asarray(counts, dtype=np.int64)
-        rate = self.rate(epsilon)
+        rate = self.rate(epsilon, most)
         self.note(
             *(name, "discrete Laplace", epsilon, Fraction(1), len(table)),
             composition=composition,
-            used=rate * self.factor,
+            used=rate * most * self.factor,
         )
         noise = discrete_laplace(rate, table.size, self.entropy)
         # So that sums of many of them are exact, in floating point too.
         answer: Wide = np.clip(table + noise.reshape(table.shape), -_LARGEST, _LARGEST)
         return answer
 
-    def rate(self, epsilon: Fraction) -> Fraction:
-        """Return the rate of the noise of counts for an epsilon.
+    def rate(self, epsilon: Fraction, most: int = 1) -> Fraction:
+        """Return the rate of the noise of counts, or of sums, for an epsilon; see `count`.
 
         Raises
         ------
         PrivacyError
             If it is too small for the noise to be drawn.
         """
-        rate = dyadic(epsilon / self.factor, FINEST_COUNT)
+        rate = dyadic(epsilon / (self.factor * most), FINEST_COUNT)
         if rate <= 0:
             raise PrivacyError(
                 f"an epsilon of {float(epsilon):g} for a count is too small: nothing can be learned"

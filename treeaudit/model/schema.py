@@ -67,16 +67,31 @@ class Schema:
         The labels in the order of the count columns, or None for a model that
         predicts a number.
     target
-        What the labels are called in tables and rules.
+        What the labels, or the numbers, are called in tables and rules.
     named
         Whether the feature names come from the model; otherwise they are
         ``x0``, ``x1``, …
+    target_low, target_high
+        Within what everybody knows a number that is predicted to be; both, or neither.
     """
 
     features: tuple[Feature, ...]
     classes: tuple[Label, ...] | None = None
     target: str = "label"
     named: bool = True
+    target_low: float | None = None
+    target_high: float | None = None
+
+    def __post_init__(self) -> None:
+        low, high = self.target_low, self.target_high
+        if low is None and high is None:
+            return
+        if self.classes is not None:
+            raise DataError(f"the target {self.target!r} has both bounds and classes")
+        if low is None or high is None or not math.isfinite(low) or not math.isfinite(high):
+            raise DataError(f"the target {self.target!r} needs target_low and target_high, finite")
+        if low > high:
+            raise DataError(f"the target {self.target!r}: target_low is above target_high")
 
     @property
     def names(self) -> list[str]:
@@ -108,14 +123,20 @@ class Schema:
 
     @classmethod
     def from_public(
-        cls, frame: "pd.DataFrame", *, target: str, categorical: Sequence[str] = ()
+        cls,
+        frame: "pd.DataFrame",
+        *,
+        target: str,
+        categorical: Sequence[str] = (),
+        bounds: tuple[float, float] | None = None,
     ) -> "Schema":
         """Describe columns by a table that everybody may see.
 
         Its extremes, categories and labels become part of every model, so the
         table must not hold anybody whose data is private: a code book, a
         published sample, or rows written by hand. Columns of numbers that are names of
-        things are ``categorical``.
+        things are ``categorical``. A target with ``bounds``, or of numbers that are not
+        whole, is a number to be predicted; any other names classes.
 
         Raises
         ------
@@ -140,6 +161,13 @@ class Schema:
         found = [_plain(value) for value in frame[target].dropna().unique()]
         if not found:
             raise DataError(f"the public table has no labels in {target!r}")
+        if bounds is None and any(isinstance(v, float) and not v.is_integer() for v in found):
+            bounds = float(frame[target].min()), float(frame[target].max())
+        if bounds is not None:
+            low, high = bounds
+            return cls(
+                features=tuple(features), target=str(target), target_low=low, target_high=high
+            )
         return cls(features=tuple(features), classes=in_order(found), target=str(target))
 
 

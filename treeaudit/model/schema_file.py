@@ -14,6 +14,8 @@
     [[columns]]
     name = "sex"
     categories = ["Female", "Male"]
+
+A number that is to be predicted has ``target_low`` and ``target_high`` in the place of ``classes``.
 """
 
 import json
@@ -28,6 +30,7 @@ from treeaudit.model.schema import Feature, Label, Schema
 
 __all__ = ["read_schema", "schema_text"]
 
+_TARGETS = ("classes", "target_low", "target_high")
 _HEAD = """\
 # What everybody may know about the columns. Bounds, categories and labels become part of
 # every model that is trained with this file, so nothing here may have been learned from the
@@ -58,18 +61,23 @@ def schema_text(schema: Schema, *, confirmed: bool = False) -> str:
     lines = [
         f"confirmed = {'true' if confirmed else 'false'}",
         f"target = {_text(schema.target)}",
-        f"classes = {_list(schema.classes or ())}",
     ]
+    if schema.target_low is None:
+        lines.append(f"classes = {_list(schema.classes or ())}")
+    else:
+        lines += _bounds(schema, ("target_low", "target_high"))
     for feature in schema.features:
         lines += ["", "[[columns]]", f"name = {_text(feature.name)}"]
         if feature.categories is not None:
             lines.append(f"categories = {_list(feature.categories)}")
-        for side in ("low", "high"):
-            bound = getattr(feature, side)
-            if bound is not None:
-                lines.append(f"{side} = {float(bound)!r}")
+        lines += _bounds(feature, ("low", "high"))
     head = "" if confirmed else _HEAD
     return head + "\n".join(lines) + "\n"
+
+
+def _bounds(described: Schema | Feature, sides: tuple[str, str]) -> list[str]:
+    found = [(side, getattr(described, side)) for side in sides]
+    return [f"{side} = {float(bound)!r}" for side, bound in found if bound is not None]
 
 
 def _text(value: str) -> str:
@@ -114,18 +122,12 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
 
 
 def _schema(data: dict[str, Any], file: Path) -> Schema:
-    columns, classes = data.get("columns"), data.get("classes")
-    unknown = set(data) - {"confirmed", "target", "classes", "columns"}
+    columns = data.get("columns")
+    unknown = set(data) - {"confirmed", "target", *_TARGETS, "columns"}
     if unknown:
         raise DataError(f"{file}: there is no setting {sorted(unknown)[0]!r}")
     if not isinstance(columns, list) or not columns:
         raise DataError(f"{file} describes no columns: add [[columns]] entries")
-    if not isinstance(classes, list) or not classes:
-        raise DataError(f"{file} lists no classes")
-    if not all(isinstance(c, str | int | float | bool) for c in classes):
-        raise DataError(f"{file}: classes must be text, numbers or true and false")
-    if len(set(classes)) != len(classes):
-        raise DataError(f"{file} lists a class twice")
     features = tuple(_feature(entry, file) for entry in columns)
     names = [feature.name for feature in features]
     if len(set(names)) != len(names):
@@ -133,7 +135,26 @@ def _schema(data: dict[str, Any], file: Path) -> Schema:
     target = data.get("target", "label")
     if not isinstance(target, str):
         raise DataError(f"{file}: target must be text")
-    return Schema(features=features, classes=tuple(classes), target=target)
+    return Schema(features=features, target=target, **_target(data, file))
+
+
+def _target(data: dict[str, Any], file: Path) -> dict[str, Any]:
+    """Return the classes of the target, or the bounds of a number."""
+    if "classes" not in data and ("target_low" in data or "target_high" in data):
+        bounds = {side: _number(data.get(side)) for side in ("target_low", "target_high")}
+        if None in bounds.values():
+            raise DataError(f"{file}: a target that is a number needs target_low and target_high")
+        return bounds
+    if len(set(data) & set(_TARGETS)) > 1:
+        raise DataError(f"{file} gives classes and bounds of the target: it has one or the other")
+    classes = data.get("classes")
+    if not isinstance(classes, list) or not classes:
+        raise DataError(f"{file} lists no classes (or target_low and target_high, for a number)")
+    if not all(isinstance(c, str | int | float | bool) for c in classes):
+        raise DataError(f"{file}: classes must be text, numbers or true and false")
+    if len(set(classes)) != len(classes):
+        raise DataError(f"{file} lists a class twice")
+    return {"classes": tuple(classes)}
 
 
 def _feature(entry: object, file: Path) -> Feature:

@@ -24,6 +24,7 @@ __all__ = [
     "averages",
     "class_shares",
     "node_shares",
+    "predict_numbers",
     "predict_shares",
     "said_by_nodes",
     "utility",
@@ -118,26 +119,56 @@ def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> 
 
     Values are of shape ``(n_records, n_features)``; categories as codes, missing as NaN.
     """
+    said = [said_by_nodes(forest, tree, i) for i, tree in enumerate(forest.trees)]
+    return _normal(_summed(forest, values, said, n_jobs))
+
+
+def predict_numbers(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
+    """Return the mean over the trees of the values of the leaves, shape ``(n_records,)``.
+
+    For a forest that answers with numbers by ``mean``, and lets every record through.
+
+    Parameters
+    ----------
+    values
+        As in `predict_shares`.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Schema
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...              high=[inf, 1.5, inf], value=[2.0, 1.0, 4.0])
+    >>> model = Forest(trees=(stump,), schema=Schema.numeric(1), counts_are="absent")
+    >>> predict_numbers(model, np.array([[1.0], [2.0]])).tolist()
+    [1.0, 4.0]
+    """
+    said = [np.zeros((t.n_nodes, 1)) if t.value is None else t.value[:, None] for t in forest.trees]
+    total = _summed(forest, values, said, n_jobs)
+    mean: Float = total[:, 0] / len(said)
+    return mean
+
+
+def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None) -> Float:
+    """Add up what the leaves say, by tree of shape ``(n_nodes, n_answers)``, part by part."""
     trees = tuple(forest.trees)
     walk = walk_of(trees, forest.schema) if walkable(trees, forest.schema) else None
-    shares = np.empty((len(values), len(forest.schema.classes or ())))
-    said = np.concatenate([said_by_nodes(forest, tree, i) for i, tree in enumerate(trees)])
-    if walk is not None:
-        # An inner node answers nothing.
-        said[walk.feature >= 0] = 0.0
+    # An inner node answers nothing.
+    leaves = [each * tree.is_leaf[:, None] for each, tree in zip(said, trees, strict=True)]
+    total = np.zeros((len(values), leaves[0].shape[1]))
+    of_all = np.concatenate(leaves)
 
     def answer(rows: slice) -> None:
         part = values[rows]
         if walk is None:
-            shares[rows] = class_shares(forest, forest.apply(part))[0]
+            for each, ends in zip(leaves, forest.apply(part).T, strict=True):
+                total[rows] += each[ends]
             return
-        total = np.zeros_like(shares[rows])
         for ends in (walk.ends(part) + walk.root[:-1]).T:
-            total += said[ends]
-        shares[rows] = _normal(total)
+            total[rows] += of_all[ends]
 
     in_chunks(answer, len(values), n_jobs, max(1, _STEPS // len(trees)))
-    return shares
+    return total
 
 
 def said_by_nodes(forest: Forest, tree: Tree, i: int) -> Float:

@@ -210,6 +210,8 @@ def _schema(data: Mapping[str, Any]) -> Schema:
         features=tuple(features),
         classes=classes,
         target=clean(data.get("target", "label")),
+        target_low=_bound(data.get("target_low")),
+        target_high=_bound(data.get("target_high")),
         named=bool(data.get("named", True)),
     )
 

@@ -21,7 +21,8 @@ __all__ = ["from_inert", "held_by", "is_trainer"]
 
 def is_trainer(value: Inert) -> bool:
     """Tell whether an object of the file was a trainer."""
-    return value.cls.module.startswith("treeaudit.trainers.") and value.kind.endswith("Classifier")
+    answers = value.kind.endswith(("Classifier", "Regressor"))
+    return value.cls.module.startswith("treeaudit.trainers.") and answers
 
 
 def from_inert(value: Inert, source: Source) -> Forest | None:

@@ -3,7 +3,7 @@
 Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py``)::
 
     @dataclass(kw_only=True, eq=False, repr=False)
-    class XClassifier(PrivateTrees):
+    class XClassifier(PrivateClassifier):   # or PrivateRegressor
         algorithm = "x"                     # its name on the command line
         max_depth: int = 5                  # its own parameters
 
@@ -12,10 +12,11 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
 
 * ``rows`` (`TrainingRows`): ``schema`` (public; ``classes`` ascending),
   ``values`` (numbers within bounds, categories as codes, missing as NaN) and
-  ``labels`` (positions in the classes). The only private data there is; where a person
-  is what epsilon protects, no more than ``rows_per_person`` rows of anybody.
+  ``labels`` (positions in the classes, or steps between the bounds of a number).
+  The only private data there is; where a person is what epsilon protects, no more
+  than ``rows_per_person`` rows of anybody.
 * ``curator`` (`treeaudit.dp.Curator`) is the only way to look at it:
-  ``curator.count(name, counts, epsilon)`` adds discrete Laplace noise,
+  ``curator.count(name, counts, epsilon)`` adds discrete Laplace noise, to sums with ``most=``,
   ``curator.choose(name, scores, epsilon, sensitivity=..., mechanism=...)``
   picks a candidate per row. Rows are disjoint parts (parallel), names add up
   (sequential). It halves the rate under ``replace-one``, keeps the ledger and
@@ -28,15 +29,15 @@ Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py
   round it: the curator rounds rates down to what its arithmetic is exact for, and the ledger says
   what was used. ``_least`` tells the least epsilon of a count, so that what cannot be answered is
   refused before anything is spent; after the first question nothing may fail.
-* `Grown`: trees in the project's form (``n_records`` None, ``counts`` noisy or
-  ``label`` per node), what the counts are, how the trees answer together
+* `Grown`: trees in the project's form (``n_records`` None; ``counts`` noisy, ``label`` or
+  ``value`` per node), what the counts are, how the trees answer together
   (`treeaudit.model.forest.Answers`), the noise that was drawn for the counts of the leaves
   (`treeaudit.model.forest.Noise`), ``flaws`` of the variant as printed
   (warned about, and the model is marked not private), ``public`` inputs beyond
   schema and parameters.
 * Greedy trainers grow a level of all nodes at a time: `code_rows` and
   `Cells.histograms` (``private_tree_columns``) count, `score_level` (``splits``)
-  scores, `split_front` (``private_tree_growth``) splits, ``pruning`` makes noisy
+  scores, `split_level` (``private_tree_growth``) splits, ``pruning`` makes noisy
   counts fit together. A trainer that may stop early ends with
   `note_what_was_not_asked` (``private_tree_budget``): its claim is what it would spend at worst.
 * `walk_of` routes many records down many trees; `random_trees` grows trees
@@ -47,9 +48,11 @@ budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 """
 
 from treeaudit.trainers.algorithms import ALGORITHMS
+from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
+from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
@@ -61,8 +64,12 @@ __all__ = [
     "DPDFClassifier",
     "DiffPID3Classifier",
     "Grown",
+    "PrivateClassifier",
     "PrivateForestClassifier",
+    "PrivateForestRegressor",
+    "PrivateRegressor",
     "PrivateTreeClassifier",
+    "PrivateTreeRegressor",
     "PrivateTrees",
     "SmoothSensitivityForestClassifier",
     "TrainingRows",

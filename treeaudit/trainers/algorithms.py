@@ -3,6 +3,7 @@
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
+from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
@@ -15,5 +16,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     DPDFClassifier,
     DiffPID3Classifier,
     SmoothSensitivityForestClassifier,
+    PrivateTreeRegressor,
+    PrivateForestRegressor,
 )
 """The first is what `train` uses unless told otherwise."""

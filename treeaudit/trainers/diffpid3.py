@@ -21,6 +21,7 @@ import numpy as np
 from treeaudit.dp.curator import Curator
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
+from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.diffpid3_growth import Levels
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import (
@@ -30,7 +31,7 @@ from treeaudit.trainers.private_tree_budget import (
 )
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
 from treeaudit.trainers.private_tree_growth import Growth
-from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.pruning import calibrated, pessimistically_pruned
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
@@ -43,7 +44,7 @@ Numbers = Literal["ranges", "bins"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DiffPID3Classifier(PrivateTrees):
+class DiffPID3Classifier(PrivateClassifier):
     """A private ID3 tree: noisy counts of the nodes, one private choice per node.
 
     Parameters

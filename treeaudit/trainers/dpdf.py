@@ -19,12 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.dp.curator import Curator
 from treeaudit.model.forest import Noise
+from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.dpdf_growth import Steps, grow_tree
 from treeaudit.trainers.dpdf_rules import rules_frame
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
-from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.training_rows import TrainingRows
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def epsilon_of_a_question(epsilon: Fraction, n_trees: int, depth: int) -> Fracti
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DPDFClassifier(PrivateTrees):
+class DPDFClassifier(PrivateClassifier):
     """A private forest whose trees ask different questions first, and all of its rules.
 
     Parameters

@@ -108,17 +108,21 @@ class Cells:
         How many classes there are.
     cell
         Shape ``(n_features, n_records)``: ``code * n_classes + class``.
+    weight
+        Shape ``(n_records,)``: a whole number that a record counts, one unless told. All of
+        a sum must stay below 2^53.
     """
 
     codes: tuple[Codes, ...]
     n_classes: int
     cell: npt.NDArray[np.unsignedinteger]
+    weight: Wide | None = None
 
     def __len__(self) -> int:
         return int(self.cell.shape[1])
 
     def histograms(self, node: Int, slot_of: Wide, n_slots: int) -> list[Wide]:
-        """Count people by node, code and class, for every column.
+        """Count people, or what they weigh, by node, code and class, for every column.
 
         Parameters
         ----------
@@ -140,7 +144,9 @@ class Cells:
         for rows in _pieces(len(self), max(_CHUNK, 4 * max(map(len, held), default=0))):
             slot = slot_of[node[rows]]
             for counts, cell, w in zip(held, self.cell, width, strict=True):
-                counts += np.bincount(slot * w + cell[rows], minlength=len(counts))
+                weight = None if self.weight is None else self.weight[rows]
+                found = np.bincount(slot * w + cell[rows], weight, minlength=len(counts))
+                counts += found.astype(np.int64, copy=False)
         return [counts.reshape(n_slots + 1, -1, self.n_classes)[:n_slots].copy() for counts in held]
 
     def advance(self, node: Int, feature: Wide, start: Wide, next_of: Int) -> None:
@@ -168,14 +174,16 @@ class Cells:
 
 def code_rows(rows: TrainingRows, codes: tuple[Codes, ...]) -> Cells:
     """Return the records as cells, in pieces, so that no second copy of the table is held."""
-    n_classes = rows.n_classes
+    # Where a number is predicted, all are of one class.
+    n_classes = max(1, rows.n_classes)
+    labels = rows.labels if rows.n_classes else np.zeros(len(rows), dtype=np.int64)
     most = max(((c.n + 1) * n_classes for c in codes), default=1)
     cell = np.empty((len(codes), len(rows)), dtype=np.min_scalar_type(most))
     for part in _pieces(len(rows), _CHUNK):
         block = np.ascontiguousarray(rows.values[part].T)
         for column, held, values in zip(codes, cell, block, strict=True):
             code = column.of(values)
-            held[part] = code * n_classes + rows.labels[part]
+            held[part] = code * n_classes + labels[part]
     return Cells(codes=codes, n_classes=n_classes, cell=cell)
 
 

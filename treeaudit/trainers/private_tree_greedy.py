@@ -11,17 +11,18 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.rational import rational
 from treeaudit.model.forest import Noise
+from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound, check_is_bounded
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_tree_growth import Growth, Plan, grow_levels
 from treeaudit.trainers.private_tree_nodes import Nodes
-from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["GreedyTrees"]
+__all__ = ["GreedyTrees", "planted", "shared_out"]
 
 _FOR_THE_SIZE = Fraction(1, 50)
 _DEEPEST = 10
@@ -29,7 +30,7 @@ _TRUST = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GreedyTrees(PrivateTrees):
+class GreedyTrees(PrivateClassifier):
     """What greedy trees and forests share; parameters as in `PrivateTreeClassifier`."""
 
     max_depth: int | None = None
@@ -63,18 +64,13 @@ class GreedyTrees(PrivateTrees):
         """Grow trees, each on the records that are sent to it at random."""
         for_size = epsilon * _FOR_THE_SIZE
         size = max(1, int(curator.count("people", [len(rows)], for_size)[0]))
-        node = np.zeros(len(rows), dtype=np.int32)
-        if n_trees > 1:
-            node = below(curator.entropy, n_trees, len(rows)).astype(np.int32)
-        growth = Growth(cells=code_rows(rows, public_codes(rows.schema, self.n_bins)), node=node)
-        for _ in range(n_trees):
-            growth.plant()
-        nodes = growth.nodes
+        growth = planted(rows, curator, self.n_bins, n_trees)
+        node, nodes = growth.node, growth.nodes
         for_leaves = epsilon * rational(float(self.leaf_share))
         per_tree = max(1, size // n_trees)
         depth = self.max_depth or _depth(per_tree * float(epsilon) / curator.factor)
         for_levels = max(Fraction(0), epsilon - for_size - for_leaves)
-        plan = self._plan(_shared_out(for_levels, depth), per_tree)
+        plan = self._plan(shared_out(for_levels, depth), per_tree)
         grow_levels(growth, curator, plan)
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
@@ -106,12 +102,23 @@ class GreedyTrees(PrivateTrees):
         )
 
 
+def planted(rows: TrainingRows, curator: Curator, n_bins: int, n_trees: int) -> Growth:
+    """Return the roots of trees, and every record at one of them, drawn at random."""
+    node = np.zeros(len(rows), dtype=np.int32)
+    if n_trees > 1:
+        node = below(curator.entropy, n_trees, len(rows)).astype(np.int32)
+    growth = Growth(cells=code_rows(rows, public_codes(rows.schema, n_bins)), node=node)
+    for _ in range(n_trees):
+        growth.plant()
+    return growth
+
+
 def _depth(people: float) -> int:
     """Return how many levels so many people times epsilon are good for."""
     return min(_DEEPEST, max(1, round(math.log2(max(people, 2.0)) / 3)))
 
 
-def _shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:
+def shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:
     """Give each level twice what the one above it has: its nodes hold about half as many people."""
     return tuple(epsilon * 2**level / (2**depth - 1) for level in range(depth))
 

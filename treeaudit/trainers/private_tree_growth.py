@@ -17,7 +17,7 @@ from treeaudit.trainers.private_tree_columns import Cells
 from treeaudit.trainers.private_tree_nodes import Edges, Nodes
 from treeaudit.trainers.splits import Candidates, available, score_level
 
-__all__ = ["Growth", "Plan", "grow_levels"]
+__all__ = ["Growth", "Plan", "grow_levels", "split_level"]
 
 _MOST_NODES = 1_000_000
 
@@ -39,6 +39,8 @@ class Plan:
         How one is chosen.
     cost_of_a_part
         What a part beyond the second is to be worth, but in the last level.
+    unit
+        How many units of the score are one person.
     """
 
     per_level: tuple[Fraction, ...]
@@ -46,6 +48,7 @@ class Plan:
     sensitivity: Fraction
     mechanism: Selection
     cost_of_a_part: int
+    unit: int = UNIT
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -121,22 +124,29 @@ class Growth:
 def grow_levels(growth: Growth, curator: Curator, plan: Plan) -> None:
     """Split the roots in which the records are, level by level, all nodes of one in parallel."""
     front = list(range(len(growth.nodes)))
-    for level, epsilon in enumerate(plan.per_level):
-        candidates = available(growth.cells.codes, ways=True, entropy=curator.entropy)
-        if not len(candidates):
-            break
-        cost = 0 if level == len(plan.per_level) - 1 else plan.cost_of_a_part
-        scores = score_level(candidates, *growth.histograms(front), plan.score, cost)
-        can = np.flatnonzero((scores > IMPOSSIBLE).any(axis=1))
-        if not len(can) or len(growth.nodes) > _MOST_NODES:
-            break
-        front = [front[i] for i in can.tolist()]
-        chosen = curator.choose(
-            f"splits of level {level + 1}",
-            scores[can],
-            epsilon,
-            sensitivity=plan.sensitivity,
-            unit=UNIT,
-            mechanism=plan.mechanism,
-        )
-        front = growth.split(front, growth.parts(front, candidates, chosen))
+    for level in range(len(plan.per_level)):
+        front = split_level(growth, curator, plan, front, level)
+
+
+def split_level(
+    growth: Growth, curator: Curator, plan: Plan, front: list[int], level: int
+) -> list[int]:
+    """Split the nodes of a level that can be split; return their children."""
+    candidates = available(growth.cells.codes, ways=True, entropy=curator.entropy)
+    if not len(candidates) or not front:
+        return []
+    cost = 0 if level == len(plan.per_level) - 1 else plan.cost_of_a_part
+    scores = score_level(candidates, *growth.histograms(front), plan.score, cost)
+    can = np.flatnonzero((scores > IMPOSSIBLE).any(axis=1))
+    if not len(can) or len(growth.nodes) > _MOST_NODES:
+        return []
+    front = [front[i] for i in can.tolist()]
+    chosen = curator.choose(
+        f"splits of level {level + 1}",
+        scores[can],
+        plan.per_level[level],
+        sensitivity=plan.sensitivity,
+        unit=plan.unit,
+        mechanism=plan.mechanism,
+    )
+    return growth.split(front, growth.parts(front, candidates, chosen))

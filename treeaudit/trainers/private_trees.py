@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, get_args
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.arrays import Float
@@ -25,7 +24,6 @@ from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
 from treeaudit.model.schema import Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers.columns import (
     Outside,
     check_names,
@@ -43,6 +41,7 @@ from treeaudit.trainers.parameters import (
     refuse_extras,
 )
 from treeaudit.trainers.state import pack, unpack
+from treeaudit.trainers.targets import Targets
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
 from treeaudit.version import __version__
 
@@ -79,8 +78,10 @@ class Grown:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The parameters that every trainer has, `fit`, `predict` and the ledger.
+class PrivateTrees(BaseEstimator):  # type: ignore[misc]
+    """The parameters that every trainer has, `fit` and the ledger.
+
+    What is predicted, a class or a number, is for `treeaudit.trainers.answers`.
 
     A dataclass, so that a trainer states each parameter of its own once; they
     are kept as they are given, as scikit-learn wants it.
@@ -118,12 +119,13 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The released model, a `treeaudit.Forest`.
     privacy_
         The ledger.
-    classes_, n_features_in_, feature_names_in_
-        As in scikit-learn; the classes are those of the schema.
+    n_features_in_, feature_names_in_
+        As in scikit-learn; classifiers have ``classes_``, those of the schema, too.
     """
 
     algorithm: ClassVar[str]
     """Its name on the command line."""
+    _targets: ClassVar[Targets]
 
     epsilon: float = 1.0
     schema: Schema | str | None = None
@@ -136,7 +138,6 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random_state: Any = None
 
     forest_: Forest = field(init=False)
-    classes_: npt.NDArray[Any] = field(init=False)
     n_features_in_: int = field(init=False)
 
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
@@ -156,7 +157,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Shape ``(n_records, n_features)``: an array or a DataFrame with
             numbers, names of categories, missing values.
         y
-            Shape ``(n_records,)``: labels of any kind.
+            Shape ``(n_records,)``: labels of any kind, or numbers for a regressor.
         person
             Shape ``(n_records,)``: a name or number for whose record each is,
             where a person is what epsilon protects; needs ``rows_per_person``.
@@ -186,7 +187,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{name} requires y to be passed, but the target y is None")
         names = names_of(X)
         most = None if self.rows_per_person is None else int(self.rows_per_person)
-        rows = read_rows(X, y, schema, self.outside, name, person, most)
+        rows = read_rows(X, y, schema, self.outside, name, person, most, self._targets)
         reasons = reasons_not_private(schema, self.random_state)
         curator = Curator(
             neighbours=self.neighbours,
@@ -212,29 +213,6 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         self._remember(rows.schema, names, grown, ledger)
         return self
-
-    def predict_proba(self, X: Any) -> Float:  # noqa: ANN401  # scikit-learn's contract
-        """Return the share of every class among the trees, columns as in ``classes_``.
-
-        Parameters
-        ----------
-        X
-            Shape ``(n_rows, n_features)``. Numbers beyond the public bounds
-            are compared as they are; unknown categories count as missing.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape ``(n_rows, n_classes)``; rows sum to 1.
-        """
-        check_is_fitted(self, "forest_")
-        return predict_shares(self.forest_, self._coded(X), self.n_jobs)
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: ANN401  # scikit-learn's contract
-        """Return the class with the largest share, the first of several; see `predict_proba`."""
-        shares = self.predict_proba(X)
-        labels: npt.NDArray[Any] = self.classes_[np.argmax(shares, axis=1)]
-        return labels
 
     @property
     def privacy_(self) -> Ledger:
@@ -287,7 +265,8 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.classes_ = np.asarray(schema.classes)
+        if schema.classes is not None:
+            self.classes_ = np.asarray(schema.classes)
         self.forest_ = Forest(
             trees=grown.trees,
             schema=_answering(schema),
@@ -336,8 +315,6 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        # Noise may cost any accuracy on the few records of an estimator check.
-        tags.classifier_tags.poor_score = True
         return tags
 
     def _more_tags(self) -> dict[str, Any]:

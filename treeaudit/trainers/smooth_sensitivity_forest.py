@@ -27,7 +27,8 @@ from treeaudit.dp.flawed import smooth_label
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import Walk, in_chunks, walk_of
-from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.answers import PrivateClassifier
+from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.random_trees import random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
@@ -41,7 +42,7 @@ _FLAW = (
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SmoothSensitivityForestClassifier(PrivateTrees):
+class SmoothSensitivityForestClassifier(PrivateClassifier):
     """Random trees, each on its own part of the records, that release majority labels only.
 
     Every record goes to one tree. Trees ask at random, from the public schema

@@ -12,7 +12,7 @@ from treeaudit.writers.own_json import to_dict
 
 __all__ = ["pack", "unpack"]
 
-_ARRAYS = ("parent", "feature", "low", "high", "missing", "counts", "label")
+_ARRAYS = ("parent", "feature", "low", "high", "missing", "counts", "label", "value")
 
 
 def pack(forest: Forest) -> dict[str, Any]:

@@ -1,18 +1,15 @@
 """The private records of one fit: checked against the public schema, as numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_consistent_length, column_or_1d
 
-from treeaudit.arrays import Array, Float, Int, Wide
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.model.schema import Label, Schema, in_order
+from treeaudit.model.schema import Schema
 from treeaudit.trainers.columns import (
-    CURATOR,
     Columns,
     Outside,
     code_columns,
@@ -21,6 +18,7 @@ from treeaudit.trainers.columns import (
     names_of,
 )
 from treeaudit.trainers.persons import first_rows, persons_of
+from treeaudit.trainers.targets import CLASSES, Targets
 
 __all__ = ["TrainingRows", "column_order", "read_rows"]
 
@@ -38,7 +36,8 @@ class TrainingRows:
         within their bounds, categories as codes, missing values as NaN. Not to
         be written to: it may be the user's own array.
     labels
-        Shape ``(n_records,)``: positions in ``schema.classes``.
+        Shape ``(n_records,)``: positions in ``schema.classes``; steps between the bounds of the
+        target, 0 to `treeaudit.trainers.targets.STEPS`, where that is a number.
     """
 
     schema: Schema
@@ -68,6 +67,7 @@ def read_rows(
     estimator: str,
     person: object = None,
     rows_per_person: int | None = None,
+    targets: Targets = CLASSES,
 ) -> TrainingRows:
     """Return training data as numbers, held against a public schema.
 
@@ -81,6 +81,8 @@ def read_rows(
     person, rows_per_person
         Whose each row is, and how many of anybody's are used; all of them, where
         there is no such bound.
+    targets
+        What is to be predicted.
 
     Raises
     ------
@@ -93,21 +95,15 @@ def read_rows(
     """
     names = names_of(X)
     table = columns_of(X, estimator, finite=outside == "raise")
-    labels = column_or_1d(y, warn=True)
-    check_consistent_length(table, labels)
+    told = column_or_1d(y, warn=True)
+    check_consistent_length(table, told)
     if isinstance(schema, Schema):
         _check_public(schema)
-        public = schema
+        public = targets.public(schema)
     else:
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        public = Schema(
-            features=derive_features(table, names),
-            classes=tuple(_plain(label) for label in np.unique(labels)),
-            named=names is not None,
-        )
-    public = replace(public, classes=in_order(public.classes or ()))
-    codes = _code_labels(labels, public.classes or (), outside)
+        features = derive_features(table, names)
+        public = targets.derived(told, Schema(features=features, named=names is not None))
+    codes = targets.code(told, public, outside)
     values = code_columns(table, public, column_order(names, table, public), outside)
     used = codes >= 0
     if rows_per_person is not None:
@@ -142,11 +138,6 @@ def column_order(names: Sequence[str] | None, table: Columns, schema: Schema) ->
 def _check_public(schema: Schema) -> None:
     if not schema.features:
         raise PrivacyError("the schema describes no columns")
-    if not schema.classes:
-        raise PrivacyError(
-            "the schema lists no classes, and taking them from the data would tell which labels "
-            "occur: add them as Schema(..., classes=...)"
-        )
     for feature in schema.features:
         if feature.categories is None and (feature.low is None or feature.high is None):
             raise PrivacyError(
@@ -155,23 +146,3 @@ def _check_public(schema: Schema) -> None:
             )
         if feature.categories is not None and not feature.categories:
             raise PrivacyError(f"column {feature.name!r} has no categories in the schema")
-
-
-def _plain(label: object) -> Label:
-    plain: Label = label.item() if isinstance(label, np.generic) else label  # type: ignore[assignment]
-    return plain
-
-
-def _code_labels(labels: Array, classes: Sequence[Label], outside: Outside) -> Wide:
-    """Return positions in ``classes``, -1 for labels that are to be dropped."""
-    codes, found = pd.factorize(labels)
-    known = {label: code for code, label in enumerate(classes)}
-    lookup = np.array([*(known.get(_plain(label), -1) for label in found), -1], dtype=np.int64)
-    result: Wide = lookup[codes]
-    if outside == "raise" and (result < 0).any():
-        strange = str(labels[int(np.argmin(result))])[:60]
-        raise DataError(
-            f"label {strange!r} is none of the classes of the schema. {CURATOR}: add it if "
-            "it is public knowledge, or fit with outside='clip', which drops such records"
-        )
-    return result

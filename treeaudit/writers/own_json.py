@@ -74,10 +74,12 @@ def _schema(schema: Schema) -> dict[str, Any]:
         if feature.fill is not None:
             entry["fill"] = feature.fill
         features.append(entry)
+    bounds = {"target_low": schema.target_low, "target_high": schema.target_high}
     return {
         "features": features,
         "classes": None if schema.classes is None else list(schema.classes),
         "target": schema.target,
+        **{side: float(bound) for side, bound in bounds.items() if bound is not None},
         "named": schema.named,
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from treeaudit.dp.bounded import bounded
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.attributes import is_name as is_parameter
@@ -71,7 +72,7 @@ _KEYS: Keys = {
     "schema": {
         "classes": _are_names,
         "target": _is_name,
-        **_each("named", _SHORT),
+        **_each("named target_low target_high", _SHORT),
         "features": {
             "name": _is_name,
             "fill": is_name,
@@ -130,7 +131,9 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     if steps and forest.trees[0].counts is None:
         hidden = frozenset({"first-round-counts"})
     beside = Leftovers(found=found, looked_for=KINDS - hidden)
-    if forest.schema.classes is not None:
+    silent = all(tree.n_records is None for tree in forest.trees)
+    # Values that no person moves by more than an epsilon are nobody's target.
+    if forest.schema.classes is not None or (silent and bounded(forest)):
         return beside
     return beside.beside(single_targets(forest.trees, means=forest.source.estimator in _MEANS))
 

@@ -474,6 +474,7 @@ treeaudit.schema: Feature Schema
 treeaudit.trainers.diffpid3: DiffPID3Classifier
 treeaudit.trainers.dpdf: DPDFClassifier
 treeaudit.trainers.private_forest: PrivateForestClassifier
+treeaudit.trainers.private_regressors: PrivateForestRegressor PrivateTreeRegressor
 treeaudit.trainers.private_tree: PrivateTreeClassifier
 treeaudit.trainers.smooth_sensitivity_forest: SmoothSensitivityForestClassifier
 xgboost.core: Booster

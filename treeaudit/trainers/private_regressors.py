@@ -1,0 +1,250 @@
+"""Private regression trees and forests: numbers within public bounds, by noisy sums.
+
+They grow as `treeaudit.trainers.PrivateTreeClassifier` does, by the references that it names;
+but records count by their targets, in whole steps between the public bounds
+(`treeaudit.trainers.private_regression_sums`).
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from treeaudit.dp.curator import Curator
+from treeaudit.dp.rational import rational
+from treeaudit.model.tree import Tree
+from treeaudit.trainers.answers import PrivateRegressor
+from treeaudit.trainers.parameters import check_whole
+from treeaudit.trainers.private_regression_sums import DEVIATION, Answered, ends_of
+from treeaudit.trainers.private_tree_greedy import planted, shared_out
+from treeaudit.trainers.private_tree_growth import Growth, Plan, split_level
+from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.targets import STEPS, in_bounds
+from treeaudit.trainers.training_rows import TrainingRows
+
+__all__ = ["PrivateForestRegressor", "PrivateTreeRegressor"]
+
+_FOR_THE_SUM = Fraction(1, 50)
+_FOR_THE_CENTRES = Fraction(1, 5)
+_NEAR = 4
+_DEEPEST, _MOST_TREES = 10, 10_000
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GreedyRegressors(PrivateRegressor):
+    """What regression trees and forests share; parameters as in `PrivateTreeRegressor`."""
+
+    max_depth: int | None = None
+    n_bins: int = 32
+    leaf_share: float = 0.4
+    cost_of_a_part: float = 0.003
+    spread: float = 2.5
+
+    def _checked(self) -> Fraction:
+        if self.max_depth is not None:
+            check_whole("max_depth", self.max_depth, 1, 64)
+        check_whole("n_bins", self.n_bins, 1, 4096)
+        for name in ("leaf_share", "cost_of_a_part"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value < 1:
+                raise ValueError(f"{name} is {value!r}: it must be at least 0 and below 1")
+        if self.leaf_share == 0:
+            raise ValueError("leaf_share is 0: without sums in the leaves nothing is learned")
+        if not isinstance(self.spread, int | float) or not self.spread > 0:
+            raise ValueError(f"spread is {self.spread!r}: it must be a number above 0")
+        return super()._checked()
+
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        # Sums are of so many steps.
+        return epsilon * min(_FOR_THE_SUM, rational(float(self.leaf_share))) / STEPS
+
+    def _grow_greedily(
+        self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
+    ) -> Grown:
+        """Grow trees, each on the records that are sent to it at random."""
+        for_sum = for_spread = epsilon * _FOR_THE_SUM
+        ends = ends_of(rows.labels, curator, for_sum, for_spread, float(self.spread))
+        per_tree = max(1, ends.size // n_trees)
+        depth = self.max_depth
+        if depth is None:
+            depth = _depth(ends.surely * float(epsilon) / (n_trees * curator.factor))
+        for_leaves = epsilon * rational(float(self.leaf_share))
+        per_level = shared_out(max(Fraction(0), epsilon - curator.spent - for_leaves), depth)
+        growth = planted(rows, curator, self.n_bins, n_trees)
+        answered = Answered(ends.inside(rows.labels), ends)
+        self._grow_levels(growth, curator, answered, per_level, per_tree)
+        # What no level asked for is left to the leaves.
+        for_leaves = epsilon - curator.spent
+        nodes = growth.nodes
+        leaves = np.setdiff1d(np.arange(len(nodes)), nodes.parent)
+        answered.ask("leaf sums", leaves, growth.node, curator, for_leaves)
+        steps = ends.low + ends.width * answered.shares(nodes)
+        value = in_bounds(steps / STEPS, rows.schema)
+        rate = float(curator.rate(for_leaves, ends.width)) * ends.width
+        return Grown(
+            trees=tuple(map(_of_values, nodes.trees(value[:, None]))),
+            counts_are="noisy",
+            counts_reason=(
+                f"its values are means with noise: discrete Laplace noise of rate {rate:.6g} per "
+                "person on sums, drawn towards the node above where they hold few people"
+            ),
+            answers="mean",
+            noise=None,
+            records_are="disjoint" if n_trees > 1 else "all",
+        )
+
+    def _grow_levels(
+        self,
+        growth: Growth,
+        curator: Curator,
+        answered: Answered,
+        per_level: tuple[Fraction, ...],
+        size: int,
+    ) -> None:
+        """Split level by level, after asking where the mean of each node of the level is."""
+        ends = answered.ends
+        near = max(1, ends.width // _NEAR)
+        published = self.variant == "published"
+        sensitivity = DEVIATION.sensitivity(near) * (2 if published else 1)
+        plan = Plan(
+            per_level=tuple(epsilon * (1 - _FOR_THE_CENTRES) for epsilon in per_level),
+            score=DEVIATION,
+            sensitivity=sensitivity,
+            unit=2 * near,
+            mechanism="exponential mechanism" if published else "permute-and-flip",
+            cost_of_a_part=int(self.cost_of_a_part * size * 2 * near),
+        )
+        front = list(range(len(growth.nodes)))
+        for level, epsilon in enumerate(per_level):
+            if not front:
+                break
+            for_centres = epsilon * _FOR_THE_CENTRES
+            if answered.can_ask(for_centres, curator):
+                name = f"sums of level {level + 1}"
+                answered.ask(name, np.array(front), growth.node, curator, for_centres)
+            centre = np.rint(answered.shares(growth.nodes) * ends.width).astype(np.int64)
+            weight = np.clip(answered.inside - centre[growth.node], -near, near)
+            growth.cells = replace(growth.cells, weight=weight)
+            front = split_level(growth, curator, plan, front, level)
+
+
+def _of_values(tree: Tree) -> Tree:
+    """Return a tree whose only count is its value."""
+    value = np.zeros(tree.n_nodes) if tree.counts is None else tree.counts[:, 0]
+    return replace(tree, counts=None, value=value)
+
+
+def _depth(people: float) -> int:
+    """Return how many levels so many people times epsilon are good for."""
+    return min(_DEEPEST, max(0, round((math.log2(max(people, 2.0)) - 4) / 2)))
+
+
+class PrivateTreeRegressor(GreedyRegressors):
+    """A regression tree that asks the best questions and releases noisy means.
+
+    Parameters
+    ----------
+    max_depth
+        Levels of questions. Half the binary logarithm of a sixteenth of epsilon times the
+        (noisy) number of people unless told: 3 for a thousand people at epsilon 1, 6 for
+        forty thousand, and none for thirty.
+    n_bins
+        Into how many equal parts the public range of a number is cut.
+    leaf_share
+        The share of the budget that goes to the sums of the leaves.
+    cost_of_a_part
+        A split into a part per category is to be worth this share of all people for each part
+        beyond the second, or a split in two is preferred. Not in the last level.
+    spread
+        Within how many mean absolute deviations (noisy) of the mean targets are told apart; what
+        is beyond counts as the end. Noise falls with it, and what is learned of the tails.
+    schema
+        With ``target_low`` and ``target_high``: the public bounds of the target.
+    outside
+        As in `PrivateTrees`; with ``clip`` a target is clipped to its bounds, too, and
+        what is no number is dropped.
+    variant
+        ``sound``; or ``published``, choices by the exponential mechanism with
+        twice the sensitivity, as in the literature: private, and less accurate.
+    epsilon, neighbours, budget, n_jobs, random_state
+        As in `PrivateTrees`.
+
+    Notes
+    -----
+    A target is one of 4,097 public steps between its bounds, and sums of steps are whole
+    numbers. What is asked of the records, in this order, adds up to the budget (sequential
+    composition; each question may depend on the answers before it):
+
+    1. how many people there are and the sum of their targets, a fiftieth of the budget; and the
+       sum of their distances from the mean, another. From the answers follow the two ends
+       between which targets are told apart, and the depth;
+    2. per level, at twice the epsilon of the level above, whose nodes hold about twice as many
+       people: the two sums of each node, a fifth, which tell its centre; and which candidate
+       it takes. The nodes of a level are disjoint parts of the people, given the answers so far,
+       so that one added person adds to the sums of one node and changes the scores of one node
+       only: `treeaudit.trainers.private_regression_sums` proves by how much;
+    3. the sums of the leaves, disjoint parts again.
+
+    Which candidates there are follows from the schema and the answers; the means of
+    the nodes are post-processing. Under ``replace-one`` a record leaves one part and enters
+    another; each answer has half the rate (`treeaudit.dp.ledger.factor`).
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Feature, Schema
+    >>> age = Feature(name="age", low=0, high=120)
+    >>> schema = Schema(features=(age,), target="visits", target_low=0, target_high=10)
+    >>> model = PrivateTreeRegressor(epsilon=5.0, schema=schema, max_depth=1)
+    >>> model = model.fit([[20], [25], [90], [95]] * 500, [2, 2, 8, 8] * 500)
+    >>> model.predict([[18], [99]]).round().tolist(), float(model.privacy_.epsilon)
+    ([2.0, 8.0], 5.0)
+    """
+
+    algorithm: ClassVar[str] = "private-tree-regressor"
+
+    def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
+        return self._grow_greedily(rows, curator, epsilon, n_trees=1)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateForestRegressor(GreedyRegressors):
+    """A forest of private regression trees, each on its own part of the records.
+
+    Its answers are smoother than those of one tree, and no better: `benchmarks/RESULTS.md`.
+
+    Parameters
+    ----------
+    n_estimators
+        Trees.
+    max_depth, n_bins, leaf_share, cost_of_a_part, spread
+        As in `PrivateTreeRegressor`, for the people of one tree.
+    epsilon, schema, neighbours, variant, outside, budget, n_jobs, random_state
+        As in `PrivateTreeRegressor`.
+
+    Notes
+    -----
+    Each record goes to one tree, drawn independently; see `PrivateForestClassifier`.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Feature, Schema
+    >>> age = Feature(name="age", low=0, high=120)
+    >>> schema = Schema(features=(age,), target="visits", target_low=0, target_high=10)
+    >>> model = PrivateForestRegressor(epsilon=5.0, schema=schema, n_estimators=3, max_depth=1)
+    >>> model = model.fit([[20], [25], [90], [95]] * 500, [2, 2, 8, 8] * 500)
+    >>> model.predict([[18], [99]]).round().tolist(), float(model.privacy_.epsilon)
+    ([2.0, 8.0], 5.0)
+    """
+
+    algorithm: ClassVar[str] = "private-forest-regressor"
+
+    n_estimators: int = 4
+
+    def _checked(self) -> Fraction:
+        check_whole("n_estimators", self.n_estimators, 1, _MOST_TREES)
+        return super()._checked()
+
+    def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
+        return self._grow_greedily(rows, curator, epsilon, n_trees=int(self.n_estimators))
