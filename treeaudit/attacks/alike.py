@@ -119,7 +119,7 @@ def summary_of(found: Diversity, name: str, different: str, trees: str = "") -> 
     if trees == "many":
         return (
             f"In {leaves:,} leaves everybody has the same {name}; "
-            f"in the worst tree that is {share:.1%} of the people drawn for it. Different people "
+            f"in the worst tree that is {share:.1%} of the people in it. Different people "
             f"in those of any tree: {found.homogeneous_in_any_tree.told}."
         )
     one = leaves.one if leaves == 1 else leaves.many

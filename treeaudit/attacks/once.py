@@ -228,7 +228,7 @@ def share_told(share: str, name: str) -> Callable[[Sequence[Finding]], str]:
         if once.low == once.high == once.worst:
             return ""
         return (
-            f"{worst:.1%} of the people drawn for tree {once.tree}, at most {once.share:.1%} in any"
+            f"{worst:.1%} of the people in tree {once.tree}, at most {once.share:.1%} in any"
         )
 
     return say

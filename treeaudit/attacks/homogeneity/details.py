@@ -30,7 +30,7 @@ class HomogeneityDetails(Diversity):
         Leaves in which one known person discloses the rest, or whose largest
         class has 95 % or more with fewer than k exceptions.
     nearly_certain_share, nearly_certain_in_any_tree
-        Of the people drawn for a tree, in the worst, and different people over all.
+        Of the people in a tree, in the worst, and different people over all.
     measured_on
         What the class shares are shares of.
     """

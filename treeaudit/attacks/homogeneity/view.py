@@ -27,9 +27,9 @@ def view(result: Finding | Skipped, report: Report) -> View:
     # The headline speaks of one tree, which may not be the worst one here.
     people = of_tree(result, headline_tree(report), "homogeneous_people", once.worst)
     first = len(report.table.first_round) == 1
-    drawn = " drawn for the worst tree" if many and not first else ""
+    worst = " in the worst tree" if many and not first else ""
     of = "the first" if first else "one"
-    brief = say(f"{{}} certain of the people drawn for {of} tree", share) if many else say(
+    brief = say(f"{{}} certain of the people in {of} tree", share) if many else say(
         "{} ({}) certain", People(result.people), share)  # fmt: skip
     return View(
         brief=brief,
@@ -38,7 +38,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         ),
         headline=_headline(result, report, people) if people else None,
         too=say(f", and in none of {_whose(report)} has everybody the same {{}}", target),
-        reason=_reason(result, report, share, drawn),
+        reason=_reason(result, report, share, worst),
         rungs=(
             Rung(
                 knows=say(_KNOWS),
@@ -100,12 +100,12 @@ def _memory(controls: Sequence[Control]) -> Phrase | str:
     return say(f" ({', '.join('{}' for _ in told)})", *told) if told else ""
 
 
-def _reason(finding: Finding, report: Report, share: Share, drawn: str) -> Phrase:
+def _reason(finding: Finding, report: Report, share: Share, worst: str) -> Phrase:
     if not finding.leaves:
         whose = " of the first tree" if len(report.table.first_round) == 1 else ""
         return say(f"Every group{whose} holds people with different labels.")
     every = "all " if finding.leaves == len(report.table.leaf) > 1 else ""
     return say(
         "In {}{} everybody has the same label: {} of the people{}.",
-        Either(every), People(finding.leaves, "group", "groups"), share, drawn,
+        Either(every), People(finding.leaves, "group", "groups"), share, worst,
     )  # fmt: skip

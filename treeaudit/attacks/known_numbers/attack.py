@@ -250,7 +250,7 @@ def _summary(details: KnownNumbersDetails, many: bool) -> str:
         whose = "some" if details.dominating_people else "all"
         return (
             f"In {details.known_leaves:,} leaves the numbers of {whose} are known{within}; in the "
-            f"worst tree that is {details.known_share:.1%} of the people drawn for it. Different "
+            f"worst tree that is {details.known_share:.1%} of the people in it. Different "
             f"people in those of any tree: {details.known_in_any_tree.told}."
         )
     who = "person is" if people == 1 else "people is"
