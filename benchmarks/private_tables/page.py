@@ -65,7 +65,7 @@ def write_page(
 
 def _heading(scores: Mapping[Cell, Score], absent: Mapping[str, str]) -> list[str]:
     used = sorted({score.by for score in scores.values()})
-    seeds = Counter(cell.seed for cell in scores)
+    seeds = {cell.seed for cell in scores}
     return [
         "# Private trees on twelve tables, beside their peers",
         "",
@@ -214,4 +214,5 @@ def _spread(found: Mapping[int, float]) -> str:
     if not found:
         return "–"
     low, high = np.quantile(list(found.values()), [0.1, 0.9])
-    return f"{median(found.values()):.3f} [{low:.3f}, {high:.3f}]"
+    spread = f" [{low:.3f}, {high:.3f}]" if low < high else ""
+    return f"{median(found.values()):.3f}{spread}"
