@@ -24,14 +24,15 @@ def figure(
     ours, theirs
         Those of which the best in each cell is drawn.
     """
-    groups = {
+    groups: dict[str, tuple[Sequence[str], Line]] = {
         best: ((best,), Line("#0b6e4f")),
         "best of ours": (ours, Line("#0b6e4f", "2 3", hollow=True)),
         "best peer": (theirs, Line("#c1121f")),
         "naive Bayes": (("naive-bayes",), Line("#b07d00", "6 3")),
         "tree of depth 10, not private": (("tree-10",), Line("#777", "8 4")),
-        "majority": (("majority",), Line("#bbb", "2 2")),
     }
+    if metric == "accuracy":
+        groups["majority"] = (("majority",), Line("#bbb", "2 2"))
     panels = []
     for table in TABLES:
         series = {
@@ -50,7 +51,7 @@ def _best(
     results: Results, table: str, epsilon: float, names: Sequence[str], metric: str
 ) -> float | None:
     found = [
-        list((results.values(table, e, name, metric)).values())
+        list(results.values(table, e, name, metric).values())
         for name in names
         for e in (epsilon, None)
     ]

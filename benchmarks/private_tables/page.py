@@ -77,14 +77,15 @@ def _heading(scores: Mapping[Cell, Score], absent: Mapping[str, str]) -> list[st
         "* **Data.** Records without missing values. The splits, 80 % to train and 20 % to test, "
         "are the same for everybody; so is what is public: bounds and categories of the whole "
         "table, and the classes. `loan` without `ID` and `ZIP Code`; a column of two numbers is "
-        "one of categories. No table is cut.",
+        "one of categories. No table is cut short.",
         f"* **Defaults** of ours were chosen on {', '.join(CHOSEN_ON)}; on the nine others nothing "
         "was chosen. All of ours are sound, at their defaults, without a seed, add-remove.",
         "* **Accuracy** of `predict`; **AUC** of `predict_proba`: the mean over classes of class "
         "against rest, of the classes that the test records have.",
         "* **Cells** are medians over the splits, in brackets the 10th and 90th percentile; two "
         "models are compared on the splits that both have. A fit that fails counts as 0. A tie "
-        "is no loss.",
+        "is no loss. The best of several is taken by the same medians, which flatters the best "
+        "peer, and the best of ours in the row that takes it.",
         "* **Definitions.** Ours, diffprivlib, PrivaTree and naive Bayes claim pure ε (diffprivlib "
         "does not say for which neighbours). **DP-EBM claims (ε, δ) with δ = 1e-5**, a weaker "
         "promise at the same ε, and learns two classes only.",
