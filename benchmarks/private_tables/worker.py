@@ -1,10 +1,11 @@
 """``python -m benchmarks.private_tables.worker RUNNER TABLE FOLDS SCORES``: measure some cells.
 
 Seed, model and epsilon of the cells come on standard input, as JSON. A cell is written as soon as
-it is finished; one that fails is written as failed.
+it is finished; one that fails is written as failed. It ends with the run that started it.
 """
 
 import json
+import os
 import sys
 import time
 import warnings
@@ -25,7 +26,10 @@ def main(runner: str, table: str, folds: str, scores: str) -> None:
     module = module_of(RUNNERS[runner])
     by = module.version()
     last: Split | None = None
+    run = os.getppid()
     for seed, name, epsilon in json.load(sys.stdin):
+        if os.getppid() != run:
+            return
         if last is None or last.seed != seed:
             last = split_of(Path(folds), seed)
         score = measured(module.MODELS[name], last, epsilon, by)
