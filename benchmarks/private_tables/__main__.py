@@ -2,7 +2,8 @@
 
 Needs ``TREEAUDIT_DATA``. Adds what is missing to ``benchmarks/private_tables.jsonl``, a line of
 JSON for each fit, and writes ``benchmarks/PRIVATE_TABLES.md``. A run that is stopped goes on where
-it was; a larger ``--seeds`` adds splits. Environments of the peers are made in ``--environments``.
+it was; a larger ``--seeds`` adds splits. A line names the code it is from: after a change of
+trainers, ``--again treeaudit``. Environments of the peers are made in ``--environments``.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from pathlib import Path
 from benchmarks.private_tables.cells import TABLES, forget, scores_in
 from benchmarks.private_tables.environments import python_of, unavailable
 from benchmarks.private_tables.models import PEERS, RUNNERS, module_of
-from benchmarks.private_tables.page import MODELS, write_page
+from benchmarks.private_tables.page import write_page
 from benchmarks.private_tables.run import fold, measure, wanted
 from benchmarks.private_trees_data import Table, read_table
 
@@ -28,9 +29,9 @@ def main() -> None:
     if options.privatree is not None:
         os.environ["PRIVATREE"] = str(options.privatree.resolve())
     if options.again:
-        forget(options.scores, options.again)
+        forget(options.scores, module_of(RUNNERS[options.again]).MODELS)
     tables = {name: read_table(name) for name in TABLES}
-    absent = {}
+    absent: dict[str, str] = {}
     if not options.page_only:
         pythons, absent = _pythons(options.runners, options.environments)
         with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +59,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     parser.add_argument("--runners", nargs="+", choices=RUNNERS, default=list(RUNNERS))
     parser.add_argument(
-        "--again", nargs="+", choices=MODELS, default=[], help="forget these and measure again"
+        "--again", choices=RUNNERS, help="forget what a runner measured and measure it again"
     )
     parser.add_argument(
         "--environments", type=Path, default=HERE.parent / ".peers", help="folder for the peers"
@@ -72,7 +73,8 @@ def _options() -> argparse.Namespace:
 
 def _pythons(runners: list[str], folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
     """Return the Python of each runner, and why a peer has none."""
-    pythons, absent = {}, {}
+    pythons: dict[str, Path] = {}
+    absent: dict[str, str] = {}
     for runner in runners:
         if runner not in PEERS:
             pythons[runner] = Path(sys.executable)

@@ -91,7 +91,8 @@ def _heading(scores: Mapping[Cell, Score], absent: Mapping[str, str]) -> list[st
         "promise at the same ε, and learns two classes only.",
         "* **Peers** at the settings of their authors' experiments or defaults, in environments "
         "of their own. diffprivlib and PrivaTree get categories as numbers, by position. "
-        "PrivaTree: depth 4, 10 bins, categories declared.",
+        "PrivaTree is on no package index and comes from a folder: depth 4, 10 bins, categories "
+        "declared.",
         "* **Naive Bayes** (16 bins of equal width, ε / (columns + 1) a table of counts, Laplace "
         "noise in floating point) is a baseline, not a release.",
         *(f"* **Not measured**: {peer}: {reason}." for peer, reason in absent.items()),
@@ -148,8 +149,8 @@ def _lost(title: str, found: Sequence[Contest]) -> list[str]:
         "| table | ε | | ours | best peer | by |",
         "| --- | --- | --- | --- | --- | --- |",
         *(
-            f"| {c.table} | {c.epsilon:g} | {NAMES[c.metric]} | {c.reached:.3f}, {c.ours} | "
-            f"{c.to_reach:.3f}, {c.theirs} | {c.to_reach - c.reached:.3f} |"
+            f"| {c.table} | {c.epsilon:g} | {NAMES[c.metric]} | {c.reached:.4f}, {c.ours} | "
+            f"{c.to_reach:.4f}, {c.theirs} | {c.to_reach - c.reached:.4f} |"
             for c in lost
         ),
     ]
