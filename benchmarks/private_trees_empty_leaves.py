@@ -1,12 +1,9 @@
 """The share of empty leaves: Fletcher & Islam (2017), table 3, on the data that is public."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from benchmarks.private_trees_data import read_table
+from benchmarks.private_trees_data import coded, read_table
 from treeaudit.dp.entropy import OperatingSystem
-from treeaudit.model.schema import Feature
 from treeaudit.model.walk import walk_of
 from treeaudit.trainers.random_trees import random_trees
 
@@ -44,18 +41,8 @@ def empty_leaves_section(repeats: int) -> list[str]:
 
 def _share(file: str, depth: int, n_trees: int, repeats: int) -> str:
     table = read_table(file)
-    schema, columns = table.schema, []
-    if file == "claves":
-        two = tuple(Feature(name=f.name, categories=("0", "1")) for f in schema.features)
-        schema = replace(schema, features=two)
-    for feature in schema.features:
-        values = table.X[feature.name]
-        if feature.categories is None or file == "claves":
-            columns.append(values.astype(float).to_numpy())
-        else:
-            codes = {category: i for i, category in enumerate(feature.categories)}
-            columns.append(values.map(codes).astype(float).to_numpy())
-    everybody = np.column_stack(columns)
+    schema = table.schema
+    everybody, _ = coded(table)
     rng = np.random.default_rng(0)
     found = []
     for _ in range(repeats):

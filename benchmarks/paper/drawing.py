@@ -49,7 +49,12 @@ class Panel:
 
 
 def chart(
-    panels: Sequence[Panel], lines: Mapping[str, Line], title: str, x_name: str, digits: int
+    panels: Sequence[Panel],
+    lines: Mapping[str, Line],
+    title: str,
+    x_name: str,
+    digits: int,
+    columns: int | None = None,
 ) -> str:
     """Draw panels beside each other, with one legend above.
 
@@ -65,13 +70,17 @@ def chart(
         What the horizontal axes show.
     digits
         After the point, on the vertical axes.
+    columns
+        Panels in a row; None for all.
     """
-    width = len(panels) * (_WIDTH + _GAP) + 10
-    height = _TOP + _HEIGHT + _BOTTOM
+    across = columns or len(panels)
+    high = _HEIGHT + _BOTTOM + (_TOP if across < len(panels) else 0) // 2
+    width = across * (_WIDTH + _GAP) + 10
+    height = _TOP + high * -(-len(panels) // across)
     body = [_legend(lines)]
     for i, panel in enumerate(panels):
-        left = _LEFT + i * (_WIDTH + _GAP)
-        body.append(f'<g transform="translate({left} {_TOP})">')
+        left, top = _LEFT + i % across * (_WIDTH + _GAP), _TOP + i // across * high
+        body.append(f'<g transform="translate({left} {top})">')
         body += [*_axes(panel, x_name, digits), *_curves(panel, lines), "</g>"]
     return "\n".join(
         [

@@ -280,7 +280,7 @@ def test_bins_of_enormous_and_of_tiny_ranges() -> None:
     [("nursery", 1.0, 0.885), ("mushroom", 1.0, 0.99), ("mushroom", 0.1, 0.93)],
 )
 def test_accuracy_on_unseen_people(name, epsilon, least) -> None:
-    """Median of ten splits in 80 and 20; more data, peers and spread in benchmarks/PRIVATE.md."""
+    """Median of ten splits in 80 and 20; more in benchmarks/PRIVATE_TABLES.md."""
     table = read_table(name)
     found = []
     for train, test in splits(table, 10):

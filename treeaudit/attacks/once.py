@@ -227,9 +227,7 @@ def share_told(share: str, name: str) -> Callable[[Sequence[Finding]], str]:
         once = _worst(findings, name)
         if once.low == once.high == once.worst:
             return ""
-        return (
-            f"{worst:.1%} of the people in tree {once.tree}, at most {once.share:.1%} in any"
-        )
+        return f"{worst:.1%} of the people in tree {once.tree}, at most {once.share:.1%} in any"
 
     return say
 
