@@ -49,6 +49,7 @@ budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
@@ -61,6 +62,7 @@ __all__ = [
     "DPDFClassifier",
     "DiffPID3Classifier",
     "Grown",
+    "PrivateAdditiveTreeClassifier",
     "PrivateForestClassifier",
     "PrivateTreeClassifier",
     "PrivateTrees",

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeaudit.arrays import Int, Wide
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.rational import rational
@@ -25,6 +25,7 @@ __all__ = ["GreedyTrees"]
 
 _FOR_THE_SIZE = Fraction(1, 50)
 _DEEPEST = 10
+_BINS = (16, 512)
 _TRUST = 1.0
 
 
@@ -34,14 +35,14 @@ class GreedyTrees(PrivateTrees):
 
     max_depth: int | None = None
     criterion: str = "norm"
-    n_bins: int = 32
+    n_bins: int | None = None
     leaf_share: float = 0.3
     cost_of_a_part: float = 0.003
     max_records: int | None = None
 
     def _checked(self) -> Fraction:
         for name, most in (("max_depth", 64), ("n_bins", 4096), ("max_records", 2**31)):
-            if getattr(self, name) is not None or name == "n_bins":
+            if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), 1, most)
         check_choice("criterion", self.criterion, tuple(SCORES))
         for name in ("leaf_share", "cost_of_a_part"):
@@ -61,27 +62,16 @@ class GreedyTrees(PrivateTrees):
         self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
     ) -> Grown:
         """Grow trees, each on the records that are sent to it at random."""
-        for_size = epsilon * _FOR_THE_SIZE
-        size = max(1, int(curator.count("people", [len(rows)], for_size)[0]))
+        size = self._people(rows, curator, epsilon)
         node = np.zeros(len(rows), dtype=np.int32)
         if n_trees > 1:
             node = below(curator.entropy, n_trees, len(rows)).astype(np.int32)
-        growth = Growth(cells=code_rows(rows, public_codes(rows.schema, self.n_bins)), node=node)
-        for _ in range(n_trees):
-            growth.plant()
-        nodes = growth.nodes
+        people = max(1, size // n_trees)
+        growth = self._planted(rows, node, n_trees, people * float(epsilon) / curator.factor)
         for_leaves = epsilon * rational(float(self.leaf_share))
-        per_tree = max(1, size // n_trees)
-        depth = self.max_depth or _depth(per_tree * float(epsilon) / curator.factor)
-        for_levels = max(Fraction(0), epsilon - for_size - for_leaves)
-        plan = self._plan(_shared_out(for_levels, depth), per_tree)
-        grow_levels(growth, curator, plan)
-        # What no level asked for is left to the leaves.
-        for_leaves = epsilon - curator.spent
-        counts = _leaf_counts(rows, node, nodes, curator, for_leaves)
-        rate = curator.rate(for_leaves)
+        counts, rate = self._spend_on(growth, rows, curator, epsilon, for_leaves, people)
         return Grown(
-            trees=nodes.trees(settled(nodes.parent, counts, math.sqrt(2) / float(rate), _TRUST)),
+            trees=growth.nodes.trees(counts),
             counts_are="noisy",
             counts_reason=(
                 f"discrete Laplace noise of rate {float(rate):.6g} on the "
@@ -90,8 +80,43 @@ class GreedyTrees(PrivateTrees):
             answers="mean",
             noise=Noise(rate=float(rate), counts="leaves", afterwards=("shrunk", "clipped")),
             records_are="disjoint" if n_trees > 1 else "all",
-            public=() if self.max_records is None else ("that there are at most max_records",),
+            public=self._taken_as_public(),
         )
+
+    def _people(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> int:
+        """Return the noisy number of people, for a fiftieth of the budget."""
+        return max(1, int(curator.count("people", [len(rows)], epsilon * _FOR_THE_SIZE)[0]))
+
+    def _planted(self, rows: TrainingRows, node: Int, n_trees: int, people: float) -> Growth:
+        """Return the roots of trees for so many people times epsilon each."""
+        codes = public_codes(rows.schema, self.n_bins or _bins(people))
+        growth = Growth(cells=code_rows(rows, codes), node=node)
+        for _ in range(n_trees):
+            growth.plant()
+        return growth
+
+    def _spend_on(
+        self,
+        growth: Growth,
+        rows: TrainingRows,
+        curator: Curator,
+        until: Fraction,
+        for_leaves: Fraction,
+        people: int,
+    ) -> tuple[Float, Fraction]:
+        """Grow trees until so much is spent; return counts and the rate of their noise."""
+        nodes, left = growth.nodes, until - curator.spent
+        depth = self.max_depth or _depth(people * float(left) / curator.factor, rows.n_classes)
+        for_levels = max(Fraction(0), left - for_leaves)
+        grow_levels(growth, curator, self._plan(_shared_out(for_levels, depth), people))
+        # What no level asked for is left to the leaves.
+        for_leaves = until - curator.spent
+        counts = _leaf_counts(rows, growth.node, nodes, curator, for_leaves)
+        rate = curator.rate(for_leaves)
+        return settled(nodes.parent, counts, math.sqrt(2) / float(rate), _TRUST), rate
+
+    def _taken_as_public(self) -> tuple[str, ...]:
+        return () if self.max_records is None else ("that there are at most max_records",)
 
     def _plan(self, per_level: tuple[Fraction, ...], size: int) -> Plan:
         score = SCORES[self.criterion]
@@ -106,9 +131,19 @@ class GreedyTrees(PrivateTrees):
         )
 
 
-def _depth(people: float) -> int:
+def _depth(people: float, n_classes: int) -> int:
     """Return how many levels so many people times epsilon are good for."""
-    return min(_DEEPEST, max(1, round(math.log2(max(people, 2.0)) / 3)))
+    levels = 2 / 3 * math.log2(max(people, 2.0)) + math.log2(n_classes) / 2 - 4.5
+    return min(_DEEPEST, max(1, round(levels)))
+
+
+def _bins(people: float) -> int:
+    """Return into how many parts a number is cut: a power of two, for so many people times epsilon.
+
+    More parts cost the choice of one little, and time.
+    """
+    least, most = _BINS
+    return int(min(most, max(least, 2 ** math.ceil(math.log2(max(people, 2.0) / 16)))))
 
 
 def _shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:
