@@ -39,6 +39,7 @@ __all__ = ["PrivateAdditiveTreeClassifier"]
 
 _FOR_THE_WEIGHTS = Fraction(1, 20)
 _PARTS = (4, 64)
+_SHARES = (Fraction(2, 5), Fraction(9, 10))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -51,7 +52,9 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
     Parameters
     ----------
     stump_share
-        The share of the budget that goes to the tables of the columns.
+        The share of the budget that goes to the tables of the columns. Unless told 0.9 where
+        the (noisy) number of people times epsilon is at most 4,096, falling to 0.4 at 32,768: a
+        tree needs more people than a stump.
     max_depth, criterion, n_bins, leaf_share, cost_of_a_part, max_records, variant
         As in `PrivateTreeClassifier`, for the tree, whose budget is what stumps, weights and
         the number of people leave; ``leaf_share`` is a share of that.
@@ -69,8 +72,8 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
        person moves each of them by 0 or 1, all in one direction, and permute-and-flip
        chooses among them for a twentieth of the budget.
 
-    A number is cut into about as many parts as the square root of people times the epsilon
-    of a column; few parts have less noise.
+    A number is cut into fewer parts than the square root of people times the epsilon of a
+    column, since few parts have less noise, and into finer ones where it is near its bounds.
     What then becomes of the counts is post-processing: shares are drawn towards those of all
     people by the noise in them and by the weight of their tree. With p the shares of all, q_t
     those of the leaf in tree t and w_t its weight, a class has the probability
@@ -88,28 +91,36 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
 
     algorithm: ClassVar[str] = "private-additive"
 
-    stump_share: float = 0.4
+    stump_share: float | None = None
 
     def _checked(self) -> Fraction:
         value = self.stump_share
-        if not isinstance(value, int | float) or not 0 < value <= 0.9:
+        if value is not None and (not isinstance(value, int | float) or not 0 < value <= 0.9):
             raise ValueError(f"stump_share is {value!r}: it must be above 0 and at most 0.9")
         return super()._checked()
 
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
-        tree = super()._least(rows, epsilon)
-        each = self._for_stumps(epsilon) / len(rows.schema.features)
+        share = _SHARES[0] if self.stump_share is None else rational(float(self.stump_share))
         # Stumps, weights and size leave more than a fiftieth to the tree.
-        return min(tree, each, epsilon * rational(float(self.leaf_share)) / 50)
+        return min(
+            super()._least(rows, epsilon),
+            epsilon * share / len(rows.schema.features),
+            epsilon * rational(float(self.leaf_share)) / 50,
+        )
 
-    def _for_stumps(self, epsilon: Fraction) -> Fraction:
-        return epsilon * rational(float(self.stump_share))
+    def _share(self, worth: float) -> Fraction:
+        """Return the share of the stumps for so many people times epsilon."""
+        if self.stump_share is not None:
+            return rational(float(self.stump_share))
+        least, most = _SHARES
+        tree = min(1.0, max(0.0, (math.log2(max(worth, 1.0)) - 12) / 3))
+        return most - Fraction(round(64 * tree), 64) * (most - least)
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         people = self._people(rows, curator, epsilon)
-        for_stumps, for_weights = self._for_stumps(epsilon), epsilon * _FOR_THE_WEIGHTS
+        worth = people * float(epsilon) / curator.factor
+        for_stumps, for_weights = epsilon * self._share(worth), epsilon * _FOR_THE_WEIGHTS
         for_tree = epsilon - for_stumps - for_weights - curator.spent
-        worth = people * float(for_tree) / curator.factor
         growth = self._planted(rows, np.zeros(len(rows), dtype=np.int32), 1, worth)
         of_all, stumps, noise = _stumps(growth, curator, for_stumps, people)
         counts, rate = self._spend_on(
@@ -162,7 +173,7 @@ def _stumps(
     each = epsilon / len(columns)
     rate = float(curator.rate(each))
     least, most = _PARTS
-    n_parts = int(min(most, max(least, round(math.sqrt(people * rate)))))
+    n_parts = int(min(most, max(least, round(0.8 * math.sqrt(people * rate)))))
     exact, _ = growth.histograms([0])
     tables = []
     for column, codes in columns:
