@@ -107,11 +107,10 @@ def stump_of(
     of_all
         How frequent each class is.
     deviation
-        The standard deviation of the noise in the people of a part; as many people are added
-        as they are among all.
+        The standard deviation of the noise in the people of a part.
     """
-    pulled = np.maximum(noisy, 0) + deviation * of_all
-    shares = pulled / pulled.sum(axis=1, keepdims=True)
+    known = _smoothed(noisy[:-1], of_all, deviation, 1 if codes.edges is None else len(noisy))
+    shares = np.vstack([known, _smoothed(noisy[-1:], of_all, deviation, 1)])
     unlike = np.abs(np.log(shares[:-1]) - np.log(shares[-1])).sum(axis=1)
     lost = int(unlike.argmin())
     if codes.edges is None:
@@ -129,6 +128,26 @@ def stump_of(
         people=np.maximum(noisy[:-1].sum(axis=1), 0.5),
         shares=shares[:-1],
     )
+
+
+def _smoothed(noisy: Wide, above: Float, deviation: float, width: int) -> Float:
+    """Return shares in parts, drawn towards those of the parts around by the noise in them.
+
+    Parts are taken together, about ``width`` at first and then half as many each time, down to
+    one; to each as many people are added as the noise in it is large, with the shares of what
+    it is a half of.
+    """
+    shares = np.broadcast_to(above, (1, len(above)))
+    span = 1 << (width - 1).bit_length()
+    while span:
+        start = np.arange(0, len(noisy), span)
+        people = np.maximum(np.add.reduceat(noisy, start), 0)
+        n_parts = np.diff(np.append(start, len(noisy)))
+        of = shares[np.arange(len(start)) // 2 if len(shares) > 1 else np.zeros(len(start), int)]
+        pulled = people + deviation * np.sqrt(n_parts)[:, None] * of
+        shares = pulled / pulled.sum(axis=1, keepdims=True)
+        span //= 2
+    return shares
 
 
 def drawn(shares: Float, of_all: Float, weight: float) -> Float:
