@@ -127,6 +127,8 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
             *(growth, rows, curator, epsilon - for_weights),
             *(for_tree * rational(float(self.leaf_share)), people),
         )
+        if not stumps:
+            of_all = share_of_all([counts[0]], [1.0])
         # One person more, who is as all are, so that no share is 0.
         shares = (counts + of_all) / (counts.sum(axis=1, keepdims=True) + 1)
         right = right_answers(growth.cells, growth.node, stumps, shares, of_all)
