@@ -110,7 +110,7 @@ def test_a_stump_by_hand() -> None:
     tree = stump.tree(HALF, 1.0)
     assert tree.feature.tolist() == [-1, 7, 7]
     assert tree.missing.tolist() == [False, False, True]
-    assert np.allclose(tree.counts, [[6, 6], [16 / 3, 8 / 3], [1.5, 2.5]])
+    assert np.allclose(tree.counts, [[16 / 3 + 1.5, 8 / 3 + 2.5], [16 / 3, 8 / 3], [1.5, 2.5]])
     # Half the weight: odds of 2 : 1 become those of their root.
     root = math.sqrt(2)
     assert np.allclose(stump.tree(HALF, 0.5).counts[1], [8 * root / (root + 1), 8 / (root + 1)])
@@ -125,8 +125,15 @@ def test_parts_of_numbers_are_drawn_towards_those_around() -> None:
     assert np.allclose(
         stump.shares[:, 0], [half, (12 + 4 * half) / 16, 1 - half, 1 - (12 + 4 * half) / 16]
     )
-    assert stump.edges.low == (-INF, 1.0, 2.0, 3.0)
-    assert stump.edges.high == (1.0, 2.0, 3.0, INF)
+    assert stump.cuts.tolist() == [1.0, 2.0, 3.0]
+    tree = stump.tree(HALF, 1.0)
+    assert tree.parent.tolist() == [-1, 0, 0, 1, 1, 2, 2]
+    assert tree.high.tolist() == [INF, 2.0, INF, 1.0, INF, 3.0, INF]
+    assert tree.low.tolist() == [-INF, -INF, 2.0, -INF, 1.0, -INF, 3.0]
+    # Missing values are like nobody in particular, and go to the first of the parts least unlike.
+    ends = tree.apply(np.array([[0.0], [1.0], [1.5], [2.0], [2.5], [9.0], [np.nan]]))
+    assert ends.tolist() == [3, 3, 4, 4, 5, 6, 3]
+    assert np.allclose(tree.counts[3] / tree.counts[3].sum(), stump.shares[0])
 
 
 def test_shares_of_all_by_how_sure_each_count_is() -> None:

@@ -119,7 +119,7 @@ def test_depth_by_people_and_epsilon() -> None:
 
 
 def test_bins_by_people_and_epsilon() -> None:
-    assert [_bins(people) for people in (0, 256, 257, 4000, 10**7)] == [16, 16, 32, 256, 512]
+    assert [_bins(people) for people in (0, 256, 257, 4000, 10**7)] == [16, 16, 32, 256, 256]
 
 
 def test_parameters_that_are_none() -> None:

@@ -1,6 +1,6 @@
 """Stumps and a tree that add up, made of noisy counts: post-processing, which costs nothing.
 
-A stump asks one question, with a part for each range or category of a column. Naive Bayes
+A stump asks about one column, with a part for each range of a number or each category. Naive Bayes
 adds up, in logarithms, how much more frequent a class is in each part than among all people.
 Columns that tell the same count twice there, so stumps and tree each have a weight, to
 which power they are taken.
@@ -34,8 +34,8 @@ class Stump:
         Which.
     part
         The part of each code; that of missing values last.
-    edges
-        The questions.
+    cuts
+        Of a number, the points between its parts. None for categories.
     people
         Shape ``(n_parts,)``, noisy.
     shares
@@ -44,17 +44,32 @@ class Stump:
 
     column: int
     part: Wide
-    edges: Edges
+    cuts: Float | None
     people: Float
     shares: Float
 
     def tree(self, of_all: Float, weight: float) -> Tree:
-        """Return it as a tree, its shares drawn towards those of all people by its weight."""
-        nodes = Nodes()
-        nodes.split(nodes.add_root(), self.edges)
-        people = np.insert(self.people, 0, self.people.sum())
-        shares = np.vstack([of_all, self.shares])
-        return nodes.trees(drawn(shares, of_all, weight) * people[:, None])[0]
+        """Return it as a tree, its shares drawn towards those of all people by its weight.
+
+        Numbers are asked for halves of the parts, halves of these, and so on.
+        """
+        nodes, lost = Nodes(), int(self.part[-1])
+        held = [(0, len(self.people))]
+        nodes.add_root()
+        if self.cuts is None:
+            sets = tuple((code,) for code in range(len(self.people)))
+            nodes.split(0, Edges(feature=self.column, categories=sets, missing=lost))
+            held += [(code, code + 1) for (code,) in sets]
+        else:
+            for node, (first, last) in enumerate(held):
+                if last - first > 1:
+                    middle = (first + last) // 2
+                    cut, side = float(self.cuts[middle - 1]), int(lost >= middle)
+                    low, high = (-np.inf, cut), (cut, np.inf)
+                    nodes.split(node, Edges(feature=self.column, low=low, high=high, missing=side))
+                    held += [(first, middle), (middle, last)]
+        people = drawn(self.shares, of_all, weight) * self.people[:, None]
+        return nodes.trees([people[first:last].sum(axis=0) for first, last in held])[0]
 
 
 def parts_of(codes: Codes, most: int) -> Wide:
@@ -113,18 +128,11 @@ def stump_of(
     shares = np.vstack([known, _smoothed(noisy[-1:], of_all, deviation, 1)])
     unlike = np.abs(np.log(shares[:-1]) - np.log(shares[-1])).sum(axis=1)
     lost = int(unlike.argmin())
-    if codes.edges is None:
-        sets = tuple((code,) for code in range(codes.n))
-        edges = Edges(feature=column, categories=sets, missing=lost)
-    else:
-        ends = np.concatenate([[-np.inf], codes.edges, [np.inf]])
-        ends = ends[np.searchsorted(part, np.arange(len(noisy)))]
-        low, high = tuple(ends[:-1].tolist()), tuple(ends[1:].tolist())
-        edges = Edges(feature=column, low=low, high=high, missing=lost)
+    cuts = None if codes.edges is None else codes.edges[np.flatnonzero(np.diff(part))]
     return Stump(
         column=column,
         part=np.append(part, lost),
-        edges=edges,
+        cuts=cuts,
         people=np.maximum(noisy[:-1].sum(axis=1), 0.5),
         shares=shares[:-1],
     )

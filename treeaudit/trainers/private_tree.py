@@ -38,7 +38,7 @@ class PrivateTreeClassifier(GreedyTrees):
         ``information-gain``, which needs ``max_records``.
     n_bins
         Into how many equal parts the public range of a number is cut. Unless told a power of
-        two from 16 to 512, at least a sixteenth of the (noisy) number of people times epsilon.
+        two from 16 to 256, at least a sixteenth of the (noisy) number of people times epsilon.
     leaf_share
         The share of the budget that goes to the counts of the leaves.
     cost_of_a_part

@@ -25,7 +25,7 @@ __all__ = ["GreedyTrees"]
 
 _FOR_THE_SIZE = Fraction(1, 50)
 _DEEPEST = 10
-_BINS = (16, 512)
+_BINS = (16, 256)
 _TRUST = 1.0
 
 
