@@ -46,8 +46,8 @@ _SHARES = (Fraction(2, 5), Fraction(9, 10))
 class PrivateAdditiveTreeClassifier(GreedyTrees):
     """A stump per column and one greedy tree, whose answers are multiplied.
 
-    It ranks better than a tree alone, as every column has its say, and answers rightly more
-    often where columns tell each for itself.
+    It ranks better than a tree alone on most tables, as every column has its say, and answers
+    rightly more often where columns tell each for itself.
 
     Parameters
     ----------
