@@ -76,7 +76,10 @@ def test_every_trainer_states_the_noise_that_it_drew(
     schema = ta.Schema(features=features, classes=(0, 1))
     stated = {"epsilon": 1.0, "schema": schema, "variant": variant, "neighbours": neighbours}
     forest = trainer(**stated).fit(x, (x[:, 0] > 0.5).astype(int)).forest_
-    assert (forest.noise is None) == (forest.counts_are == "label-only")
+    # Stumps and tree differ in their noise, and one law cannot tell both.
+    assert (forest.noise is None) == (
+        forest.counts_are == "label-only" or forest.answers == "product"
+    )
     if forest.noise is not None:
         assert forest.noise.rate in drawn
         assert float(forest.noise.rate) == max(drawn)

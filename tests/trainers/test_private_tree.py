@@ -23,7 +23,7 @@ from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
-from treeaudit.trainers.private_tree_greedy import _depth
+from treeaudit.trainers.private_tree_greedy import _bins, _depth
 from treeaudit.trainers.pruning import calibrated, gini_pruned, pessimistically_pruned, settled
 from treeaudit.trainers.splits import NORM, available, score_level
 from treeaudit.trainers.training_rows import read_rows
@@ -111,9 +111,15 @@ def test_it_learns(criterion) -> None:
 
 
 def test_depth_by_people_and_epsilon() -> None:
-    found = [_depth(people * epsilon) for epsilon in (0.1, 1) for people in (4515, 10368, 36178)]
-    assert found == [3, 3, 4, 4, 4, 5]
-    assert (_depth(0), _depth(10**12)) == (1, 10)
+    tables = ((4515, 2), (10368, 5), (36178, 2))
+    found = [_depth(people * e, classes) for e in (0.1, 1) for people, classes in tables]
+    assert found == [2, 3, 4, 4, 6, 6]
+    assert (_depth(0, 1), _depth(10**12, 2)) == (1, 10)
+    assert [_depth(8000, classes) for classes in (2, 8, 32)] == [5, 6, 7]
+
+
+def test_bins_by_people_and_epsilon() -> None:
+    assert [_bins(people) for people in (0, 256, 257, 4000, 10**7)] == [16, 16, 32, 256, 256]
 
 
 def test_parameters_that_are_none() -> None:

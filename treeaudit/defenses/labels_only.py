@@ -41,7 +41,9 @@ class LabelsOnly(Defense):
             tree_by_tree(forest, lambda tree, i: _labelled(tree, forest, i)),
             counts_are="label-only",
             counts_reason="only the label of each leaf is kept",
-            answers="vote" if forest.answers in ("mean", "confidence") else forest.answers,
+            answers="vote"
+            if forest.answers in ("mean", "confidence", "product")
+            else forest.answers,
             records_are="unknown",
             n_records=None,
             class_weights=None,

@@ -21,7 +21,9 @@ __all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre"]
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
 RecordsAre = Literal["all", "bootstrap", "disjoint", "unknown"]
 
-Answers = Literal["mean", "vote", "confidence", "weighted", "sum", "path", "leaf", "unknown"]
+Answers = Literal[
+    "mean", "vote", "confidence", "product", "weighted", "sum", "path", "leaf", "unknown"
+]
 """How a model answers a record that ends in the leaf l(t) of tree t.
 
 Let n(c) be the class counts of a leaf times ``Forest.class_weights``, p(c) = n(c) / sum n its
@@ -34,6 +36,8 @@ share, v its value, and T the number of trees in which the record reaches a leaf
     Class c with probability 1/T sum_t [c(t) = c].
 ``confidence``
     Class c with probability proportional to sum_t [c(t) = c] p_t(c).
+``product``
+    Class c with probability proportional to prod_t max(p_t(c), 2 ** -52): logarithms add up.
 ``weighted``
     A vote of classes sum_t a_t f(l(t)), or the median of the v_t weighed by a_t; the weights a_t
     are not in the trees (AdaBoost).

@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 
+_NEVER = 2.0**-52
+"""What a share counts at least where shares are multiplied."""
 _STEPS = 1 << 20
 """Records times trees that walk at once."""
 
@@ -61,7 +63,7 @@ class Utility:
 def averages(forest: Forest) -> bool:
     """Tell whether the trees alone tell which classes a model answers."""
     return (
-        forest.answers in ("mean", "vote", "confidence")
+        forest.answers in ("mean", "vote", "confidence", "product")
         and forest.schema.classes is not None
         and forest.counts_are != "absent"
     )
@@ -106,10 +108,12 @@ def class_shares(
         said = said_by_nodes(forest, tree, i)[at]
         total += said if answered.all() else said * answered[:, None]
         answers += answered
-    return _normal(total), answers > 0
+    return _normal(total, forest), answers > 0
 
 
-def _normal(total: Float) -> Float:
+def _normal(total: Float, forest: Forest) -> Float:
+    if forest.answers == "product":
+        total = np.exp(total - total.max(axis=1, keepdims=True))
     sums = total.sum(axis=1, keepdims=True)
     return total / np.where(sums > 0, sums, 1.0)
 
@@ -120,7 +124,7 @@ def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> 
     Values are of shape ``(n_records, n_features)``; categories as codes, missing as NaN.
     """
     said = [said_by_nodes(forest, tree, i) for i, tree in enumerate(forest.trees)]
-    return _normal(_summed(forest, values, said, n_jobs))
+    return _normal(_summed(forest, values, said, n_jobs), forest)
 
 
 def predict_numbers(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
@@ -175,6 +179,8 @@ def said_by_nodes(forest: Forest, tree: Tree, i: int) -> Float:
     """Return what each node of a tree adds to the answer, shape ``(n_nodes, n_classes)``."""
     weights = None if forest.class_weights is None else forest.class_weights[i]
     shares = node_shares(tree, len(forest.schema.classes or ()), weights)
+    if forest.answers == "product":
+        return np.log(np.maximum(shares, _NEVER))
     if forest.answers == "mean" or tree.counts is None:
         return shares
     every, best = np.arange(len(shares)), shares.argmax(axis=1)

@@ -51,6 +51,7 @@ from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
@@ -64,6 +65,7 @@ __all__ = [
     "DPDFClassifier",
     "DiffPID3Classifier",
     "Grown",
+    "PrivateAdditiveTreeClassifier",
     "PrivateClassifier",
     "PrivateForestClassifier",
     "PrivateForestRegressor",

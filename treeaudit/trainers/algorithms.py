@@ -2,6 +2,7 @@
 
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
@@ -13,6 +14,7 @@ __all__ = ["ALGORITHMS"]
 ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     PrivateTreeClassifier,
     PrivateForestClassifier,
+    PrivateAdditiveTreeClassifier,
     DPDFClassifier,
     DiffPID3Classifier,
     SmoothSensitivityForestClassifier,

@@ -5,8 +5,9 @@ cost what one of them costs. Splitting the budget instead, so that every tree
 sees all records at a part of epsilon, is private as well; neither is ahead of
 the other in accuracy (Adult, Nursery, Mushroom; four trees), and sharing the
 records reads each record once. The answer is softer than that of one tree, and
-its ranking a little better where there are many people; its labels are less accurate
-than those of `PrivateTreeClassifier`.
+its ranking a little better where there are many people. On these
+tables its labels are less accurate than those of `PrivateTreeClassifier`; on some others,
+where votes help, they are more accurate.
 
 References
 ----------

@@ -30,14 +30,15 @@ class PrivateTreeClassifier(GreedyTrees):
     Parameters
     ----------
     max_depth
-        Levels of questions. A third of the binary logarithm of epsilon times
-        the (noisy) number of people unless told: 3 for a thousand people at
-        epsilon 1, 5 for forty thousand.
+        Levels of questions. Unless told two more for eight times the (noisy) number of
+        people times epsilon, and one more for four times the classes: for two classes 3 for a
+        thousand people at epsilon 1, 6 for forty thousand.
     criterion
         How splits are judged: ``norm``, ``gini``, ``max`` or
         ``information-gain``, which needs ``max_records``.
     n_bins
-        Into how many equal parts the public range of a number is cut.
+        Into how many equal parts the public range of a number is cut. Unless told a power of
+        two from 16 to 256, at least a sixteenth of the (noisy) number of people times epsilon.
     leaf_share
         The share of the budget that goes to the counts of the leaves.
     cost_of_a_part

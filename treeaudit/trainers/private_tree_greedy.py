@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeaudit.arrays import Int, Wide
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.rational import rational
@@ -22,10 +22,11 @@ from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["GreedyTrees", "planted", "shared_out"]
+__all__ = ["GreedyTrees", "bins_for", "planted", "shared_out"]
 
 _FOR_THE_SIZE = Fraction(1, 50)
 _DEEPEST = 10
+_BINS = (16, 256)
 _TRUST = 1.0
 
 
@@ -35,14 +36,14 @@ class GreedyTrees(PrivateClassifier):
 
     max_depth: int | None = None
     criterion: str = "norm"
-    n_bins: int = 32
+    n_bins: int | None = None
     leaf_share: float = 0.3
     cost_of_a_part: float = 0.003
     max_records: int | None = None
 
     def _checked(self) -> Fraction:
         for name, most in (("max_depth", 64), ("n_bins", 4096), ("max_records", 2**31)):
-            if getattr(self, name) is not None or name == "n_bins":
+            if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), 1, most)
         check_choice("criterion", self.criterion, tuple(SCORES))
         for name in ("leaf_share", "cost_of_a_part"):
@@ -62,22 +63,14 @@ class GreedyTrees(PrivateClassifier):
         self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
     ) -> Grown:
         """Grow trees, each on the records that are sent to it at random."""
-        for_size = epsilon * _FOR_THE_SIZE
-        size = max(1, int(curator.count("people", [len(rows)], for_size)[0]))
-        growth = planted(rows, curator, self.n_bins, n_trees)
-        node, nodes = growth.node, growth.nodes
+        size = self._people(rows, curator, epsilon)
+        people = max(1, size // n_trees)
+        bins = self.n_bins or bins_for(people * float(epsilon) / curator.factor)
+        growth = planted(rows, curator, bins, n_trees)
         for_leaves = epsilon * rational(float(self.leaf_share))
-        per_tree = max(1, size // n_trees)
-        depth = self.max_depth or _depth(per_tree * float(epsilon) / curator.factor)
-        for_levels = max(Fraction(0), epsilon - for_size - for_leaves)
-        plan = self._plan(shared_out(for_levels, depth), per_tree)
-        grow_levels(growth, curator, plan)
-        # What no level asked for is left to the leaves.
-        for_leaves = epsilon - curator.spent
-        counts = _leaf_counts(rows, node, nodes, curator, for_leaves)
-        rate = curator.rate(for_leaves)
+        counts, rate = self._spend_on(growth, rows, curator, epsilon, for_leaves, people)
         return Grown(
-            trees=nodes.trees(settled(nodes.parent, counts, math.sqrt(2) / float(rate), _TRUST)),
+            trees=growth.nodes.trees(counts),
             counts_are="noisy",
             counts_reason=(
                 f"discrete Laplace noise of rate {float(rate):.6g} on the "
@@ -86,8 +79,35 @@ class GreedyTrees(PrivateClassifier):
             answers="mean",
             noise=Noise(rate=float(rate), counts="leaves", afterwards=("shrunk", "clipped")),
             records_are="disjoint" if n_trees > 1 else "all",
-            public=() if self.max_records is None else ("that there are at most max_records",),
+            public=self._taken_as_public(),
         )
+
+    def _people(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> int:
+        """Return the noisy number of people, for a fiftieth of the budget."""
+        return max(1, int(curator.count("people", [len(rows)], epsilon * _FOR_THE_SIZE)[0]))
+
+    def _spend_on(
+        self,
+        growth: Growth,
+        rows: TrainingRows,
+        curator: Curator,
+        until: Fraction,
+        for_leaves: Fraction,
+        people: int,
+    ) -> tuple[Float, Fraction]:
+        """Grow trees until so much is spent; return counts and the rate of their noise."""
+        nodes, left = growth.nodes, until - curator.spent
+        depth = self.max_depth or _depth(people * float(left) / curator.factor, rows.n_classes)
+        for_levels = max(Fraction(0), left - for_leaves)
+        grow_levels(growth, curator, self._plan(shared_out(for_levels, depth), people))
+        # What no level asked for is left to the leaves.
+        for_leaves = until - curator.spent
+        counts = _leaf_counts(rows, growth.node, nodes, curator, for_leaves)
+        rate = curator.rate(for_leaves)
+        return settled(nodes.parent, counts, math.sqrt(2) / float(rate), _TRUST), rate
+
+    def _taken_as_public(self) -> tuple[str, ...]:
+        return () if self.max_records is None else ("that there are at most max_records",)
 
     def _plan(self, per_level: tuple[Fraction, ...], size: int) -> Plan:
         score = SCORES[self.criterion]
@@ -113,9 +133,19 @@ def planted(rows: TrainingRows, curator: Curator, n_bins: int, n_trees: int) -> 
     return growth
 
 
-def _depth(people: float) -> int:
+def _depth(people: float, n_classes: int) -> int:
     """Return how many levels so many people times epsilon are good for."""
-    return min(_DEEPEST, max(1, round(math.log2(max(people, 2.0)) / 3)))
+    levels = 2 / 3 * math.log2(max(people, 2.0)) + math.log2(n_classes) / 2 - 4.5
+    return min(_DEEPEST, max(1, round(levels)))
+
+
+def bins_for(people: float) -> int:
+    """Return into how many parts a number is cut: a power of two, for so many people times epsilon.
+
+    More parts cost the choice of one little, and time.
+    """
+    least, most = _BINS
+    return int(min(most, max(least, 2 ** math.ceil(math.log2(max(people, 2.0) / 16)))))
 
 
 def shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:

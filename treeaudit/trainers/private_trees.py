@@ -58,7 +58,7 @@ class Grown:
     ----------
     trees
         In the project's form. ``n_records`` stays None; ``counts`` are noisy.
-    counts_are, counts_reason, answers, noise, records_are
+    counts_are, counts_reason, answers, noise, records_are, class_weights
         As in `Forest`.
     flaws
         Why the variant as printed does not keep its promise, one sentence each.
@@ -73,6 +73,7 @@ class Grown:
     answers: Answers
     noise: Noise | None
     records_are: RecordsAre = "all"
+    class_weights: tuple[tuple[float, ...], ...] | None = None
     flaws: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
 
@@ -275,6 +276,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             answers=grown.answers,
             noise=grown.noise,
             records_are=grown.records_are,
+            class_weights=grown.class_weights,
             privacy=ledger.to_plain(),
             source=Source(
                 estimator=type(self).__name__,

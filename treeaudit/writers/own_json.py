@@ -44,7 +44,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         "n_records": forest.n_records,
         "single_precision": forest.single_precision,
         "privacy": forest.privacy,
-        "class_weights": forest.class_weights,
+        "class_weights": forest.class_weights and [w and list(w) for w in forest.class_weights],
         **({"tree_classes": forest.tree_classes} if _of_first_round(forest) else {}),
         "source": {
             "estimator": forest.source.estimator,

@@ -473,6 +473,7 @@ treeaudit.model.schema: Feature Schema
 treeaudit.schema: Feature Schema
 treeaudit.trainers.diffpid3: DiffPID3Classifier
 treeaudit.trainers.dpdf: DPDFClassifier
+treeaudit.trainers.private_additive_tree: PrivateAdditiveTreeClassifier
 treeaudit.trainers.private_forest: PrivateForestClassifier
 treeaudit.trainers.private_regressors: PrivateForestRegressor PrivateTreeRegressor
 treeaudit.trainers.private_tree: PrivateTreeClassifier
