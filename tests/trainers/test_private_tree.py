@@ -23,7 +23,7 @@ from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
-from treeaudit.trainers.private_tree_greedy import _bins, _depth
+from treeaudit.trainers.private_tree_greedy import _depth, bins_for
 from treeaudit.trainers.pruning import calibrated, gini_pruned, pessimistically_pruned, settled
 from treeaudit.trainers.splits import NORM, available, score_level
 from treeaudit.trainers.training_rows import read_rows
@@ -119,7 +119,7 @@ def test_depth_by_people_and_epsilon() -> None:
 
 
 def test_bins_by_people_and_epsilon() -> None:
-    assert [_bins(people) for people in (0, 256, 257, 4000, 10**7)] == [16, 16, 32, 256, 256]
+    assert [bins_for(people) for people in (0, 256, 257, 4000, 10**7)] == [16, 16, 32, 256, 256]
 
 
 def test_parameters_that_are_none() -> None:
