@@ -164,7 +164,7 @@ def test_the_law_of_a_point_is_that_of_a_draw_among_all(monkeypatch) -> None:
     """Ranges of equal score against every point by itself."""
     monkeypatch.setattr(points, "N_POINTS", 16)
     place, labels = np.array([2, 5, 5, 11]), np.array([0, 1, 0, 1])
-    first, n, found = points.ranges(place, labels, 2, (0, 16), GINI)
+    [(first, n, found)] = points.ranges(place, labels, 2, [(0, 16)], GINI)
     each = []
     for point in range(1, 16):
         left = np.bincount(labels[place <= point], minlength=2)
@@ -198,7 +198,7 @@ def test_a_point_loses_at_most_epsilon(monkeypatch, score, relation) -> None:
     def law(chosen: tuple[int, ...]) -> np.ndarray:
         place = np.array([records[i][0] for i in chosen], dtype=np.int64)
         labels = np.array([records[i][1] for i in chosen], dtype=np.int64)
-        _, n, found = points.ranges(place, labels, 2, (0, 5), score)
+        [(_, n, found)] = points.ranges(place, labels, 2, [(0, 5)], score)
         return exponential_mechanism_law(np.repeat(found, n), rate)
 
     sets = [
