@@ -103,10 +103,11 @@ def ranges(
     offset, nowhere = (before[:, None] + of_class).ravel(), n_classes * start[-1]
     key = np.empty(len(place), dtype=np.int64)
     for i in range(0, len(place), _CHUNK):
-        at, mine = place[i : i + _CHUNK], key[i : i + _CHUNK]
+        at = place[i : i + _CHUNK]
         # What is on the lower bound is left of all points, as what is on the first.
-        np.add(np.maximum(at, 1), offset.take(group[i : i + _CHUNK]), out=mine)
-        mine[at == MISSING] = nowhere
+        cell = np.maximum(at, 1) + offset.take(group[i : i + _CHUNK])
+        cell[at == MISSING] = nowhere
+        key[i : i + _CHUNK] = cell
     held: list[tuple[Wide, Wide, Wide]] = []
     for nodes, found, left in _by_cell(key, n_classes, start):
         begins = np.searchsorted(found, start[nodes.start : nodes.stop + 1])
