@@ -50,6 +50,7 @@ from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
+from treeaudit.trainers.private_search import PrivateSearch
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
@@ -62,6 +63,7 @@ __all__ = [
     "DiffPID3Classifier",
     "Grown",
     "PrivateForestClassifier",
+    "PrivateSearch",
     "PrivateTreeClassifier",
     "PrivateTrees",
     "SmoothSensitivityForestClassifier",

@@ -188,19 +188,34 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         most = None if self.rows_per_person is None else int(self.rows_per_person)
         rows = read_rows(X, y, schema, self.outside, name, person, most)
         reasons = reasons_not_private(schema, self.random_state)
-        curator = Curator(
-            neighbours=self.neighbours,
-            rows_per_person=most,
-            entropy=entropy_of(self.random_state),
-            ceiling=epsilon if self.variant == "sound" else None,
-        )
+        curator = self._curator(epsilon)
         # What cannot be answered is refused before anything is spent or asked.
         curator.rate(self._least(rows, epsilon))
         if self.budget is not None:
             self._spend(epsilon, reasons)
+        return self._trained(rows, names, curator, epsilon, reasons)
+
+    def _curator(self, epsilon: Fraction) -> Curator:
+        return Curator(
+            neighbours=self.neighbours,
+            rows_per_person=None if self.rows_per_person is None else int(self.rows_per_person),
+            entropy=entropy_of(self.random_state),
+            ceiling=epsilon if self.variant == "sound" else None,
+        )
+
+    def _trained(
+        self,
+        rows: TrainingRows,
+        names: list[str] | None,
+        curator: Curator,
+        epsilon: Fraction,
+        reasons: tuple[str, ...],
+    ) -> Any:  # noqa: ANN401  # itself
+        """Ask, and remember the answers; nothing may fail from here on."""
         grown = self._grow(rows, curator, epsilon)
         for flaw in grown.flaws:
-            warnings.warn(f"{name}, as published: {flaw}", PrivacyWarning, stacklevel=2)
+            message = f"{type(self).__name__}, as published: {flaw}"
+            warnings.warn(message, PrivacyWarning, stacklevel=3)
         ledger = Ledger(
             queries=curator.queries,
             budget=epsilon,
@@ -208,7 +223,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             variant=self.variant,
             reasons=(*reasons, *(f"as published: {flaw}" for flaw in grown.flaws)),
             public=("the schema", "the parameters", *grown.public),
-            rows_per_person=most,
+            rows_per_person=None if self.rows_per_person is None else int(self.rows_per_person),
         )
         self._remember(rows.schema, names, grown, ledger)
         return self
@@ -304,6 +319,10 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 parameters=self._told(),
             ),
         )
+
+    def _bill(self, ledger: Ledger) -> None:
+        """Carry what the choice of this model cost."""
+        self.forest_ = replace(self.forest_, privacy=ledger.to_plain())
 
     def _told(self) -> dict[str, Any]:
         """Return the parameters that may be written into the model: no seed, no account."""
