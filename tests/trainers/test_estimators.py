@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Budget
+from treeaudit.dp.bounded import bounded
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import ALGORITHMS
@@ -100,6 +101,7 @@ def test_clone_pipeline_and_pickle(trainer) -> None:
 
 
 @EVERY
+@pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
     X, y = people(120)
@@ -109,10 +111,27 @@ def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
     assert budget.spent == 1.5
     search = GridSearchCV(model, {"max_depth": [1, 2]}, cv=2, n_jobs=n_jobs).fit(X, y)
     assert budget.spent == 4.0
-    assert search.best_estimator_.privacy_.epsilon == 0.5
+    winner = search.best_estimator_
+    assert winner.privacy_.epsilon == 4
+    assert not bounded(winner.forest_)
     with pytest.raises(ValueError, match="the budget is spent"):
         cross_val_score(model, X, y, cv=5, n_jobs=n_jobs, error_score="raise")
     assert budget.spent == 6.0
+
+
+@EVERY
+def test_searches_warn_and_their_winner_is_not_private(trainer) -> None:
+    X, y = people(120)
+    model = make(trainer, epsilon=0.5)
+    for fit in (
+        lambda: cross_val_score(model, X, y, cv=2),
+        lambda: GridSearchCV(make_pipeline(model), {}, cv=2).fit(X, y),
+    ):
+        with pytest.warns(PrivacyWarning, match="PrivateSearch chooses for one epsilon"):
+            fitted = fit()
+    (reason,) = fitted.best_estimator_[-1].privacy_.reasons
+    assert "exact scores" in reason
+    assert bounded(model.fit(X, y).forest_)
 
 
 @EVERY

@@ -122,7 +122,12 @@ class Budget:
     @property
     def spent(self) -> float:
         """What all copies spent so far."""
-        return float(_sum(self._read()))
+        return float(self.bill)
+
+    @property
+    def bill(self) -> Fraction:
+        """The same, exactly."""
+        return _sum(self._read())
 
     @property
     def left(self) -> float:

@@ -42,6 +42,7 @@ from treeaudit.trainers.parameters import (
     reasons_not_private,
     refuse_extras,
 )
+from treeaudit.trainers.searched import chosen, warn_of_search
 from treeaudit.trainers.state import pack, unpack
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
 from treeaudit.version import __version__
@@ -178,6 +179,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If the data does not fit the schema.
         """
         refuse_extras(refused)
+        won = warn_of_search()
         epsilon = self._checked()
         check_unit(person, self.rows_per_person)
         schema = public_schema(self.schema)
@@ -191,9 +193,13 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         curator = self._curator(epsilon)
         # What cannot be answered is refused before anything is spent or asked.
         curator.rate(self._least(rows, epsilon))
+        before = Fraction(0) if self.budget is None else self.budget.bill
         if self.budget is not None:
             self._spend(epsilon, reasons)
-        return self._trained(rows, names, curator, epsilon, reasons)
+        self._trained(rows, names, curator, epsilon, reasons)
+        if won:
+            self._bill(chosen(self.privacy_, before))
+        return self
 
     def _curator(self, epsilon: Fraction) -> Curator:
         return Curator(
