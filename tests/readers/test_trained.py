@@ -3,6 +3,7 @@
 import json
 import pickle
 
+import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -19,8 +20,8 @@ SCHEMA = Schema(
 )
 
 
-def small(**parameters) -> SmoothSensitivityForestClassifier:
-    return SmoothSensitivityForestClassifier(schema=SCHEMA, n_estimators=2, **parameters)
+def small(n_estimators=2, **parameters) -> SmoothSensitivityForestClassifier:
+    return SmoothSensitivityForestClassifier(schema=SCHEMA, n_estimators=n_estimators, **parameters)
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +91,17 @@ def test_a_ledger_that_does_not_sum_to_its_claim(ages, tmp_path) -> None:
     path.write_text(json.dumps(data))
     with pytest.raises(ReadError, match="ledger is damaged"):
         ta.load(path)
+
+
+def test_a_pickle_is_small_and_holds_what_the_model_does(ages) -> None:
+    model = small(n_estimators=9, max_depth=4).fit(*ages)
+    packed = model.__getstate__()["forest_"]["trees"]
+    assert {tree["parent"].dtype.itemsize for tree in packed} == {1}
+    forest = ta.load(model)
+    for one, other in zip(forest.trees, model.forest_.trees, strict=True):
+        for name in ("parent", "feature", "low", "high", "missing", "label"):
+            a, b = getattr(one, name), getattr(other, name)
+            assert a.dtype == b.dtype
+            assert np.array_equal(a, b)
+    checks = {check.name: check.status for check in ta.scan(model, policy="private").checks}
+    assert checks["max-unexplained-bytes"] == "pass"

@@ -18,6 +18,7 @@ from treeaudit.dp import Budget
 from treeaudit.dp.bounded import bounded
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.schema_file import schema_text
 from treeaudit.trainers import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
@@ -162,6 +163,8 @@ def test_a_fit_that_would_leak_is_refused(trainer) -> None:
     with pytest.raises(TypeError, match="no 'check_input'"):
         make(trainer).fit(X, y, check_input=True)
     with pytest.raises(TypeError, match="must be a treeaudit"):
+        make(trainer, schema={"columns": []}).fit(X, y)
+    with pytest.raises(DataError, match="there is no file public; treeaudit schema DATA drafts"):
         make(trainer, schema="public").fit(X, y)
     with pytest.raises(TypeError, match=r"must be a treeaudit\.dp\.Budget"):
         make(trainer, budget=3.0).fit(X, y)
@@ -270,3 +273,56 @@ def test_threads_change_nothing(trainer) -> None:
     one = make(trainer, random_state=0).fit(X, y)
     two = make(trainer, random_state=0, n_jobs=2).fit(X, y)
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+@EVERY
+def test_a_schema_may_be_the_path_of_a_confirmed_file(trainer, tmp_path) -> None:
+    X, y = people(60)
+    draft = schema_text(SCHEMA)
+    path = tmp_path / "schema.toml"
+    path.write_text(draft)
+    with pytest.raises(PrivacyError, match="is a draft"):
+        make(trainer, schema=path).fit(X, y)
+    path.write_text(draft.replace("confirmed = false", "confirmed = true"))
+    for where in (path, str(path)):
+        model = make(trainer, schema=where).fit(X, y)
+        assert bounded(model.forest_)
+        assert str(path).encode() not in pickle.dumps(model)
+        assert clone(model).fit(X, y).forest_.schema.names == model.forest_.schema.names
+    assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
+
+
+@EVERY
+def test_booleans_are_categories_beside_numbers(trainer) -> None:
+    schema = Schema(
+        features=(
+            Feature(name="age", low=0, high=100),
+            Feature(name="smokes", categories=("False", "True")),
+            Feature(name="sex", categories=("0", "1")),
+            Feature(name="old", low=0, high=1),
+        ),
+        classes=(False, True),
+    )
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.integers(0, 100, 400), "smokes": rng.random(400) < 0.5,
+         "sex": rng.random(400) < 0.5, "old": rng.random(400) < 0.5},
+    )  # fmt: skip
+    model = make(trainer, schema=schema, epsilon=50).fit(frame, frame["smokes"])
+    every = [
+        frame.astype({"smokes": str}), frame.astype(object), frame.astype(float),
+        frame.astype({"smokes": "boolean"}), frame.astype({"sex": int}),
+    ]  # fmt: skip
+    for other in every:
+        assert (model.predict(other) == model.predict(frame)).all()
+        make(trainer, schema=schema).fit(other, frame["smokes"])
+
+
+@EVERY
+def test_two_columns_of_one_name_are_refused(trainer) -> None:
+    X, y = people(50)
+    model = make(trainer).fit(X, y)
+    twice = pd.concat([X, X[["age"]]], axis=1)
+    for ask in (lambda: model.predict(twice), lambda: make(trainer).fit(twice, y)):
+        with pytest.raises(DataError, match="two columns are called 'age'"):
+            ask()

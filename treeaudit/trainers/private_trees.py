@@ -5,6 +5,7 @@ that looks at private records happens in `_grow`, and only through the `Curator`
 that it is given.
 """
 
+import os
 import warnings
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -34,6 +35,7 @@ from treeaudit.trainers.columns import (
     names_of,
 )
 from treeaudit.trainers.parameters import (
+    FROM_DATA,
     check_choice,
     check_unit,
     check_whole,
@@ -91,7 +93,8 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     epsilon
         The privacy budget of the fit.
     schema
-        What everybody may know of the columns: bounds, categories, classes.
+        What everybody may know of the columns: bounds, categories, classes; or the path of
+        a confirmed file (``treeaudit schema`` drafts one).
         ``"from-data"`` takes them from the data and marks the model as not
         private.
     neighbours
@@ -127,7 +130,7 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Its name on the command line."""
 
     epsilon: float = 1.0
-    schema: Schema | str | None = None
+    schema: Schema | str | os.PathLike[str] | None = None
     neighbours: Neighbours = "add-remove"
     variant: Variant = "sound"
     rows_per_person: int | None = None
@@ -346,6 +349,9 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if "forest_" in state:
             state["forest_"] = pack(state["forest_"])
             state["random_state"] = None
+            if not isinstance(state["schema"], Schema) and state["schema"] != FROM_DATA:
+                # The file stands on the machine of the fit.
+                state["schema"] = None
             if state["budget"] is not None:
                 state["budget"] = Budget.elsewhere(state["budget"].epsilon)
         return state
