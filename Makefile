@@ -57,7 +57,7 @@ test-oldest:
 	$(VENV)-oldest/bin/python -m pytest -n auto -m "not libraries and not browser and not slow"
 
 audit-private: $(VENV)/test
-	$(PYTEST) tests/trainers/test_aborts.py tests/trainers/test_transcripts.py
+	$(PYTEST) tests/trainers/test_aborts.py tests/trainers/test_transcripts.py tests/trainers/test_private_search.py
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks

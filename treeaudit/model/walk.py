@@ -84,19 +84,20 @@ class Walk:
                 moving, here, row, feature = (one.take(on) for one in (moving, here, row, feature))
                 n = len(on)
                 at, into, x, cut = at[:n], into[:n], x[:n], cut[:n]
+            # All are in range but for leaves of the first record, which go nowhere anyhow.
             np.add(row, feature, out=at)
-            flat.take(at, out=x, mode="clip")
-            self.threshold.take(here, out=cut, mode="clip")
+            flat.take(at, out=x, mode="wrap")
+            self.threshold.take(here, out=cut, mode="wrap")
             np.multiply(here, 2, out=at)
             at += x > cut
-            self.child.take(at, out=into, mode="clip")
+            self.child.take(at, out=into, mode="wrap")
             if asked:
                 self._asked(here, x, into)
             stuck = open_ended and bool(n) and bool(into.min() < 0)
             gone = into < 0 if stuck else None
             if gone is not None:
                 np.copyto(into, here, where=gone)
-            self.feature.take(into, out=feature, mode="clip")
+            self.feature.take(into, out=feature, mode="wrap")
             over = feature < 0
             if gone is not None:
                 over |= gone

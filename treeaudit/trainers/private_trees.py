@@ -180,6 +180,8 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             epsilon that is none.
         DataError
             If the data does not fit the schema.
+        ValueError
+            If there is no row at all: that there is one is taken to be public.
         """
         refuse_extras(refused)
         won = warn_of_search()
