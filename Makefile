@@ -4,6 +4,7 @@
 #   make test-oldest  the suite on the oldest versions that pyproject.toml declares
 #   make check-fast  in a minute: no slow test, no other model library, few examples of each law
 #   make deep    a thousand examples of each law
+#   make audit-private  what private trainers give away, replayed on neighbours, and whether they fail
 #   make lock  write down the versions that the tests ran on; LOCK=requirements/development.txt
 #                before any other target installs these very versions
 #   make inventory FOLDERS="a b"  the attributes of all classes, from pickles of tools/inventory.py
@@ -22,7 +23,7 @@ SEED   ?= 0
 STATE  ?= .fuzz.json
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCK),--constraint $(LOCK)) --editable
 
-.PHONY: demo test lint types check check-fast test-oldest deep bench paper fuzz golden inventory lock clean
+.PHONY: demo test lint types check check-fast test-oldest deep audit-private bench paper fuzz golden inventory lock clean
 
 # Every process would read, rewrite and compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -54,6 +55,9 @@ test-oldest:
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements/oldest.txt --editable .
 	$(VENV)-oldest/bin/python -m pytest -n auto -m "not libraries and not browser and not slow"
+
+audit-private: $(VENV)/test
+	$(PYTEST) tests/trainers/test_aborts.py tests/trainers/test_transcripts.py tests/trainers/test_private_search.py
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks

@@ -54,6 +54,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what was seen of the promise of each private trainer."""
+    reports = [r for kind in ("passed", "failed") for r in terminalreporter.getreports(kind)]
+    seen = [each for r in reports if r.when == "call" for each in r.user_properties]
+    replays = [value for name, value in seen if name == "replayed"]
+    for trainer in dict.fromkeys(name for name, _, _ in replays):
+        own = [(n, loss) for name, n, loss in replays if name == trainer]
+        fits = sum(value[1] for name, value in seen if name == "fitted" and value[0] == trainer)
+        most, n = max(loss for _, loss in own), sum(n for n, _ in own)
+        line = f"{trainer}: at most {most:.3f} of the claim is lost in {n:,} replays"
+        failed = f"; {fits:,} fits at budgets of all sizes, and none that fails is let pass"
+        terminalreporter.write_line(line + failed * (fits > 0))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def installed_packages_are_searched_once():
     """Every audit asks for the attacks of other packages: ten milliseconds among many packages."""

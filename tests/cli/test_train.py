@@ -186,3 +186,64 @@ def test_what_the_estimator_refuses_is_no_bug_of_treeaudit(folder, options, says
     assert says in done.stderr
     assert "internal error" not in done.stderr
     assert not (folder / "never.json").exists()
+
+
+def test_models_of_one_account_cost_what_it_holds(confirmed) -> None:
+    one = "train people.csv --epsilon 0.3 --schema schema.toml --budget a.budget".split()
+    done = run(*one, "-o", "m.json", cwd=confirmed)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "treeaudit budget a.budget --epsilon 1" in done.stderr
+    done = run("budget", "a.budget", "--epsilon", 1, cwd=confirmed)
+    assert (done.returncode, done.stdout) == (0, "account  a.budget: 1 of 1 left\n")
+    codes = []
+    for i in range(10):
+        done = run(*one, "-o", f"m{i}.json", cwd=confirmed)
+        codes.append(done.returncode)
+        assert (confirmed / f"m{i}.json").exists() == (done.returncode == 0)
+        told = f"  account  a.budget: {0.7 - 0.3 * i:g} of 1 left\n"
+        assert done.returncode == 2 or told in done.stdout
+    assert codes == [0] * 3 + [2] * 7
+    assert len(done.stderr.splitlines()) == 1
+    assert "the budget is spent: 0.1 of 1 are left and" in done.stderr
+    shown = run("budget", "a.budget", cwd=confirmed)
+    assert shown.stdout.splitlines() == [
+        *["  0.3  PrivateTreeClassifier (add-remove of a record)"] * 3,
+        "account  a.budget: 0.1 of 1 left",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--variant=published", "the variant as published is not proved"),
+        ("--seed=1", "a budget counts fits that are private, and this is none"),
+        ("--neighbours=replace-one", "needs a budget of its own"),
+        ("--epsilon=5", "the budget is spent: 1.5 of 2 are left"),
+    ],
+)
+def test_an_account_pays_for_what_it_counts(confirmed, option, message) -> None:
+    run("budget", "a.budget", "--epsilon", 2, cwd=confirmed)
+    one = "train people.csv --schema schema.toml --budget a.budget --epsilon 0.5".split()
+    assert run(*one, "-o", "m.json", cwd=confirmed).returncode == 0
+    done = run(*one, "-o", "n.json", option, cwd=confirmed)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "1.5 of 2 left" in run("budget", "a.budget", cwd=confirmed).stdout
+
+
+def test_an_account_is_opened_once_and_says_how_it_is_mended(tmp_path) -> None:
+    account = tmp_path / "a.budget"
+    assert run("budget", account, "--epsilon", 1).returncode == 0
+    again = run("budget", account, "--epsilon", 5)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "exists already" in again.stderr
+    (tmp_path / "link").symlink_to(account)
+    assert "1 of 1 left" in run("budget", tmp_path / "link").stdout
+    with account.open("a") as file:
+        file.write('{"wh')
+    assert "delete that line if the disk was full" in run("budget", account).stderr
+    account.write_text("")
+    assert "open another with what is surely left" in run("budget", account).stderr
+    for wrong in (tmp_path, tmp_path / "gone"):
+        done = run("budget", wrong)
+        assert (done.returncode, done.stdout) == (2, "")

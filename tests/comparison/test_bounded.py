@@ -1,5 +1,6 @@
 """Who asks whether a model is bounded gets one answer: scan, compare, reports, policies."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import treeaudit as ta
+from tests.cli.run import run
 from tests.ledgers import ledger_of
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.bounded import NOT_ASKED, bounded, unbounded_because
@@ -15,6 +17,7 @@ from treeaudit.trainers import (
     DiffPID3Classifier,
     PrivateTreeClassifier,
     SmoothSensitivityForestClassifier,
+    save_trained,
 )
 
 X, Y = people(400)
@@ -39,8 +42,43 @@ FORGED = {
     "a mechanism of its own": {"queries": [ROW | {"mechanism": "magic"}]},
     "no unit": {"unit": None},
     "another unit": {"unit": "person, at most 3 rows"},
+    "rows of nobody": {"rows_per_person": 0, "unit": "person, at most 0 rows"},
     "no questions": {"queries": []},
     "nothing was asked": {"queries": [ROW | {"asked": 0, "composition": "sequential"}]},
+    "asked less than never": {"queries": [ROW, ROW | {"epsilon": "9/10", "asked": -1}]},
+    "not asked less than never": {
+        "epsilon": 0.1,
+        "used": 0.1,
+        "queries": [
+            ROW,
+            {
+                **ROW,
+                "name": NOT_ASKED,
+                "mechanism": "none",
+                "epsilon": "9/10",
+                "used": "9/10",
+                "asked": -1,
+            },
+        ],
+    },
+    "asked half of it": {"queries": [ROW | {"asked": 0.5, "composition": "sequential"}]},
+    "asked nobody knows how often": {"queries": [ROW | {"asked": None}]},
+    "a negative epsilon": {"queries": [ROW, ROW | {"epsilon": "-9/10"}], "epsilon": 0.1},
+    "digits without end": {"queries": [ROW | {"epsilon": f"1/{'9' * 399}"}]},
+    "a gigantic epsilon": {"queries": [ROW | {"epsilon": "9" * 400}], "epsilon": 1e308},
+    "digits beyond any": {"queries": [ROW | {"epsilon": "1" * 401}]},
+    "no fraction": {"queries": [ROW | {"epsilon": "1e-9"}]},
+    "divided by nothing": {"queries": [ROW | {"epsilon": "1/0"}]},
+    "epsilon is not a number": {"epsilon": math.nan},
+    "epsilon is text": {"epsilon": "1.0"},
+    "more used than asked": {"queries": [ROW | {"used": "2"}]},
+    "less used than the rows": {"used": 0.1},
+    "a delta": {"delta": 0.5},
+    "questions are no list": {"queries": 3},
+    "rows are no questions": {"queries": [3]},
+    "no composition": {"queries": [ROW | {"composition": "none"}]},
+    "no budget": {"budget": None},
+    "reasons are no list": {"reasons": 3},
     "nobody moves it": {"queries": [ROW | {"sensitivity": "0"}]},
     "less than the rows": {"epsilon": 0.1},
     "more than the budget": {"budget": "1/2"},
@@ -74,6 +112,58 @@ def test_trained_models(name) -> None:
     model = (SOUND | NOT)[name]
     person = np.arange(len(Y)) // 4 if name == "persons" else None
     assert answers(model.fit(X, Y, person=person).forest_) == {name in SOUND}
+
+
+def told(path) -> set[bool]:
+    """Return what the commands say of a file; nothing where they refuse it."""
+    asked = run("scan", path, "--policy", "private", "--format", "json")
+    side = run("compare", path, "--format", "json")
+    if asked.returncode == 2:
+        assert side.returncode == 2
+        return set()
+    report, compared = json.loads(asked.stdout), json.loads(side.stdout)["models"][0]
+    held = {check["name"]: check["status"] for check in report["checks"]}
+    privacy = report["model"]["privacy"]
+    assert privacy["bounded"] == (privacy["unbounded_because"] is None)
+    return {
+        privacy["bounded"],
+        held["max-epsilon"] == "pass",
+        compared["epsilon"] is not None,
+        "bounded by epsilon" in " ".join(run("compare", path).stdout.split()),
+        "a claim of the file" in " ".join(run("scan", path).stdout.split()),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
+@pytest.mark.parametrize("suffix", ["json", "pkl"])
+@pytest.mark.parametrize("name", [*SOUND, *NOT])
+def test_files_of_trained_models(tmp_path, name, suffix) -> None:
+    model = (SOUND | NOT)[name]
+    person = np.arange(len(Y)) // 4 if name == "persons" else None
+    path = save_trained(model.fit(X, Y, person=person), tmp_path / f"model.{suffix}")
+    assert told(path) == {name in SOUND}
+
+
+@pytest.mark.parametrize("changes", FORGED.values(), ids=FORGED)
+def test_files_with_a_forged_ledger(tmp_path, changes) -> None:
+    path = save_trained(SOUND["a tree"].fit(X, Y), tmp_path / "model.json")
+    stored = json.loads(path.read_text())
+    stored["privacy"] = ledger_of(5) | stored["privacy"] | changes
+    path.write_text(json.dumps(stored))
+    assert True not in told(path)
+
+
+def test_noise_that_is_less_than_the_ledger_tells_is_not_bounded(tmp_path) -> None:
+    path = save_trained(SOUND["a tree"].fit(X, Y), tmp_path / "model.json")
+    stored = json.loads(path.read_text())
+    assert told(path) == {True}
+    stored["noise"]["rate"] *= 20
+    path.write_text(json.dumps(stored))
+    assert told(path) == {False}
+    stored["noise"]["rate"] /= 20
+    stored["source"]["parameters"]["variant"] = "published"
+    path.write_text(json.dumps(stored))
+    assert told(path) == {False}
 
 
 def whole(**changes) -> ta.Forest:

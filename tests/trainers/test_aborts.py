@@ -31,8 +31,9 @@ def schema_for(trainer) -> Schema:
     return OF_NUMBERS if trainer in REGRESSORS else SCHEMA
 
 
-def fits(trainer, options, epsilon, n=1, **parameters) -> None:
+def fits(record, trainer, options, epsilon, n=1, **parameters) -> None:
     """Fit on data that differ in one person; whatever goes wrong is raised."""
+    record("fitted", (trainer.algorithm, 3 * n))
     names = trainer().get_params()
     few = {"n_estimators": 2, "max_depth": 2, "min_records": 0}
     own = {k: v for k, v in few.items() if k in names} | options | parameters
@@ -47,19 +48,27 @@ def fits(trainer, options, epsilon, n=1, **parameters) -> None:
 
 @pytest.mark.parametrize("epsilon", BUDGETS, ids=lambda e: f"{float(e):.7g}")
 @pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
-def test_no_fit_fails_at_any_budget(trainer, epsilon) -> None:
-    fits(trainer, {}, epsilon)
-    fits(trainer, {}, epsilon, neighbours="replace-one", rows_per_person=7)
+def test_no_fit_fails_at_any_budget(trainer, epsilon, record_property) -> None:
+    fits(record_property, trainer, {}, epsilon)
+    fits(record_property, trainer, {}, epsilon, neighbours="replace-one", rows_per_person=7)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [*BUDGETS, 1e4, 1e9, 10**-0.5, 2**0.5, 1 / 6, 1 / 7, 0.7333])
 @pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
-def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon) -> None:
-    fits(trainer, options, epsilon, 4)
+def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon, record_property) -> None:
+    fits(record_property, trainer, options, epsilon, 4)
     if "max_depth" in trainer().get_params():
-        fits(trainer, options, epsilon, 2, max_depth=9)
-    fits(trainer, options, epsilon, 2, neighbours="replace-one", rows_per_person=1000)
+        fits(record_property, trainer, options, epsilon, 2, max_depth=9)
+    fits(
+        record_property,
+        trainer,
+        options,
+        epsilon,
+        2,
+        neighbours="replace-one",
+        rows_per_person=1000,
+    )
 
 
 @pytest.mark.parametrize("trainer", [PrivateTreeClassifier, PrivateTreeRegressor])

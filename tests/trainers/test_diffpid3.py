@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tests.dp.laws import exponential_mechanism_law, privacy_loss
 from tests.trainers.people import SCHEMA, people
@@ -164,7 +166,7 @@ def test_the_law_of_a_point_is_that_of_a_draw_among_all(monkeypatch) -> None:
     """Ranges of equal score against every point by itself."""
     monkeypatch.setattr(points, "N_POINTS", 16)
     place, labels = np.array([2, 5, 5, 11]), np.array([0, 1, 0, 1])
-    first, n, found = points.ranges(place, labels, 2, (0, 16), GINI)
+    [(first, n, found)] = points.ranges(place, labels, 2, [(0, 16)], GINI)
     each = []
     for point in range(1, 16):
         left = np.bincount(labels[place <= point], minlength=2)
@@ -198,7 +200,7 @@ def test_a_point_loses_at_most_epsilon(monkeypatch, score, relation) -> None:
     def law(chosen: tuple[int, ...]) -> np.ndarray:
         place = np.array([records[i][0] for i in chosen], dtype=np.int64)
         labels = np.array([records[i][1] for i in chosen], dtype=np.int64)
-        _, n, found = points.ranges(place, labels, 2, (0, 5), score)
+        [(_, n, found)] = points.ranges(place, labels, 2, [(0, 5)], score)
         return exponential_mechanism_law(np.repeat(found, n), rate)
 
     sets = [
@@ -214,6 +216,49 @@ def test_a_point_loses_at_most_epsilon(monkeypatch, score, relation) -> None:
                 other = tuple(sorted((*chosen[1:], i))) if chosen else chosen
             worst = max(worst, privacy_loss(laws[chosen], laws[other]))
     assert 0.5 < worst <= float(epsilon) + 1e-6
+
+
+@pytest.mark.parametrize("score", [MAX, GINI], ids=lambda s: s.name)
+@pytest.mark.parametrize("most", [0, 1 << 24])
+def test_ranges_of_all_nodes_at_once_are_those_of_each(monkeypatch, score, most) -> None:
+    monkeypatch.setattr(points, "_MOST_CELLS", most)
+    monkeypatch.setattr(points, "N_POINTS", 20)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        inside = [(int(a), int(a + b)) for a, b in rng.integers(1, 13, (rng.integers(1, 6), 2))]
+        node, labels = (rng.integers(0, n, rng.integers(0, 60) * 2) for n in (len(inside), 3))
+        n = min(len(node), len(labels))
+        node, labels = node[:n], labels[:n]
+        low, high = np.array(inside)[node].T
+        place = np.where(rng.random(n) < 0.2, points.MISSING, rng.integers(low + 1, high + 1))
+        together = points.ranges(place, node * 3 + labels, 3, inside, score)
+        for i, ends in enumerate(inside):
+            first, n_points, found = together[i]
+            each = [
+                [np.bincount(labels[one], minlength=3) for one in (mine & left, mine & ~left)]
+                for point in range(ends[0] + 1, ends[1])
+                for mine in [(node == i) & (place != points.MISSING)]
+                for left in [place <= point]
+            ]
+            assert np.repeat(found, n_points).tolist() == [int(score.of(one)) for one in each]
+            assert len(each) == 0 or first[0] == ends[0] + 1
+            assert (np.diff(first) == n_points[:-1]).all()
+
+
+@example(-1e-320, 1e-320, [0.3])
+@example(0.0, 5e-324, [0.3])
+@given(st.floats(-1e308, 1e308), st.floats(-1e308, 1e308), st.lists(st.floats(0, 1)))
+def test_places_are_what_a_search_finds(one, other, shares) -> None:
+    age = Feature(name="age", low=min(one, other), high=max(one, other))
+    grid = points.point_value(age, np.arange(points.N_POINTS + 1))
+    between = [*age_range(age, shares), *grid[::4096], *np.nextafter(grid[::4096], np.inf)]
+    values = np.clip(between, age.low, age.high)
+    expected = np.minimum(np.searchsorted(grid, values), points.N_POINTS)
+    assert points.place_on_grid(age, values).tolist() == expected.tolist()
+
+
+def age_range(age: Feature, shares: list[float]) -> list[float]:
+    return [age.low * (1 - share) + age.high * share for share in shares]
 
 
 def test_a_value_on_a_point_goes_left() -> None:

@@ -16,9 +16,10 @@ from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.predictions import predict_shares
-from treeaudit.trainers import DPDFClassifier
+from treeaudit.trainers import DPDFClassifier, save_trained
 from treeaudit.trainers.dpdf import epsilon_of_a_question
 from treeaudit.trainers.dpdf_growth import gini_sensitivity, published_scores
+from treeaudit.trainers.pruning import gini_pruned
 
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
 
@@ -260,3 +261,20 @@ def test_noise_does_not_grow_trees_without_end(monkeypatch) -> None:
     trees = model.fit(X, [0, 1] * 250).forest_.trees
     assert max(tree.n_nodes for tree in trees) <= 2000
     assert model.privacy_.epsilon == Fraction(1, 100)
+
+
+@pytest.mark.parametrize("ties", ["cut", "kept"])
+def test_leaves_as_pure_as_the_node_above(tmp_path, monkeypatch, ties) -> None:
+    seen = []
+    monkeypatch.setattr(
+        "treeaudit.trainers.dpdf_growth.gini_pruned",
+        lambda parent, counts, ties: seen.append(ties) or gini_pruned(parent, counts, ties),
+    )
+    X, y = people(300)
+    model = DPDFClassifier(schema=SCHEMA, ties=ties, epsilon=50).fit(X, y)
+    assert set(seen) == {ties}
+    path = save_trained(model, tmp_path / "model.pkl")
+    checks = {check.name: check.status for check in ta.scan(path).checks}
+    assert checks["max-unexplained-bytes"] == "pass"
+    with pytest.raises(ValueError, match="ties is 'even'"):
+        DPDFClassifier(schema=SCHEMA, ties="even").fit(X, y)

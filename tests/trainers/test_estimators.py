@@ -25,8 +25,10 @@ from tests.trainers.people import (
     schema_for,
 )
 from treeaudit.dp import Budget
+from treeaudit.dp.bounded import bounded
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.schema_file import schema_text
 from treeaudit.trainers import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
@@ -112,6 +114,7 @@ def test_clone_pipeline_and_pickle(trainer) -> None:
 
 
 @EVERY
+@pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
     X, y = people_for(trainer, 120)
@@ -121,10 +124,27 @@ def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
     assert budget.spent == 1.5
     search = GridSearchCV(model, {"max_depth": [1, 2]}, cv=2, n_jobs=n_jobs).fit(X, y)
     assert budget.spent == 4.0
-    assert search.best_estimator_.privacy_.epsilon == 0.5
+    winner = search.best_estimator_
+    assert winner.privacy_.epsilon == 4
+    assert not bounded(winner.forest_)
     with pytest.raises(ValueError, match="the budget is spent"):
         cross_val_score(model, X, y, cv=5, n_jobs=n_jobs, error_score="raise")
     assert budget.spent == 6.0
+
+
+@EVERY
+def test_searches_warn_and_their_winner_is_not_private(trainer) -> None:
+    X, y = people_for(trainer, 120)
+    model = make(trainer, epsilon=0.5)
+    for fit in (
+        lambda: cross_val_score(model, X, y, cv=2),
+        lambda: GridSearchCV(make_pipeline(model), {}, cv=2).fit(X, y),
+    ):
+        with pytest.warns(PrivacyWarning, match="PrivateSearch chooses for one epsilon"):
+            fitted = fit()
+    (reason,) = fitted.best_estimator_[-1].privacy_.reasons
+    assert "exact scores" in reason
+    assert bounded(model.fit(X, y).forest_)
 
 
 @EVERY
@@ -156,6 +176,8 @@ def test_a_fit_that_would_leak_is_refused(trainer) -> None:
     with pytest.raises(TypeError, match="no 'check_input'"):
         make(trainer).fit(X, y, check_input=True)
     with pytest.raises(TypeError, match="must be a treeaudit"):
+        make(trainer, schema={"columns": []}).fit(X, y)
+    with pytest.raises(DataError, match="there is no file public; treeaudit schema DATA drafts"):
         make(trainer, schema="public").fit(X, y)
     with pytest.raises(TypeError, match=r"must be a treeaudit\.dp\.Budget"):
         make(trainer, budget=3.0).fit(X, y)
@@ -308,3 +330,56 @@ def test_threads_change_nothing(trainer) -> None:
     one = make(trainer, random_state=0).fit(X, y)
     two = make(trainer, random_state=0, n_jobs=2).fit(X, y)
     assert np.array_equal(answers_of(one, X), answers_of(two, X))
+
+
+@EVERY
+def test_a_schema_may_be_the_path_of_a_confirmed_file(trainer, tmp_path) -> None:
+    X, y = people_for(trainer, 60)
+    draft = schema_text(schema_for(trainer))
+    path = tmp_path / "schema.toml"
+    path.write_text(draft)
+    with pytest.raises(PrivacyError, match="is a draft"):
+        make(trainer, schema=path).fit(X, y)
+    path.write_text(draft.replace("confirmed = false", "confirmed = true"))
+    for where in (path, str(path)):
+        model = make(trainer, schema=where).fit(X, y)
+        assert bounded(model.forest_)
+        assert str(path).encode() not in pickle.dumps(model)
+        assert clone(model).fit(X, y).forest_.schema.names == model.forest_.schema.names
+    assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
+
+
+@CLASSES
+def test_booleans_are_categories_beside_numbers(trainer) -> None:
+    schema = Schema(
+        features=(
+            Feature(name="age", low=0, high=100),
+            Feature(name="smokes", categories=("False", "True")),
+            Feature(name="sex", categories=("0", "1")),
+            Feature(name="old", low=0, high=1),
+        ),
+        classes=(False, True),
+    )
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.integers(0, 100, 400), "smokes": rng.random(400) < 0.5,
+         "sex": rng.random(400) < 0.5, "old": rng.random(400) < 0.5},
+    )  # fmt: skip
+    model = make(trainer, schema=schema, epsilon=50).fit(frame, frame["smokes"])
+    every = [
+        frame.astype({"smokes": str}), frame.astype(object), frame.astype(float),
+        frame.astype({"smokes": "boolean"}), frame.astype({"sex": int}),
+    ]  # fmt: skip
+    for other in every:
+        assert (model.predict(other) == model.predict(frame)).all()
+        make(trainer, schema=schema).fit(other, frame["smokes"])
+
+
+@EVERY
+def test_two_columns_of_one_name_are_refused(trainer) -> None:
+    X, y = people_for(trainer, 50)
+    model = make(trainer).fit(X, y)
+    twice = pd.concat([X, X[["age"]]], axis=1)
+    for ask in (lambda: model.predict(twice), lambda: make(trainer).fit(twice, y)):
+        with pytest.raises(DataError, match="two columns are called 'age'"):
+            ask()

@@ -120,6 +120,7 @@ def test_persons_without_a_bound_and_a_bound_without_persons(trainer) -> None:
 
 
 @EVERY
+@pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 def test_pipelines_searches_and_clones_hand_persons_on(trainer) -> None:
     X, y, person = visits(trainer=trainer)
     model = make(trainer, rows_per_person=3, epsilon=0.5)
@@ -138,6 +139,7 @@ def test_pipelines_searches_and_clones_hand_persons_on(trainer) -> None:
     "enable_metadata_routing" not in get_config(), reason="scikit-learn before 1.3 routes nothing"
 )
 @EVERY
+@pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 def test_metadata_is_routed(trainer) -> None:
     X, y, person = visits(trainer=trainer)
     with config_context(enable_metadata_routing=True):

@@ -95,7 +95,9 @@ def test_the_paper_s_defaults() -> None:
     assert {int(tree.depths.max()) for tree in sound.forest_.trees} == {4}
     with pytest.warns(PrivacyWarning, match=r"2\.131 at a claim of 1"):
         published = SmoothSensitivityForestClassifier(schema=NUMBERS, variant="published").fit(X, y)
-    assert {int(tree.depths.max()) for tree in published.forest_.trees} == {5}
+    assert {int(tree.depths.max()) for tree in published.forest_.trees} == {4}
+    of_table = SmoothSensitivityForestClassifier(schema=NUMBERS, depth_rule="table 4").fit(X, y)
+    assert {int(tree.depths.max()) for tree in of_table.forest_.trees} == {5}
     assert published.privacy_.not_private
     assert published.forest_.privacy["not_private"]
 

@@ -23,6 +23,7 @@ from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.trainers import (
     diffpid3_growth,
+    private_search,
     private_tree_greedy,
     private_trees,
     smooth_sensitivity_forest,
@@ -153,6 +154,7 @@ def told_by(transcript: Transcript, seed: int):
             (diffpid3_growth, "choose_point", lambda *a: transcript.point(point, *a)),
             # Coins that do not depend on data: the same for the same record and question.
             (private_trees, "entropy_of", lambda _: Seeded(seed)),
+            (private_search, "below", tree_of_record),
             (private_tree_greedy, "below", tree_of_record),
             (smooth_sensitivity_forest, "below", tree_of_record),
         ):

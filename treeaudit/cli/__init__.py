@@ -13,6 +13,7 @@ import typer
 
 from treeaudit.cli.attacks import attacks
 from treeaudit.cli.bounds import bounded
+from treeaudit.cli.budget import budget
 from treeaudit.cli.compare import compare
 from treeaudit.cli.defend import defend
 from treeaudit.cli.demo import demo
@@ -45,7 +46,7 @@ app = typer.Typer(
 )
 for command in (
     *(scan, reconstruct, verify, inspect, compare, diff, release, defend),
-    *(train, schema, explain, attacks, demo),
+    *(train, schema, budget, explain, attacks, demo),
 ):
     app.command(cls=NamedWithMethods if command is defend else Named)(command)
 

@@ -81,6 +81,16 @@ def train(
             show_default=False,
         ),
     ] = None,
+    budget: Annotated[
+        Path | None,
+        typer.Option(
+            help="The account that the model is paid from (see 'treeaudit budget'): "
+            "all models of one account together cost at most what it holds.",
+            metavar="FILE",
+            rich_help_panel=_PRIVACY,
+            show_default=False,
+        ),
+    ] = None,
     neighbours: Annotated[
         Literal["add-remove", "replace-one"],
         typer.Option(help="What one more or less means.", rich_help_panel=_PRIVACY),
@@ -120,6 +130,7 @@ def train(
 
     from treeaudit import trainers
     from treeaudit.dp.bounded import unbounded_because
+    from treeaudit.dp.budget import Budget
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
@@ -132,6 +143,8 @@ def train(
     given: dict[str, Any] = {**own, **parameters, "person": person, "random_state": seed}
     if rows_per_person is not None:
         given["rows_per_person"] = rows_per_person
+    if budget is not None:
+        given["budget"] = Budget.at(budget)
     if algorithm is not None:
         given["algorithm"] = algorithm
     table = read_table(data).frame
@@ -145,6 +158,8 @@ def train(
             raise error if isinstance(error, TreeauditError) else DataError(str(error)) from None
     typer.echo(f"{model.algorithm}, {variant} variant")
     _print_ledger(model.privacy_)
+    if budget is not None:
+        typer.echo(plain(f"  {given['budget'].statement}", 1000))
     because = None if model.privacy_.not_private else unbounded_because(model.forest_)
     if because is not None:
         typer.echo(f"  NOT BOUNDED: {because}")

@@ -1,6 +1,6 @@
 """Whether an epsilon bounds what a model gives away about anybody: one answer for all who ask."""
 
-from treeaudit.dp.ledger import Ledger
+from treeaudit.dp.ledger import Ledger, Query
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 
@@ -10,6 +10,7 @@ NOT_ASKED = "not asked: the trees stopped early"
 """The row of a ledger for what a trainer may spend and, with these answers, did not."""
 
 _MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism"}
+_NEARLY = 1 + 1e-9
 
 
 def bounded(forest: Forest) -> bool:
@@ -44,13 +45,26 @@ def unbounded_because(forest: Forest) -> str | None:
         ledger = Ledger.from_plain(privacy)
     except DataError as error:
         return str(error)
+    if privacy.get("delta", 0) != 0:
+        return "the ledger states a delta above 0: its epsilon may be broken"
     asked = [q for q in ledger.queries if (q.name, q.mechanism) != (NOT_ASKED, "none")]
     if any(query.mechanism not in _MECHANISMS for query in asked):
         return "the ledger names a mechanism that is not known to protect anybody"
     if not asked or any(q.asked < 1 or q.sensitivity <= 0 or q.epsilon < 0 for q in asked):
         return "the ledger is not whole"
-    if float(ledger.epsilon) != privacy.get("epsilon") or ledger.epsilon > ledger.budget:
+    told = (privacy.get("epsilon"), privacy.get("used", float(ledger.used)))
+    if told != (float(ledger.epsilon), float(ledger.used)) or ledger.epsilon > ledger.budget:
         return "the rows of the ledger do not sum to what it claims, or to more than its budget"
     if forest.counts_are not in ("noisy", "label-only"):
         return "the counts of the model are not said to be noise"
+    if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
+        return "the counts have less noise than the ledger tells"
+    if forest.source.parameters.get("variant", "sound") != "sound":
+        return "the parameters of the model are not those of a variant with a proof"
     return None
+
+
+def _rate(query: Query) -> float:
+    """Return the rate of the noise of a count; 0 of what is chosen."""
+    used = query.epsilon if query.used is None else query.used
+    return float(used / query.sensitivity) if query.mechanism == "discrete Laplace" else 0.0

@@ -19,13 +19,13 @@ import os
 import secrets
 import tempfile
 import time
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treeaudit.dp.account import Spending, read_account
 from treeaudit.dp.ledger import Neighbours, Unit
-from treeaudit.dp.rational import Epsilon, exact, rational
+from treeaudit.dp.rational import Epsilon, rational
 from treeaudit.errors import PrivacyError
 from treeaudit.input import BASELINE, open_regular, read_bytes
 from treeaudit.output import alone
@@ -37,15 +37,6 @@ __all__ = ["Budget"]
 
 _PATIENCE = 50
 """Milliseconds for a line that another process has begun."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Spending:
-    what: str
-    epsilon: Fraction
-    neighbours: str
-    unit: str
-    token: str
 
 
 class Budget:
@@ -92,6 +83,25 @@ class Budget:
         self._read()
 
     @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> "Budget":
+        """Return the budget whose account is in a file, which must exist.
+
+        Raises
+        ------
+        PrivacyError
+            If there is none.
+        """
+        budget = cls.__new__(cls)
+        budget._path = Path(path).absolute()
+        if not budget._path.exists():
+            raise PrivacyError(
+                f"there is no account {path}: open one for these people, once, with "
+                f"treeaudit budget {path} --epsilon 1"
+            )
+        budget._epsilon = read_account(budget._lines(), budget._path)[0]
+        return budget
+
+    @classmethod
     def elsewhere(cls, epsilon: Epsilon) -> "Budget":
         """Return what stands for a budget in the file of a model: nothing can be spent from it."""
         budget = cls.__new__(cls)
@@ -112,12 +122,22 @@ class Budget:
     @property
     def spent(self) -> float:
         """What all copies spent so far."""
-        return float(_sum(self._read()))
+        return float(self.bill)
+
+    @property
+    def bill(self) -> Fraction:
+        """The same, exactly."""
+        return _sum(self._read())
 
     @property
     def left(self) -> float:
         """What is left."""
         return float(self._epsilon - _sum(self._read()))
+
+    @property
+    def statement(self) -> str:
+        """What is left of how much, and where, in words."""
+        return f"account  {self._path.name}: {self.left:g} of {self.epsilon:g} left"
 
     def spend(
         self,
@@ -192,56 +212,31 @@ class Budget:
         if written != len(line):
             raise PrivacyError(f"the budget's account {self._path} could not be written: disk full")
 
-    def _whole(self) -> bytes:
+    def _lines(self) -> list[bytes]:
         """Return the account; a line that somebody is just writing is waited for."""
-        for _ in range(_PATIENCE):
-            found = read_bytes(self._path, BASELINE, PrivacyError, "the budget's account")
-            if found.endswith(b"\n") and b"\0" not in found:
-                break
-            time.sleep(0.001)
-        return found
+        try:
+            for _ in range(_PATIENCE):
+                found = read_bytes(self._path, BASELINE, PrivacyError, "the budget's account")
+                if found.endswith(b"\n") and b"\0" not in found:
+                    break
+                time.sleep(0.001)
+        except OSError as error:
+            raise self._unreachable(error) from None
+        return found.split(b"\n")
 
-    def _read(self) -> list[_Spending]:
+    def _read(self) -> list[Spending]:
         """Return the lines that count, in order."""
         if self._path == Path(os.devnull):
             raise PrivacyError(
                 "a model that was saved does not carry its budget: give it one with "
                 "set_params(budget=...) before it is fitted again"
             )
-        try:
-            lines = self._whole().splitlines()
-        except OSError as error:
-            raise self._unreachable(error) from None
-        try:
-            head, *entries = [json.loads(line) for line in lines]
-            stated = exact(head["epsilon"])
-            found = [
-                _Spending(
-                    e["what"],
-                    exact(e["epsilon"]),
-                    e["neighbours"],
-                    e.get("unit", "record"),
-                    e["token"],
-                )
-                for e in entries
-                if "token" in e
-            ]
-            wrong = any(spending.epsilon <= 0 for spending in found)
-        except (ValueError, KeyError, TypeError, ZeroDivisionError, RecursionError):
-            wrong = True
-        if wrong:
-            raise PrivacyError(f"{self._path} is no account of a budget, or is damaged")
+        stated, counted = read_account(self._lines(), self._path)
         if stated != self._epsilon:
             raise PrivacyError(
                 f"{self._path} is the account of a budget of {float(stated):g}, "
                 f"not of {self.epsilon:g}"
             )
-        counted: list[_Spending] = []
-        left = self._epsilon
-        for spending in found:
-            if spending.epsilon <= left:
-                counted.append(spending)
-                left -= spending.epsilon
         return counted
 
     def _unreachable(self, error: OSError) -> PrivacyError:
@@ -251,7 +246,7 @@ class Budget:
         )
 
 
-def _sum(spendings: list[_Spending]) -> Fraction:
+def _sum(spendings: list[Spending]) -> Fraction:
     return sum((one.epsilon for one in spendings), Fraction(0))
 
 

@@ -65,6 +65,7 @@ class Curator:
         self.entropy: Entropy = OperatingSystem() if entropy is None else entropy
         self._ceiling = ceiling
         self._queries: dict[str, Query] = {}
+        self._spent = Fraction(0)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -74,7 +75,7 @@ class Curator:
     @property
     def spent(self) -> Fraction:
         """What the answers cost so far."""
-        return sum((query.cost for query in self.queries), Fraction(0))
+        return self._spent
 
     def count(
         self,
@@ -209,7 +210,7 @@ class Curator:
             epsilon,
         ):
             raise ValueError(f"{name!r} was asked in another way before")
-        self._queries[name] = Query(
+        query = self._queries[name] = Query(
             name=name,
             mechanism=mechanism,
             epsilon=epsilon,
@@ -219,9 +220,11 @@ class Curator:
             asked=asked + (before.asked if before else 0),
             used=None if used == epsilon else used,
         )
-        if self._ceiling is not None and self.spent > self._ceiling:
-            spent = self.spent
+        cost = query.cost if before is None else query.cost - before.cost
+        if cost:
+            self._spent += cost
+        if self._ceiling is not None and self._spent > self._ceiling:
             raise PrivacyError(
-                f"{name!r} would bring the cost to {float(spent):g}, "
+                f"{name!r} would bring the cost to {float(self._spent):g}, "
                 f"above the budget of {float(self._ceiling):g}"
             )

@@ -259,6 +259,8 @@ def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
     used = exact(row.get("used", row["epsilon"]))
     if not 0 <= used <= epsilon:
         raise ValueError("used")
+    if type(row["asked"]) is not int or row["asked"] < 0:
+        raise ValueError("how often it was asked")
     return Query(
         name=str(row["name"]),
         mechanism=str(row["mechanism"]),
@@ -267,5 +269,5 @@ def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
         sensitivity=exact(row["sensitivity"]),
         neighbours=neighbours,
         composition=row["composition"],
-        asked=int(row["asked"]),
+        asked=row["asked"],
     )

@@ -25,7 +25,7 @@ __all__ = ["IMPOSSIBLE", "discrete_laplace", "exponential_mechanism", "permute_a
 IMPOSSIBLE = -(1 << 61)
 """The score of a candidate that is never chosen, whatever the rate; it must not depend on data."""
 
-_TRIES = 1 << 14
+_FIRST_TRIES, _TRIES = 1 << 8, 1 << 14
 _LONGEST = (1 << 12) - 1
 """exp(-4095) is never seen; with denominators up to 2^50 the noise then stays below 2^62."""
 
@@ -148,9 +148,10 @@ def exponential_mechanism(
     upto = np.cumsum(mass)
     best = np.where(mass > 0, table, np.iinfo(np.int64).min).max(axis=1)
     chosen = np.zeros(n_rows, dtype=np.int64)
-    todo = np.arange(n_rows)
+    todo, most = np.arange(n_rows), _FIRST_TRIES
     while len(todo):
-        tries = max(1, _TRIES // len(todo))
+        tries = max(1, most // len(todo))
+        most = min(8 * most, _TRIES)
         drawn = below(entropy, int(upto[-1]), len(todo) * tries).reshape(len(todo), tries)
         candidate = np.searchsorted(upto, drawn, side="right")
         found = table[todo[:, None], candidate]

@@ -42,7 +42,7 @@ class Walk:
     """
 
     root: Wide
-    feature: Int
+    feature: Wide
     threshold: Float
     child: Index
     missing: Int
@@ -51,7 +51,7 @@ class Walk:
 
     def descend(
         self, values: npt.NDArray[np.floating[Any]], at: Index, rows: Wide | None = None
-    ) -> Int:
+    ) -> Wide:
         """Return the node in which each record ends.
 
         Parameters
@@ -63,39 +63,57 @@ class Walk:
         rows
             Which record walks; record i in walk i unless told.
         """
-        node = at.astype(np.int32)
-        flat, wide = np.ascontiguousarray(values).ravel(), values.shape[1]
-        gone, named = bool(np.isnan(flat).any()), bool(np.isnan(self.threshold).any())
-        moving = np.flatnonzero(self.feature[node] >= 0)
-        here = node[moving].astype(np.intp)
-        row = (moving if rows is None else rows[moving]) * wide
-        feature = self.feature.take(here)
-        while len(moving):
-            x = flat.take(row + feature, mode="clip")
-            above = x > self.threshold.take(here, mode="clip")
-            into = self.child.take(2 * here + above, mode="clip")
-            if named or gone:
-                self._asked(here, x, into)
-            stuck = bool(into.min() < 0)
-            feature = self.feature.take(into, mode="clip")
-            over = feature < 0
-            if stuck:
-                over |= into < 0
-                into = np.where(into < 0, here, into)
-            here = into
+        node, n, wide = at.astype(np.intp), len(at), values.shape[1]
+        flat = np.ascontiguousarray(values).ravel()
+        asked = bool(np.isnan(flat).any() or np.isnan(self.threshold).any())
+        open_ended = asked or bool(self.child.min() < 0)
+        moving, here = np.arange(n), node.copy()
+        row = (moving if rows is None else rows) * wide
+        # Arrays that are made anew at every step cost more than what is put into them.
+        at, into, feature = np.empty_like(here), np.empty_like(here), self.feature.take(here)
+        x, cut = np.empty(n, flat.dtype), np.empty(n)
+        over, stuck = feature < 0, False
+        while n:
             # Leaves lead to themselves: who is there is sent on with the others for a while.
-            if stuck or np.count_nonzero(over) * _FEW > len(over):
+            ended = np.count_nonzero(over)
+            if stuck or ended * _FEW > n:
+                if ended == len(node):
+                    return here
                 node[moving[over]] = here[over]
                 on = np.flatnonzero(~over)
-                moving, here, row = (one.take(on) for one in (moving, here, row))
-                feature = feature.take(on)
+                moving, here, row, feature = (one.take(on) for one in (moving, here, row, feature))
+                n = len(on)
+                at, into, x, cut = at[:n], into[:n], x[:n], cut[:n]
+            # All are in range but for leaves of the first record, which go nowhere anyhow.
+            np.add(row, feature, out=at)
+            flat.take(at, out=x, mode="wrap")
+            self.threshold.take(here, out=cut, mode="wrap")
+            np.multiply(here, 2, out=at)
+            at += x > cut
+            self.child.take(at, out=into, mode="wrap")
+            if asked:
+                self._asked(here, x, into)
+            stuck = open_ended and bool(n) and bool(into.min() < 0)
+            gone = into < 0 if stuck else None
+            if gone is not None:
+                np.copyto(into, here, where=gone)
+            self.feature.take(into, out=feature, mode="wrap")
+            over = feature < 0
+            if gone is not None:
+                over |= gone
+            here, into = into, here
         return node
+
+    def down(self, values: npt.NDArray[np.floating[Any]]) -> Wide:
+        """Return the node in which each record ends, shape ``(n_trees, n_records)``."""
+        first, n = self.root[:-1], len(values)
+        # One tree after the other: its tables stay at hand.
+        end = self.descend(values, np.repeat(first, n), np.tile(np.arange(n), len(first)))
+        return end.reshape(len(first), n)
 
     def ends(self, values: npt.NDArray[np.floating[Any]]) -> Wide:
         """Return the node in which each record ends in each tree, as `Forest.apply` does."""
-        first, n = self.root[:-1], len(values)
-        end = self.descend(values, np.tile(first, n), np.repeat(np.arange(n), len(first)))
-        ends: Wide = end.reshape(n, len(first)) - first
+        ends: Wide = (self.down(values) - self.root[:-1, None]).T
         return ends
 
     def next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
@@ -134,7 +152,7 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     parent = np.full(int(root[-1]), -1)
     parent[below] = above
     n = int(root[-1])
-    feature = np.full(n, -1, dtype=np.int32)
+    feature = np.full(n, -1)
     feature[above] = edge[below]
     named = width[edge[below]] > 0
     inner = np.flatnonzero(feature >= 0)

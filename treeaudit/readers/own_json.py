@@ -224,8 +224,8 @@ def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:
     tree = Tree(
         parent=_column(data["parent"], _WHOLE, Most.nodes),
         feature=_column(data["feature"], _WHOLE, Most.nodes),
-        low=_bounds(data["low"], -math.inf),
-        high=_bounds(data["high"], math.inf),
+        low=_bounds(data["low"], -math.inf, len(data["parent"])),
+        high=_bounds(data["high"], math.inf, len(data["parent"])),
         categories=_categories(data.get("categories")),
         missing=_column(data.get("missing"), "b"),
         n_records=_column(data.get("n_records"), _WHOLE, Most.people),
@@ -272,7 +272,14 @@ def _column(values: object, kinds: str, most: float = sys.float_info.max, ndim: 
     return array
 
 
-def _bounds(values: Float | list[float | None], when_open: float) -> Float:
+def _bounds(values: Any, when_open: float, n_nodes: int) -> Float:  # noqa: ANN401  # checked here
+    if isinstance(values, dict):
+        at = _column(values["at"], _WHOLE, n_nodes - 1)
+        if np.any(at < 0):
+            raise ReadError("the JSON model is damaged: a bound of no node")
+        bounds = np.full(n_nodes, when_open)
+        bounds[at] = _column(values["is"], _NUMBER)
+        return bounds
     if isinstance(values, np.ndarray):
         return values.astype(np.float64)
     return np.asarray([when_open if v is None else float(v) for v in values], dtype=np.float64)

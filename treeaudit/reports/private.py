@@ -1,11 +1,11 @@
 """What a differentially private model claims, in words: epsilon, neighbours and ledger."""
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import isfinite
-from typing import Any
 
 from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.ledger import Ledger
+from treeaudit.errors import DataError
 from treeaudit.findings.checks import epsilon, protects_records
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
@@ -52,7 +52,9 @@ def claim(forest: Forest) -> str:
     because = unbounded_because(forest)
     if because is None:
         return f"{text}, a claim of the file, not tested"
-    reasons = "; ".join(plain(str(reason), 200) for reason in privacy.get("reasons") or ())
+    stated = privacy.get("reasons")
+    each = stated if isinstance(stated, list | tuple) else ()
+    reasons = "; ".join(plain(str(reason), 200) for reason in each)
     why = f"not private: {reasons}" if reasons else f"not bounded: {because}"
     return f"{why} ({text} is printed in the file)"
 
@@ -73,33 +75,29 @@ def counting(report: Report) -> str:
 
 
 def spent(forest: Forest) -> list[tuple[str, str]]:
-    """Return what each question of the ledger costs, and what was asked.
+    """Return what each question of the ledger costs, and what was asked; nothing if damaged.
 
     Examples
     --------
     >>> import treeaudit as ta
+    >>> from treeaudit.dp import Ledger, Query
     >>> from treeaudit.model.tree import Tree
     >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
-    >>> question = {"name": "counts", "mechanism": "discrete Laplace", "epsilon": "1/2",
-    ...             "composition": "sequential", "asked": 2}
-    >>> private = {"epsilon": 1.0, "neighbours": "add-remove", "queries": [question]}
+    >>> counts = Query(name="counts", mechanism="discrete Laplace", epsilon=Fraction(1, 2),
+    ...                sensitivity=Fraction(1), composition="sequential", asked=2)
+    >>> private = Ledger(queries=(counts,), budget=Fraction(1)).to_plain()
     >>> spent(ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private))
     [('1', 'counts (discrete Laplace)')]
     """
-    asked = (forest.privacy or {}).get("queries") or ()
-    rows = [(_cost(query), _question(query)) for query in asked[:_MOST]]
-    told = [(f"{float(cost):.4g}", question) for cost, question in rows]
+    try:
+        asked = Ledger.from_plain(forest.privacy or {}).queries
+    except DataError:
+        return []
+    told = [
+        (f"{float(q.cost):.4g}", f"{plain(q.name, 80)} ({plain(q.mechanism, 60)})")
+        for q in asked[:_MOST]
+    ]
     if len(asked) > _MOST:
-        rest = sum((_cost(query) for query in asked[_MOST:]), Fraction(0))
+        rest = sum((query.cost for query in asked[_MOST:]), Fraction(0))
         told.append((f"{float(rest):.4g}", f"{len(asked) - _MOST:,} more questions"))
     return told
-
-
-def _cost(query: Mapping[str, Any]) -> Fraction:
-    asked = int(query.get("asked", 1))
-    times = min(asked, 1) if query.get("composition") == "parallel" else asked
-    return Fraction(str(query["epsilon"])) * times
-
-
-def _question(query: Mapping[str, Any]) -> str:
-    return f"{plain(str(query['name']), 80)} ({plain(str(query['mechanism']), 60)})"

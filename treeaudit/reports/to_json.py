@@ -6,10 +6,12 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
+from treeaudit.dp.bounded import unbounded_because
 from treeaudit.findings.details import plain_data
 from treeaudit.findings.findings import Check, Finding, Skipped
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Fix, Report, Tried
+from treeaudit.model.forest import Forest
 from treeaudit.version import __version__
 
 __all__ = ["HEAD", "SCHEMA_VERSION", "as_json", "asked", "dumps", "json_schema", "to_dict"]
@@ -94,8 +96,14 @@ def _model(report: Report) -> dict[str, Any]:
         "counts_are": forest.counts_are,
         "counts_reason": forest.counts_reason,
         "records_are": forest.records_are,
-        "privacy": None if forest.privacy is None else dict(forest.privacy),
+        "privacy": None if forest.privacy is None else _privacy(forest),
     }
+
+
+def _privacy(forest: Forest) -> dict[str, Any]:
+    """Return the ledger as the file states it, and whether its epsilon bounds the model."""
+    because = unbounded_because(forest)
+    return {**(forest.privacy or {}), "bounded": because is None, "unbounded_because": because}
 
 
 def _finding(result: Finding | Skipped) -> dict[str, Any]:

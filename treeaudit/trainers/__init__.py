@@ -54,6 +54,7 @@ from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
+from treeaudit.trainers.private_search import PrivateSearch
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
@@ -70,6 +71,7 @@ __all__ = [
     "PrivateForestClassifier",
     "PrivateForestRegressor",
     "PrivateRegressor",
+    "PrivateSearch",
     "PrivateTreeClassifier",
     "PrivateTreeRegressor",
     "PrivateTrees",

@@ -24,6 +24,8 @@ Columns = npt.NDArray[Any] | pd.DataFrame
 # scikit-learn 1.6 renamed the parameter, 1.8 dropped the old name.
 _FINITE = next(p for p in signature(check_array).parameters if p.endswith("all_finite"))
 
+_TWO = (("False", "True"), ("0", "1"))
+
 CURATOR = "This is about private data, for the eyes of its curator only"
 
 
@@ -33,6 +35,9 @@ def names_of(X: object) -> list[str] | None:
     if columns is None:
         return None
     names = list(columns)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise DataError(f"two columns are called {twice!r}: give each a name of its own")
     texts = [isinstance(name, str) for name in names]
     if any(texts) and not all(texts):
         raise TypeError(
@@ -89,7 +94,8 @@ def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
     """
     allowed: dict[str, Any] = {_FINITE: "allow-nan" if finite else False}
     if isinstance(X, pd.DataFrame):
-        if all(getattr(kind, "kind", "O") in "iufb" for kind in X.dtypes) or X.empty:
+        # The name of a Boolean is False or True, of a number 0 or 1.
+        if all(getattr(kind, "kind", "O") in "iuf" for kind in X.dtypes) or X.empty:
             numbers: Float = check_array(X, dtype=np.float64, estimator=estimator, **allowed)
             return numbers
         return X
@@ -185,6 +191,10 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
         return numbers
     codes, found = pd.factorize(column)
     known = {name: float(code) for code, name in enumerate(feature.categories)}
+    for names in (_TWO, _TWO[::-1]):
+        if known.keys() == set(names[0]):
+            # An array holds Booleans beside numbers as 0 and 1.
+            known |= {other: known[name] for name, other in zip(*names, strict=True)}
     # The last entry is for missing values, which factorize numbers -1.
     lookup = np.array([*(known.get(category_text(v), np.nan) for v in found), np.nan])
     strange = np.flatnonzero(np.isnan(lookup[:-1]))

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import UNIT, Score
 from treeaudit.trainers.diffpid3_points import (
@@ -65,7 +65,7 @@ class Levels:
     numbers: tuple[int, ...]
     people: dict[int, int] = field(default_factory=dict)
     classes: dict[int, Wide] = field(default_factory=dict)
-    _places: dict[int, Wide] = field(init=False)
+    _places: dict[int, Int] = field(init=False)
     _inside: dict[int, dict[int, tuple[int, int]]] = field(init=False)
 
     def grow(self) -> None:
@@ -112,25 +112,29 @@ class Levels:
     def _points(self, going: list[int], level: int) -> dict[tuple[int, int], int]:
         """Draw a split point per node and number, and code the records by it."""
         found: dict[tuple[int, int], int] = {}
-        if not self.numbers or self.score is None:
+        if not self.numbers or self.score is None or not going:
             return found
-        for node in going:
-            rows = np.flatnonzero(self.growth.node == node)
-            for column in self.numbers:
-                low, high = self._inside[node][column]
+        part_of = np.full(len(self.growth.nodes), -1)
+        part_of[going] = np.arange(len(going))
+        part = part_of[self.growth.node]
+        rows = slice(None) if part.min(initial=0) >= 0 else np.flatnonzero(part >= 0)
+        part, labels, n_classes = part[rows], self.rows.labels[rows], self.rows.n_classes
+        group = part * n_classes + labels
+        for column in self.numbers:
+            name = f"points of {self.rows.schema.features[column].name}, level {level + 1}"
+            inside = [self._inside[node][column] for node in going]
+            place = self._places[column][rows]
+            drawn = np.full(len(going), MISSING, dtype=place.dtype)
+            held = ranges(place, group, n_classes, inside, self.score)
+            for i, (node, (low, high)) in enumerate(zip(going, inside, strict=True)):
                 if high - low < 2:
                     self.growth.allowed[node][column] = np.array([True, False])
                     continue
-                place, labels = self._places[column][rows], self.rows.labels[rows]
-                known = place != MISSING
-                held = ranges(
-                    place[known], labels[known], self.rows.n_classes, (low, high), self.score
-                )
-                name = f"points of {self.rows.schema.features[column].name}, level {level + 1}"
-                point = choose_point(self.curator, name, self.epsilon, self.sensitivity, held)
-                found[node, column] = point
-                code = np.where(known, place > point, 2)
-                self.growth.cells.cell[column, rows] = code * self.growth.cells.n_classes + labels
+                point = choose_point(self.curator, name, self.epsilon, self.sensitivity, held[i])
+                found[node, column] = drawn[i] = point
+            code = (place > drawn.take(part)).astype(self.growth.cells.cell.dtype)
+            code[place == MISSING] = 2
+            self.growth.cells.cell[column, rows] = code * code.dtype.type(n_classes) + labels
         return found
 
     def _choose(self, going: list[int], candidates: Candidates, level: int) -> Wide:

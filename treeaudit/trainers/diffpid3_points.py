@@ -11,12 +11,13 @@ References
 Friedman & Schuster (2010), section 4.3.
 """
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.scores import UNIT, Score
@@ -28,6 +29,8 @@ N_POINTS = 1 << 16
 """Points of the grid: number 0 is the lower bound, the last is the upper one."""
 
 MISSING = N_POINTS + 1
+_CHUNK = 1 << 14
+_MOST_CELLS = 1 << 24
 
 
 def point_value(feature: Feature, number: npt.ArrayLike) -> Float:
@@ -37,7 +40,7 @@ def point_value(feature: Feature, number: npt.ArrayLike) -> Float:
     return np.asarray(low * (1 - share) + high * share)
 
 
-def place_on_grid(feature: Feature, values: Float) -> Wide:
+def place_on_grid(feature: Feature, values: Float) -> Int:
     """Return the number of the first point that is not below each value; `MISSING` for NaN.
 
     Examples
@@ -46,46 +49,108 @@ def place_on_grid(feature: Feature, values: Float) -> Wide:
     [0, 1, 1]
     """
     grid = point_value(feature, np.arange(N_POINTS + 1))
-    number = np.searchsorted(grid, values, side="left").astype(np.int64)
-    number = np.minimum(number, N_POINTS)
+    number = np.empty(len(values), dtype=np.int32)
+    for i in range(0, len(values), _CHUNK):
+        number[i : i + _CHUNK] = _first_not_below(grid, values[i : i + _CHUNK])
     number[np.isnan(values)] = MISSING
     return number
 
 
+def _first_not_below(grid: Float, values: Float) -> Wide:
+    """Return what a search in the grid would; its points are evenly spaced, but for rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        share = (values - grid[0]) / (grid[-1] - grid[0])
+    near = np.ceil(np.where(np.isfinite(share), share, 0) * N_POINTS)
+    number: Wide = np.clip(near, 0, N_POINTS).astype(np.int64)
+    number += (grid[number] < values) & (number < N_POINTS)
+    number -= (number > 0) & (grid[number - 1] >= values)
+    wrong = (grid[number] < values) | (number > 0) & (grid[number - 1] >= values)
+    if wrong.any():
+        number[wrong] = np.searchsorted(grid, values[wrong], side="left")
+    return np.minimum(number, N_POINTS)
+
+
 def ranges(
-    place: Wide, labels: Wide, n_classes: int, inside: tuple[int, int], score: Score
-) -> tuple[Wide, Wide, Wide]:
-    """Return the ranges of points of equal score at one node.
+    place: Int, group: Wide, n_classes: int, inside: Sequence[tuple[int, int]], score: Score
+) -> list[tuple[Wide, Wide, Wide]]:
+    """Return the ranges of points of equal score at each node.
 
     Parameters
     ----------
-    place, labels
-        Of the records there whose value is known.
+    place, group
+        Of the records: where; and the number of their node times the classes, plus their class.
     inside
-        The points that are left: more than the first, less than the second number.
+        Of each node, the points that are left: more than the first, less than the second
+        number. Its records are beyond the first and not beyond the second.
 
     Returns
     -------
-    tuple of numpy.ndarray
-        The first point of every range, how many points it has, and their score.
+    list of tuple of numpy.ndarray
+        Of each node, the first point of every range, how many points it has, and their score.
 
     Examples
     --------
     >>> from treeaudit.dp.scores import MAX, UNIT
-    >>> first, n, found = ranges(np.array([3, 5]), np.array([0, 1]), 2, (0, 8), MAX)
+    >>> [(first, n, found)] = ranges(np.array([3, 5]), np.array([0, 1]), 2, [(0, 8)], MAX)
     >>> first.tolist(), n.tolist(), (found // UNIT).tolist()
     ([1, 3, 5], [2, 2, 3], [1, 2, 1])
     """
-    low, high = inside
-    cell = np.clip(place, low + 1, high)
-    found, at = np.unique(np.concatenate([[low + 1], cell]), return_inverse=True)
-    counts = np.zeros((len(found), n_classes), dtype=np.int64)
-    np.add.at(counts, (at[1:], labels), 1)
-    left = counts.cumsum(axis=0)
-    right = left[-1] - left
-    n = np.diff(np.append(found, high))
-    fine = n > 0
-    return found[fine], n[fine], score.of(np.stack([left, right], axis=1))[fine]
+    low, high = np.array(inside, dtype=np.int64).T
+    # A cell for each point of a node, and for the values beyond the last of them.
+    start = np.concatenate([[0], np.cumsum(high - low)])
+    before = start[:-1] - low - 1
+    of_class = np.arange(n_classes) * start[-1]
+    offset, nowhere = (before[:, None] + of_class).ravel(), n_classes * start[-1]
+    key = np.empty(len(place), dtype=np.int64)
+    for i in range(0, len(place), _CHUNK):
+        at = place[i : i + _CHUNK]
+        # What is on the lower bound is left of all points, as what is on the first.
+        cell = np.maximum(at, 1) + offset.take(group[i : i + _CHUNK])
+        cell[at == MISSING] = nowhere
+        key[i : i + _CHUNK] = cell
+    held: list[tuple[Wide, Wide, Wide]] = []
+    for nodes, found, left in _by_cell(key, n_classes, start):
+        begins = np.searchsorted(found, start[nodes.start : nodes.stop + 1])
+        own = np.repeat(np.arange(nodes.stop - nodes.start), np.diff(begins))
+        np.cumsum(left, axis=1, out=left)
+        total = left[:, begins[1:] - 1]
+        earlier = np.concatenate([np.zeros((n_classes, 1), np.int64), total[:, :-1]], axis=1)
+        left -= earlier.take(own, axis=1)
+        both = np.stack([left, (total - earlier).take(own, axis=1) - left])
+        scores = score.of(both.transpose(2, 0, 1))
+        n = np.diff(found, append=start[nodes.stop])
+        n[begins[1:] - 1] -= 1
+        first, fine = found - before[nodes][own], n > 0
+        for mine in map(slice, begins[:-1], begins[1:]):
+            some = fine[mine]
+            held.append((first[mine][some], n[mine][some], scores[mine][some]))
+    return held
+
+
+def _by_cell(key: Wide, n_classes: int, start: Wide) -> Iterator[tuple[slice, Wide, Wide]]:
+    """Yield some nodes, their cells with anybody and the first of each, and their people by class.
+
+    As many nodes at a time as have cells that fit together into a cache.
+    """
+    n_cells = int(start[-1])
+    n_keys = n_cells * n_classes
+    if n_keys > min(_MOST_CELLS, 16 * len(key)):
+        label, cell = np.divmod(key[key < n_keys], n_cells)
+        found, at = np.unique(np.concatenate([start[:-1], cell]), return_inverse=True)
+        at = label * len(found) + at.ravel()[len(start) - 1 :]
+        counts = np.bincount(at, minlength=len(found) * n_classes).reshape(n_classes, -1)
+        yield slice(0, len(start) - 1), found, counts
+        return
+    counts = np.bincount(key, minlength=n_keys)[:n_keys].reshape(n_classes, n_cells)
+    one = 0
+    while one < len(start) - 1:
+        other = max(one + 1, int(np.searchsorted(start, start[one] + N_POINTS, side="right")) - 1)
+        cells = counts[:, start[one] : start[other]]
+        there = cells.max(axis=0) > 0
+        there[start[one:other] - start[one]] = True
+        found = np.flatnonzero(there)
+        yield slice(one, other), found + start[one], cells.take(found, axis=1)
+        one = other
 
 
 def choose_point(

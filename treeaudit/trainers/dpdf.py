@@ -35,6 +35,7 @@ __all__ = ["DPDFClassifier", "epsilon_of_a_question"]
 
 Size = Literal["sum", "absolute"]
 Loop = Literal["d <= delta", "d < delta"]
+Ties = Literal["cut", "kept"]
 
 _SENSITIVITY = (
     "the sensitivity of the Gini index is taken at a noisy number of records: at a claim of 0.1, "
@@ -75,13 +76,17 @@ class DPDFClassifier(PrivateClassifier):
     prune
         Whether leaves that are no purer than the node above are cut.
     variant
-        ``sound``, or ``published`` to the letter, which is not private.
+        ``sound``, or ``published``, which is not private; docs/published.md lists what
+        differs from print.
     size
         For ``published``: ``sum`` of the noisy counts (line 15), or of their
         ``absolute`` values (equation 26).
     loop
         For ``published``: how line 16 goes on, ``d <= delta`` as printed or
         ``d < delta``, as section 3 divides the budget.
+    ties
+        Whether leaves that are exactly as pure as the node above are ``cut`` (equation 27)
+        or ``kept`` (line 43).
     n_jobs
         Threads, for predictions: trees are grown one after the other, as their roots
         differ.
@@ -125,6 +130,7 @@ class DPDFClassifier(PrivateClassifier):
     prune: bool = True
     size: Size = "sum"
     loop: Loop = "d <= delta"
+    ties: Ties = "cut"
 
     @property
     def rules_(self) -> "pd.DataFrame":
@@ -139,6 +145,7 @@ class DPDFClassifier(PrivateClassifier):
         check_whole("n_bins", self.n_bins, 2, 1000)
         check_choice("size", self.size, get_args(Size))
         check_choice("loop", self.loop, get_args(Loop))
+        check_choice("ties", self.ties, get_args(Ties))
         return super()._checked()
 
     def _n_trees(self, columns: tuple[Codes, ...]) -> int:
@@ -162,6 +169,7 @@ class DPDFClassifier(PrivateClassifier):
             published=published,
             absolute=published and self.size == "absolute",
             prune=bool(self.prune),
+            ties=self.ties,
         )
         roots: set[int] = set()
         trees = tuple(

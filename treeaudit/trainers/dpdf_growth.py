@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,8 @@ class Steps:
         Take the size of a node from the absolute values of its noisy counts.
     prune
         Cut leaves that are no purer than the node above.
+    ties
+        As in `gini_pruned`.
     """
 
     epsilon: Fraction
@@ -49,6 +52,7 @@ class Steps:
     published: bool
     absolute: bool
     prune: bool
+    ties: Literal["cut", "kept"] = "cut"
 
 
 def gini_sensitivity(size: npt.ArrayLike) -> Float:
@@ -112,7 +116,7 @@ def grow_tree(
             roots.add(int(candidates.feature[chosen[0]]))
         front = growth.split(front, growth.parts(front, candidates, chosen))
     held = np.array(counts)
-    keep = gini_pruned(nodes.parent, held) if steps.prune else None
+    keep = gini_pruned(nodes.parent, held, steps.ties) if steps.prune else None
     return nodes.trees(held, keep)[0]
 
 

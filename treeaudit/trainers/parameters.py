@@ -1,5 +1,6 @@
 """The parameters that every trainer has: checked, and what they mean for privacy."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from sklearn.utils import check_random_state
 from treeaudit.dp.entropy import Entropy, OperatingSystem, Seeded
 from treeaudit.errors import PrivacyError
 from treeaudit.model.schema import Schema
+from treeaudit.model.schema_file import read_schema
 
 __all__ = [
     "FROM_DATA",
@@ -71,7 +73,7 @@ def check_whole(name: str, value: object, least: int, most: int) -> None:
 
 
 def public_schema(schema: object) -> Schema | str:
-    """Return a schema, or the explicit wish to take it from the data.
+    """Return a schema, read where it is a path, or the explicit wish to take it from the data.
 
     Raises
     ------
@@ -82,14 +84,19 @@ def public_schema(schema: object) -> Schema | str:
         return schema
     if isinstance(schema, str) and schema == FROM_DATA:
         return FROM_DATA
+    if isinstance(schema, str | os.PathLike):
+        return read_schema(schema)
     if schema is None:
         raise PrivacyError(
             "a private fit needs a public schema, the bounds, categories and classes that "
-            "everybody may know: schema=Schema.from_public(public_table, target=...), or a "
-            "file read with treeaudit.model.schema_file.read_schema; schema='from-data' takes them "
-            "from the data and marks the model as not private"
+            "everybody may know: schema=Schema.from_public(public_table, target=...), or the path "
+            "of a confirmed schema file; schema='from-data' takes them from the data and marks "
+            "the model as not private"
         )
-    raise TypeError(f"schema must be a treeaudit.Schema or {FROM_DATA!r}, not {schema!r}")
+    raise TypeError(
+        f"schema must be a treeaudit.Schema, the path of a schema file or {FROM_DATA!r}, "
+        f"not a {type(schema).__name__}"
+    )
 
 
 def reasons_not_private(schema: Schema | str, random_state: object) -> tuple[str, ...]:

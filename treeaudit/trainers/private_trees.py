@@ -5,6 +5,7 @@ that looks at private records happens in `_grow`, and only through the `Curator`
 that it is given.
 """
 
+import os
 import warnings
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -32,6 +33,7 @@ from treeaudit.trainers.columns import (
     names_of,
 )
 from treeaudit.trainers.parameters import (
+    FROM_DATA,
     check_choice,
     check_unit,
     check_whole,
@@ -40,6 +42,7 @@ from treeaudit.trainers.parameters import (
     reasons_not_private,
     refuse_extras,
 )
+from treeaudit.trainers.searched import chosen, warn_of_search
 from treeaudit.trainers.state import pack, unpack
 from treeaudit.trainers.targets import Targets
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
@@ -92,7 +95,8 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
     epsilon
         The privacy budget of the fit.
     schema
-        What everybody may know of the columns: bounds, categories, classes.
+        What everybody may know of the columns: bounds, categories, classes; or the path of
+        a confirmed file (``treeaudit schema`` drafts one).
         ``"from-data"`` takes them from the data and marks the model as not
         private.
     neighbours
@@ -129,7 +133,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
     _targets: ClassVar[Targets]
 
     epsilon: float = 1.0
-    schema: Schema | str | None = None
+    schema: Schema | str | os.PathLike[str] | None = None
     neighbours: Neighbours = "add-remove"
     variant: Variant = "sound"
     rows_per_person: int | None = None
@@ -178,8 +182,11 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             epsilon that is none.
         DataError
             If the data does not fit the schema.
+        ValueError
+            If there is no row at all: that there is one is taken to be public.
         """
         refuse_extras(refused)
+        won = warn_of_search()
         epsilon = self._checked()
         check_unit(person, self.rows_per_person)
         schema = public_schema(self.schema)
@@ -190,19 +197,38 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         most = None if self.rows_per_person is None else int(self.rows_per_person)
         rows = read_rows(X, y, schema, self.outside, name, person, most, self._targets)
         reasons = reasons_not_private(schema, self.random_state)
-        curator = Curator(
+        curator = self._curator(epsilon)
+        # What cannot be answered is refused before anything is spent or asked.
+        curator.rate(self._least(rows, epsilon))
+        before = Fraction(0) if self.budget is None else self.budget.bill
+        if self.budget is not None:
+            self._spend(epsilon, reasons)
+        self._trained(rows, names, curator, epsilon, reasons)
+        if won:
+            self._bill(chosen(self.privacy_, before))
+        return self
+
+    def _curator(self, epsilon: Fraction) -> Curator:
+        return Curator(
             neighbours=self.neighbours,
-            rows_per_person=most,
+            rows_per_person=None if self.rows_per_person is None else int(self.rows_per_person),
             entropy=entropy_of(self.random_state),
             ceiling=epsilon if self.variant == "sound" else None,
         )
-        # What cannot be answered is refused before anything is spent or asked.
-        curator.rate(self._least(rows, epsilon))
-        if self.budget is not None:
-            self._spend(epsilon, reasons)
+
+    def _trained(
+        self,
+        rows: TrainingRows,
+        names: list[str] | None,
+        curator: Curator,
+        epsilon: Fraction,
+        reasons: tuple[str, ...],
+    ) -> Any:  # noqa: ANN401  # itself
+        """Ask, and remember the answers; nothing may fail from here on."""
         grown = self._grow(rows, curator, epsilon)
         for flaw in grown.flaws:
-            warnings.warn(f"{name}, as published: {flaw}", PrivacyWarning, stacklevel=2)
+            message = f"{type(self).__name__}, as published: {flaw}"
+            warnings.warn(message, PrivacyWarning, stacklevel=3)
         ledger = Ledger(
             queries=curator.queries,
             budget=epsilon,
@@ -210,7 +236,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             variant=self.variant,
             reasons=(*reasons, *(f"as published: {flaw}" for flaw in grown.flaws)),
             public=("the schema", "the parameters", *grown.public),
-            rows_per_person=most,
+            rows_per_person=None if self.rows_per_person is None else int(self.rows_per_person),
         )
         self._remember(rows.schema, names, grown, ledger)
         return self
@@ -286,6 +312,10 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             ),
         )
 
+    def _bill(self, ledger: Ledger) -> None:
+        """Carry what the choice of this model cost."""
+        self.forest_ = replace(self.forest_, privacy=ledger.to_plain())
+
     def _told(self) -> dict[str, Any]:
         """Return the parameters that may be written into the model: no seed, no account."""
         kept: dict[str, Any] = self.get_params(deep=False)
@@ -302,6 +332,9 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         if "forest_" in state:
             state["forest_"] = pack(state["forest_"])
             state["random_state"] = None
+            if not isinstance(state["schema"], Schema) and state["schema"] != FROM_DATA:
+                # The file stands on the machine of the fit.
+                state["schema"] = None
             if state["budget"] is not None:
                 state["budget"] = Budget.elsewhere(state["budget"].epsilon)
         return state

@@ -8,6 +8,7 @@ Fletcher & Islam (2015), equation 27.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -145,10 +146,13 @@ def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: floa
     return _kept(parent, cut)
 
 
-def gini_pruned(parent: Sequence[int], counts: npt.ArrayLike) -> Flag:
-    """Tell which nodes stay when leaves no purer than the node above are cut (equation 27).
+def gini_pruned(
+    parent: Sequence[int], counts: npt.ArrayLike, ties: Literal["cut", "kept"] = "cut"
+) -> Flag:
+    """Tell which nodes stay when leaves no purer than the node above are cut.
 
-    The counts are noisy ones of every node; below zero they count as zero.
+    The counts are noisy ones of every node; below zero they count as zero. Leaves that are
+    exactly as pure are cut by equation 27 and kept by line 43.
 
     Examples
     --------
@@ -156,6 +160,8 @@ def gini_pruned(parent: Sequence[int], counts: npt.ArrayLike) -> Flag:
     [True, True, True]
     >>> gini_pruned([-1, 0, 0], [[9, 1], [2, 3], [7, -2]]).tolist()
     [True, False, False]
+    >>> gini_pruned([-1, 0, 0], [[4, 2], [2, 1], [2, 1]], "kept").tolist()
+    [True, True, True]
     """
     held = np.maximum(np.asarray(counts, dtype=np.float64), 0.0)
     people = held.sum(axis=1)
@@ -170,7 +176,7 @@ def gini_pruned(parent: Sequence[int], counts: npt.ArrayLike) -> Flag:
             continue
         total = people[below].sum()
         mean = float((people[below] * purity[below]).sum() / total) if total > 0 else -1.0
-        if purity[node] >= mean:
+        if purity[node] > mean or (ties == "cut" and purity[node] == mean):
             cut[node] = leaf[node] = True
     return _kept(parent, cut)
 

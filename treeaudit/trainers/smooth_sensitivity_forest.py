@@ -15,7 +15,7 @@ McKenna & Sheldon (2020), Permute-and-flip.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -28,11 +28,14 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import Walk, in_chunks, walk_of
 from treeaudit.trainers.answers import PrivateClassifier
+from treeaudit.trainers.parameters import check_choice
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.random_trees import random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["SmoothSensitivityForestClassifier", "table_depth", "theorem_depth"]
+
+DepthRule = Literal["theorem 2", "table 4"]
 
 _FLAW = (
     "the smooth sensitivity exp(-j * epsilon) in the exponential mechanism does not give "
@@ -54,13 +57,16 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
     n_estimators
         Trees; the paper recommends 100.
     max_depth
-        Questions on a path; by theorem 2 unless told (``published``: as in
-        table 4, one more where there are numeric columns).
+        Questions on a path; by ``depth_rule`` unless told.
+    depth_rule
+        ``theorem 2``, or ``table 4`` of the paper: one more where there are numeric columns. The
+        same for both variants, so that they differ in the mechanism alone.
     max_leaves
         Leaves of a tree, at most. The paper knows no bound (None), and columns
         of many categories then need more memory than there is.
     variant
-        ``sound``, or ``published`` to the letter, which is not private.
+        ``sound``, or ``published``, which is not private; docs/published.md lists what
+        differs from print.
     epsilon, schema, neighbours, outside, budget, n_jobs, random_state
         As in `PrivateTrees`.
 
@@ -89,6 +95,7 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
     n_estimators: int = 100
     max_depth: int | None = None
     max_leaves: int | None = 4096
+    depth_rule: DepthRule = "theorem 2"
 
     def _checked(self) -> Fraction:
         for name in ("n_estimators", "max_depth", "max_leaves"):
@@ -97,6 +104,7 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise ValueError(f"{name} is {value!r}: it must be a whole number of at least 1")
+        check_choice("depth_rule", self.depth_rule, get_args(DepthRule))
         return super()._checked()
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
@@ -139,7 +147,7 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
         if self.max_depth is not None:
             return self.max_depth
         named = sum(feature.categories is not None for feature in schema.features)
-        rule = table_depth if self.variant == "published" else theorem_depth
+        rule = table_depth if self.depth_rule == "table 4" else theorem_depth
         return rule(len(schema.features) - named, named)
 
     def _leaf_counts(self, walk: Walk, rows: TrainingRows, part: Wide) -> Wide:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from treeaudit.arrays import Array, Float
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
@@ -12,7 +15,8 @@ from treeaudit.writers.own_json import to_dict
 
 __all__ = ["pack", "unpack"]
 
-_ARRAYS = ("parent", "feature", "low", "high", "missing", "counts", "label", "value")
+_NARROW = {"i": (np.int8, np.int16, np.int32)}
+_ARRAYS = ("parent", "feature", "missing", "counts", "label", "value")
 
 
 def pack(forest: Forest) -> dict[str, Any]:
@@ -30,10 +34,31 @@ def pack(forest: Forest) -> dict[str, Any]:
 
 
 def _tree(tree: Tree) -> dict[str, Any]:
-    form: dict[str, Any] = {name: getattr(tree, name) for name in _ARRAYS}
+    held = {name: getattr(tree, name) for name in _ARRAYS}
+    form: dict[str, Any] = {n: _small(array) for n, array in held.items() if array is not None}
+    form |= {"low": _bounds(tree.low), "high": _bounds(tree.high)}
     if tree.categories is not None:
-        form["categories"] = {"start": tree.categories.start, "codes": tree.categories.codes}
-    return {name: array for name, array in form.items() if array is not None}
+        start, codes = tree.categories.start, tree.categories.codes
+        form["categories"] = {"start": _small(start), "codes": _small(codes)}
+    return form
+
+
+def _bounds(bound: Float) -> Any:  # noqa: ANN401  # an array, or two where most are open
+    closed = np.flatnonzero(np.isfinite(bound))
+    if 2 * len(closed) > len(bound):
+        return bound
+    return {"at": _small(closed), "is": bound[closed]}
+
+
+def _small(array: Array) -> Array:
+    """Return an array in the smallest numbers that hold it exactly."""
+    narrow: Array
+    for kind in _NARROW.get(array.dtype.kind, ()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            narrow = array.astype(kind)
+        if narrow.dtype.itemsize < array.dtype.itemsize and np.array_equal(narrow, array):
+            return narrow
+    return array
 
 
 def unpack(data: Mapping[str, Any]) -> Forest:

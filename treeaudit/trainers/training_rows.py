@@ -1,12 +1,12 @@
 """The private records of one fit: checked against the public schema, as numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from treeaudit.arrays import Float, Int, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.columns import (
@@ -43,6 +43,8 @@ class TrainingRows:
     schema: Schema
     values: Float
     labels: Wide
+    used: Flag | None = None
+    """Which rows of the table these are, where not all."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -51,6 +53,10 @@ class TrainingRows:
     def n_classes(self) -> int:
         """How many classes there are."""
         return len(self.schema.classes or ())
+
+    def part(self, which: Flag) -> "TrainingRows":
+        """Return some of the records."""
+        return replace(self, values=self.values[which], labels=self.labels[which], used=None)
 
     def by_node(self, node: Int | Wide, n_nodes: int) -> Wide:
         """Count people by node and class, shape ``(n_nodes, n_classes)``; ``node`` by record."""
@@ -110,7 +116,7 @@ def read_rows(
         used = first_rows(persons_of(person, len(codes)), used, rows_per_person)
     if not used.all():
         values, codes = values[used], codes[used]
-    return TrainingRows(schema=public, values=values, labels=codes)
+    return TrainingRows(schema=public, values=values, labels=codes, used=used)
 
 
 def column_order(names: Sequence[str] | None, table: Columns, schema: Schema) -> list[int] | None:
