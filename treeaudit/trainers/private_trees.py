@@ -351,6 +351,9 @@ class PrivateTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if "forest_" in state:
             state["forest_"] = pack(state["forest_"])
             state["random_state"] = None
+            if isinstance(state["epsilon"], Fraction):
+                # A pickle of plain numbers; the ledger has it exactly.
+                state["epsilon"] = float(state["epsilon"])
             if not isinstance(state["schema"], Schema) and state["schema"] != FROM_DATA:
                 # The file stands on the machine of the fit.
                 state["schema"] = None
