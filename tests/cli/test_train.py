@@ -205,10 +205,13 @@ def test_models_of_one_account_cost_what_it_holds(confirmed) -> None:
     assert codes == [0] * 3 + [2] * 7
     assert len(done.stderr.splitlines()) == 1
     assert "the budget is spent: 0.1 of 1 are left and" in done.stderr
+    assert run(*one[:3], 0.1, *one[4:], "-o", "m.pkl", cwd=confirmed).returncode == 0
+    assert run("scan", "m.pkl", "--policy", "private", cwd=confirmed).returncode == 0
     shown = run("budget", "a.budget", cwd=confirmed)
     assert shown.stdout.splitlines() == [
         *["  0.3  PrivateTreeClassifier (add-remove of a record)"] * 3,
-        "account  a.budget: 0.1 of 1 left",
+        "  0.1  PrivateTreeClassifier (add-remove of a record)",
+        "account  a.budget: 0 of 1 left",
     ]
 
 

@@ -49,6 +49,9 @@ def test_the_winner_carries_the_whole_bill(tmp_path) -> None:
         path = save_trained(found.best_estimator_, tmp_path / f"m.{suffix}")
         assert bounded(ta.load(path))
         assert ta.load(path).privacy["epsilon"] == 2
+        checks = {c.name: c.status for c in ta.scan(path, policy="private").checks}
+        assert checks.pop("max-epsilon") == "fail"
+        assert set(checks.values()) == {"pass"}
 
 
 def test_it_finds_what_is_better_and_keeps_no_score() -> None:

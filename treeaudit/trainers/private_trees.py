@@ -332,17 +332,22 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         if "forest_" in state:
             state["forest_"] = pack(state["forest_"])
             state["random_state"] = None
+            if isinstance(state["epsilon"], Fraction):
+                # A pickle of plain numbers; the ledger has it exactly.
+                state["epsilon"] = float(state["epsilon"])
             if not isinstance(state["schema"], Schema) and state["schema"] != FROM_DATA:
                 # The file stands on the machine of the fit.
                 state["schema"] = None
             if state["budget"] is not None:
-                state["budget"] = Budget.elsewhere(state["budget"].epsilon)
+                state["budget"] = state["budget"].epsilon
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         if "forest_" in state:
             state["forest_"] = unpack(state["forest_"])
+        if isinstance(state.get("budget"), float):
+            state["budget"] = Budget.elsewhere(state["budget"])
         super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # a class of scikit-learn from 1.6 on
