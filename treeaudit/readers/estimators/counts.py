@@ -92,12 +92,12 @@ def class_weights(value: Float, weight: Float) -> Float:
     if _near(total, 1.0, _SLACK):
         weights: Float = value * weight[:, None]
         near = np.rint(weights)
-        # However little somebody weighs, it is not nothing.
-        np.copyto(near, weights, where=near == 0)
-        # A fraction times its weight misses the whole number by rounding only.
-        if _near(weights, near, 1e-9):
+        # A fraction times its weight misses the whole number by rounding only; and however little
+        # somebody weighs, it is not nothing.
+        slack = 1e-9 * near
+        if _near(weights, near, slack):
             return near
-        whole = np.abs(weights - near) <= 1e-9 * np.maximum(near, 1)
+        whole = np.abs(weights - near) <= slack
         return near if whole.all() else np.where(whole, near, weights)
     raise ReadError(
         "the class numbers of the tree are neither counts nor fractions: the file is inconsistent"

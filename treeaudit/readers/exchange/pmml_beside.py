@@ -246,9 +246,9 @@ class Beside:
                     if not (_SHORT if key in _OF_TREES else _SAYS[key]).fullmatch(value):
                         self._unseen(f"{_way(path)}@{key}", value)
                     elif "." in value and (found := _FRACTION.fullmatch(value)):
-                        n = len(found[1])
+                        n = len(value) - found.start(1)
                         self._fractions[n] = self._fractions.get(n, 0) + 1
-                        self._padded += len(found[1]) not in (1, _FIXED) and found[1][-1] == "0"
+                        self._padded += n not in (1, _FIXED) and value[-1] == "0"
                     elif len(self._fine[key]) < _MOST_FINE and "." not in value:
                         self._fine[key].add(value)
                 return
@@ -342,12 +342,12 @@ class Beside:
             says = f"{says}: {n:,}"
         self._found.add(Leftover(kind=kind, where=where, n=n, says=says))
 
-    def text(self, path: Sequence[str], text: str) -> None:
+    def text(self, path: Sequence[str], text: str, *, blank: bool) -> None:
         """See text between elements; blanks between them say nothing."""
         if self._depth:
             self._size += size_of(text.strip())
             return
-        if text.isspace() and len(text) <= _LONGEST_BLANK:
+        if blank and len(text) <= _LONGEST_BLANK:
             return
         dated = path[-1] == "Timestamp" and _DATE.fullmatch(text) is not None
         if path[-1] == "Constant" and len(text) <= _LONGEST_NAME:

@@ -128,13 +128,14 @@ class _Handler:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """See an element begin."""
         self._count += 1
-        if self.parser is not None:
-            self.spelling.start(self.parser.CurrentByteIndex, tag, attributes)
+        if self._count == 1:
+            self.spelling.begin(self._at())
+        size = self.spelling.start(tag, attributes)
         if len(self._open) >= Deepest.xml or self._count > Most.elements:
             raise ModelTooLargeError(
                 f"the XML has more than {Deepest.xml:,} levels or {Most.elements:,} elements"
             )
-        if sum(map(len, attributes.values())) > Most.title < max(map(len, attributes.values())):
+        if size > Most.title < max(map(len, attributes.values()), default=0):
             raise ModelTooLargeError(
                 f"an attribute of the XML has more than {Most.title:,} characters"
             )
@@ -169,6 +170,10 @@ class _Handler:
                 self._array, self._announced = [], attributes.get("n", "")
             case _:
                 self._other(name, above, attributes)
+
+    def _at(self) -> int:
+        """Return where in the file the parser is."""
+        return -1 if self.parser is None else self.parser.CurrentByteIndex
 
     def _word(self, text: str) -> str:
         """Keep one copy of words that come often."""
@@ -264,8 +269,9 @@ class _Handler:
 
     def text(self, text: str) -> None:
         """See text between elements: only arrays hold any that trees need."""
-        self.spelling.text(text)
-        self.document.beside.text(self._open, text)
+        blank = text.isspace()
+        self.spelling.text(text, blank=blank)
+        self.document.beside.text(self._open, text, blank=blank)
         if self._array is not None:
             self._array.append(text)
 
@@ -280,8 +286,7 @@ class _Handler:
 
     def end(self, tag: str) -> None:
         """See an element end."""
-        if self.parser is not None:
-            self.spelling.end(self.parser.CurrentByteIndex, tag)
+        self.spelling.end(self._at, tag)
         name = self._open.pop()
         self.document.beside.end(name)
         if self._skipping:

@@ -96,27 +96,32 @@ def _loose(root: Node | None) -> int:
     """Count the bytes of numbers of nodes that do not follow from those of the nodes below."""
     n, nodes = 0, [*_walk(root)]
     most = 100 + 20 * len(nodes)
+    held = {
+        id(node): {value: _number(count) for value, count in node.distribution} for node in nodes
+    }
     for node in nodes:
         name = node.attributes.get("id", "")
         number = name.lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
         plain = not number or (number.isdecimal() and len(number) < 9 and int(number) <= most)
         n += 0 if plain and len(name) - len(number) < 8 else len(name)
-        own = {value: _number(count) for value, count in node.distribution}
-        below = [dict(child.distribution) for child in node.children]
+        own, below = held[id(node)], [held[id(child)] for child in node.children]
         if own and below and all(below):
-            n += 0 if _adds_up(own, node.children) else 8 * len(own)
-        total = math.fsum(own.values())
-        n += 8 * sum(not _is_share(*one, total) for one in node.confidences)
-        means = [_number(child.attributes.get("score", "")) for child in node.children]
-        score = _number(node.attributes.get("score", ""))
-        if means and not any(map(math.isnan, (score, *means))) and not node.distribution:
-            n += 0 if _is_mean(score, means, node.children) else 8
+            n += 0 if _adds_up(own, below, node.children) else 8 * len(own)
+        if node.confidences:
+            total = math.fsum(own.values())
+            n += 8 * sum(not _is_share(*one, total) for one in node.confidences)
+        if node.children and not own:
+            means = [_number(child.attributes.get("score", "")) for child in node.children]
+            score = _number(node.attributes.get("score", ""))
+            if not any(map(math.isnan, (score, *means))):
+                n += 0 if _is_mean(score, means, node.children) else 8
     return n
 
 
-def _adds_up(own: dict[str, float], children: Sequence[Node]) -> bool:
+def _adds_up(
+    own: dict[str, float], each: Sequence[dict[str, float]], children: Sequence[Node]
+) -> bool:
     """Tell whether class numbers are the sums of those below, or shares that are their mean."""
-    each = [{v: _number(count) for v, count in child.distribution} for child in children]
     sums = {value: math.fsum(one.get(value, 0) for one in each) for value in own}
     if all(abs(sums[v] - n) <= _SAME * max(abs(n), 1) for v, n in own.items()):
         return True

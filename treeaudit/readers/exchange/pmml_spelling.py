@@ -5,6 +5,7 @@ line with an indent by depth before a tag, one blank before the end of an empty 
 """
 
 import re
+from collections.abc import Callable
 from mmap import mmap
 
 __all__ = ["Spelling"]
@@ -21,47 +22,47 @@ class Spelling:
 
     def __init__(self, data: bytes | mmap) -> None:
         self._data = data
-        self._begin = -1
-        self._length = self._empty = self._depth = self._blanks = 0
+        self._begin = self._length = self._empty = self._depth = self._blanks = 0
         self._blank = ""
         self._unit: str | None = None
-        self._open = self.root_end = -1
+        self._open = False
+        self.root_end = -1
 
-    def start(self, at: int, tag: str, given: dict[str, str]) -> None:
-        """See an element begin at a byte of the file."""
-        if self._begin < 0:
-            self._begin = at
+    def begin(self, at: int) -> None:
+        """See at which byte of the file the first element begins."""
+        self._begin = at
+
+    def start(self, tag: str, given: dict[str, str]) -> int:
+        """See an element begin; return how long its attributes are."""
         if self._blank:
             self._settle(self._depth)
         self._depth += 1
-        self._open = at
-        self._length += len(tag) + 2 + 4 * len(given) + sum(map(len, given))
-        self._length += _size("".join(given.values()))
+        self._open = True
+        text = "".join(given) + "".join(given.values())
+        size = len(text) if text.isascii() else _size(text)
+        self._length += len(tag) + 2 + 4 * len(given) + size
+        return size
 
-    def end(self, at: int, tag: str) -> None:
-        """See an element end."""
-        self._depth -= 1
+    def end(self, at: Callable[[], int], tag: str) -> None:
+        """See an element end; where, is asked where it matters."""
+        self._depth = depth = self._depth - 1
         # Nothing stands in it, and it has no tag for its end.
-        empty = self._open >= 0 and self._data[at - 2 : at] == b"/>"
-        if empty:
+        if empty := self._open and self._data[(end := at()) - 2 : end] == b"/>":
             self._empty += 1
             self._length += 1
         else:
             if self._blank:
-                self._settle(self._depth)
+                self._settle(depth)
             self._length += len(tag) + 3
-        if not self._depth:
-            self.root_end = at + (0 if empty else len(tag) + 3)
-        self._open = -1
+        if not depth:
+            self.root_end = at() + (0 if empty else len(tag) + 3)
+        self._open = False
 
-    def text(self, text: str) -> None:
+    def text(self, text: str, *, blank: bool) -> None:
         """See text between elements."""
-        self._open = -1
-        self._length += _size(text)
-        if text.isspace():
-            self._blank = self._blank + text
-        else:
-            self._blank = ""
+        self._open = False
+        self._length += len(text) if text.isascii() else _size(text)
+        self._blank = self._blank + text if blank else ""
 
     def note(self, n: int) -> None:
         """Take note of blanks and quotes in a list of values that say nothing."""
@@ -72,25 +73,28 @@ class Spelling:
         text, self._blank = self._blank, ""
         if self._unit is None and depth == 1 and text[0] == "\n":
             self._unit = text[1:]
-        if text != "\n" + (self._unit or "") * depth:
+        unit = self._unit or ""
+        # By length first: a file may take an indent of megabytes for its own.
+        if len(text) != 1 + len(unit) * depth or text != "\n" + unit * depth:
             self._blanks += len(text)
 
     def odd(self) -> int:
         """Return how many bytes of a file in UTF-8 follow no rule, beyond a few."""
         text, end = bytes(self._data), self.root_end
         more = end - self._begin - self._length
-        more -= sum(text.count(one) * (len(one) - 1) for one in _NAMED)
-        more -= sum(map(_spared, _NUMBERED.findall(text)))
-        if (lines := text.count(b"\r\n")) == text.count(b"\n"):
+        if b"&" in text:
+            more -= sum(text.count(one) * (len(one) - 1) for one in _NAMED)
+            more -= sum(map(_spared, _NUMBERED.findall(text)))
+        if b"\r" in text and (lines := text.count(b"\r\n")) == text.count(b"\n"):
             more -= lines
         if b" />" in text:
             spaced = text.count(b" />")
             more -= spaced
             more += min(spaced, max(self._empty - spaced, 0))
         more = max(more, 0)
-        quoted = text.count(b"='"), text.count(b'="')
+        quoted = min(text.count(b"='"), text.count(b'="')) if b"='" in text else 0
         around = max(self._begin - _HEADER, 0) + len(text) - end
-        n = more + self._blanks + min(quoted) + around
+        n = more + self._blanks + quoted + around
         return n if n > _FREE else 0
 
 
