@@ -68,7 +68,8 @@ def meanings(
     every = []
     for record, one in zip(records, seen, strict=True):
         every.append(_of_rows(record, one, weight_of))
-        record.forget()
+        if len(records) > 1:
+            record.forget()
     return every
 
 

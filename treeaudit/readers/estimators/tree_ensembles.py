@@ -64,8 +64,10 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     records_are = _records_are(found, seen, records)
     n_records = _n_records(found, records, seen)
     warnings = _remarks(records, seen)
-    for record in records:
-        record.forget()
+    # All trees of a forest at hand at once would be too much; a single one is built next.
+    if len(records) > 1:
+        for record in records:
+            record.forget()
     features = budget.named(names_in(found.estimator), n_features)
     return Grove(
         build=partial(built, Stored(records, meaning, seen, columns, places, classes, spreads)),
