@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeaudit as ta
 from tests.dp.exact import SLACK
@@ -148,3 +149,18 @@ def test_no_search_costs_more_than_the_claim(trainer, relation, unit, record_pro
         worst = max(worst, float((loss - SLACK) / ledger.used))
     record_property("replayed", (f"search of {trainer.algorithm}", 8, worst))
     assert worst <= 1
+
+
+# With a seed, since some checks compare two fits; it is the estimator's own.
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        PrivateSearch(
+            estimator=PrivateTreeClassifier(schema="from-data", random_state=0),
+            candidates=[{"max_depth": 1}, {"max_depth": 3}],
+            epsilon=100.0,
+        )
+    ]
+)
+def test_estimator_checks(estimator, check) -> None:
+    check(estimator)

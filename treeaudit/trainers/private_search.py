@@ -87,7 +87,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         is what is to be saved. No score and no other candidate is kept.
     best_index_, best_params_
         Which it is.
-    privacy_, classes_
+    privacy_, classes_, n_features_in_, feature_names_in_
         Those of the winner.
 
     Examples
@@ -113,6 +113,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     best_estimator_: PrivateClassifier = field(init=False)
     best_index_: int = field(init=False)
     best_params_: dict[str, Any] = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def fit(self, X: Any, y: Any = None, *, person: Any = None, **refused: Any) -> Any:  # noqa: ANN401  # scikit-learn's contract
         """Train all candidates and choose one; arguments and errors as in `PrivateTrees.fit`."""
@@ -143,6 +144,9 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.best_index_ = int(chosen[0])
         self.best_params_ = dict(self.candidates[self.best_index_])
         self.best_estimator_ = trials[self.best_index_]
+        self.n_features_in_ = self.best_estimator_.n_features_in_
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
         self.best_estimator_._bill(_whole([t.privacy_ for t in trials], chooser, epsilon))
         return self
 
@@ -167,6 +171,18 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The whole bill."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.privacy_
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # a class of scikit-learn from 1.6 on
+        tags = super().__sklearn_tags__()
+        one = self.estimator.__sklearn_tags__()
+        tags.input_tags, tags.classifier_tags = one.input_tags, one.classifier_tags
+        # A seed is a matter of the estimator.
+        tags.non_deterministic = True
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Return the same for scikit-learn before 1.6."""
+        return {"allow_nan": True, "poor_score": True, "non_deterministic": True}
 
     def _costs(self) -> tuple[Fraction, Fraction, Fraction]:
         """Return epsilon, that of the choice and that of each candidate."""
