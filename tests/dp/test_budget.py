@@ -1,6 +1,7 @@
 """A budget: one account for all copies, threads and processes."""
 
 import copy
+import json
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -116,3 +117,12 @@ def test_the_budget_of_a_saved_model_grants_nothing() -> None:
 
 def test_it_says_what_it_is() -> None:
     assert repr(Budget(1.5)) == "Budget(1.5)"
+
+
+def test_two_first_fits_at_a_time_count_under_one_relation(tmp_path) -> None:
+    budget = Budget(2, tmp_path / "b")
+    for i, unit in enumerate(("record", "person", "record")):
+        line = {"what": "a", "epsilon": "1/2", "neighbours": "add-remove", "unit": unit}
+        with (tmp_path / "b").open("a") as file:
+            file.write(json.dumps({**line, "token": str(i)}) + "\n")
+    assert budget.spent == 1.0

@@ -274,7 +274,7 @@ def test_few_records_are_not_told_from_any_other_array() -> None:
     few.rows_ = X[:20]
     report = ta.scan(few)
     assert "records" not in ta.load(few).leftovers.looked_for
-    with pytest.raises(KeyError, match="nobody looks for training records"):
+    with pytest.raises(KeyError, match="in a model of 20 people an array"):
         report["TA202"]
 
 

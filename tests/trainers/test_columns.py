@@ -91,3 +91,14 @@ def test_columns_of_nothing() -> None:
     assert (empty.low, empty.high) == (0.0, 0.0)
     with pytest.raises(DataError, match="'a': 'x' is no number"):
         read_rows(FRAME.assign(a="x"), [0, 1, 1], SCHEMA, "raise", "T")
+
+
+def test_equal_values_have_names_of_their_own() -> None:
+    feature = Feature(name="a", categories=("1", "2", "True"))
+    schema = Schema(features=(feature,), classes=(0, 1))
+    for column in ([True, 1, 2, 1.0], [1, True, 2, 1.0]):
+        table = pd.DataFrame({"a": pd.Series(column, dtype=object)})
+        codes = code_columns(columns_of(table, "a", finite=True), schema, None, "raise")
+        assert codes[:, 0].tolist() == [
+            {"True": 2, "1": 0, "2": 1, "1.0": 0}[str(v)] for v in column
+        ]

@@ -326,3 +326,12 @@ def test_more_records_than_the_bound() -> None:
     with pytest.raises(DataError, match="more records than max_records=50"):
         id3(criterion="information-gain", max_records=50).fit(X, y)
     id3(criterion="information-gain", max_records=60).fit(X, y)
+
+
+def test_a_place_on_a_narrow_range_is_no_matter_of_others() -> None:
+    feature = Feature(name="x", low=0.1, high=0.1 + 4e-16)
+    alone = points.place_on_grid(feature, np.full(500, 0.1000000000000001))
+    beside = points.place_on_grid(
+        feature, np.append(np.full(500, 0.1000000000000001), 0.10000000000000026)
+    )
+    assert alone.tolist() == beside[:500].tolist()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeaudit as ta
@@ -17,7 +18,7 @@ from tests.trainers.test_transcripts import BUDGETS, pairs, schema_of
 from tests.trainers.transcripts import fitted_alike
 from treeaudit.dp import Budget
 from treeaudit.dp.bounded import bounded
-from treeaudit.errors import PrivacyError
+from treeaudit.errors import PrivacyError, PrivacyWarning
 from treeaudit.trainers import (
     DiffPID3Classifier,
     PrivateSearch,
@@ -64,7 +65,10 @@ def test_it_finds_what_is_better_and_keeps_no_score() -> None:
     assert found.best_index_ == 1
     assert (found.predict(X) == found.best_estimator_.predict(X)).all()
     kept = {name for name in vars(found) if name.endswith("_")}
-    assert kept == {"best_estimator_", "best_index_", "best_params_"}
+    assert kept == {
+        *("best_estimator_", "best_index_", "best_params_"),
+        *("feature_names_in_", "n_features_in_"),
+    }
     assert vars(pickle.loads(pickle.dumps(found))).keys() == vars(found).keys()
 
 
@@ -164,3 +168,12 @@ def test_no_search_costs_more_than_the_claim(trainer, relation, unit, record_pro
 )
 def test_estimator_checks(estimator, check) -> None:
     check(estimator)
+
+
+def test_a_search_around_a_search_is_seen() -> None:
+    one = search(candidates=[{"max_depth": 1}, {"max_depth": 2}])
+    with pytest.warns(PrivacyWarning, match="exact"):
+        around = GridSearchCV(one, {"choice": [0.1, 0.2]}, cv=2).fit(X, Y)
+    winner = around.best_estimator_.best_estimator_
+    assert "exact scores" in winner.privacy_.reasons[0]
+    assert not bounded(winner.forest_)

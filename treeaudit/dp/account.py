@@ -66,7 +66,10 @@ def read_account(lines: list[bytes], path: Path) -> tuple[Fraction, list[Spendin
     counted: list[Spending] = []
     left = stated
     for spending in found:
-        if spending.epsilon <= left:
+        # Two first fits at a time may count differently: the account keeps to the first.
+        first = counted[0] if counted else spending
+        alike = (first.neighbours, first.unit) == (spending.neighbours, spending.unit)
+        if alike and spending.epsilon <= left:
             counted.append(spending)
             left -= spending.epsilon
     return stated, counted

@@ -189,7 +189,7 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
             if lost.any():
                 raise _unknown(feature, column[int(np.argmax(lost))], "is no number")
         return numbers
-    codes, found = pd.factorize(column)
+    codes, found = pd.factorize(_named(column))
     known = {name: float(code) for code, name in enumerate(feature.categories)}
     for names in (_TWO, _TWO[::-1]):
         if known.keys() == set(names[0]):
@@ -202,6 +202,16 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
         raise _unknown(feature, found[int(strange[0])], "is none of the categories of the schema")
     result: Float = lookup[codes]
     return result
+
+
+def _named(column: Any) -> Any:  # noqa: ANN401  # a column of a table
+    """Return a column in which equal values have one name: True, 1 and 1.0 are equal to pandas."""
+    mixed = pd.api.types.is_object_dtype(column)
+    if not mixed or pd.api.types.infer_dtype(column) == "string":
+        return column
+    lost = np.asarray(pd.isna(column))
+    texts = [None if none else category_text(v) for v, none in zip(column, lost, strict=True)]
+    return np.array(texts, dtype=object)
 
 
 def _within(values: Float, features: Sequence[Feature], outside: Outside) -> Float:

@@ -48,7 +48,8 @@ def place_on_grid(feature: Feature, values: Float) -> Int:
     >>> place_on_grid(Feature(name="age", low=0, high=65536), np.array([0.0, 0.5, 1.0])).tolist()
     [0, 1, 1]
     """
-    grid = point_value(feature, np.arange(N_POINTS + 1))
+    # Of a narrow range rounding would leave it unsorted, and a place to depend on other records.
+    grid = np.maximum.accumulate(point_value(feature, np.arange(N_POINTS + 1)))
     number = np.empty(len(values), dtype=np.int32)
     for i in range(0, len(values), _CHUNK):
         number[i : i + _CHUNK] = _first_not_below(grid, values[i : i + _CHUNK])

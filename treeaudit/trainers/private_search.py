@@ -29,6 +29,7 @@ from treeaudit.trainers.parameters import (
     refuse_extras,
 )
 from treeaudit.trainers.persons import persons_of
+from treeaudit.trainers.searched import chosen, warn_of_search
 from treeaudit.trainers.training_rows import TrainingRows, read_rows
 
 __all__ = ["PrivateSearch"]
@@ -118,6 +119,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, *, person: Any = None, **refused: Any) -> Any:  # noqa: ANN401  # scikit-learn's contract
         """Train all candidates and choose one; arguments and errors as in `PrivateTrees.fit`."""
         refuse_extras(refused)
+        won = warn_of_search()
         epsilon, for_choice, each = self._costs()
         trials = self._trials(each)
         for trial in trials:
@@ -130,6 +132,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         curators = [trial._curator(each) for trial in trials]
         for trial, curator in zip(trials, curators, strict=True):
             curator.rate(trial._least(rows, each))
+        before = Fraction(0) if self.budget is None else self.budget.bill
         if self.budget is not None:
             clone(one).set_params(budget=self.budget)._spend(epsilon, reasons)
         aside = self._aside(rows, person)
@@ -140,14 +143,15 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             answers = predict_shares(trial.forest_, held.values).argmax(axis=1)
             right.append(int((answers == held.labels).sum()))
         chooser = one._curator(for_choice)
-        chosen = chooser.choose(f"the best of {len(trials)} candidates", [right], for_choice)
-        self.best_index_ = int(chosen[0])
+        best = chooser.choose(f"the best of {len(trials)} candidates", [right], for_choice)
+        self.best_index_ = int(best[0])
         self.best_params_ = dict(self.candidates[self.best_index_])
         self.best_estimator_ = trials[self.best_index_]
         self.n_features_in_ = self.best_estimator_.n_features_in_
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
-        self.best_estimator_._bill(_whole([t.privacy_ for t in trials], chooser, epsilon))
+        bill = _whole([t.privacy_ for t in trials], chooser, epsilon)
+        self.best_estimator_._bill(chosen(bill, before) if won else bill)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: ANN401  # scikit-learn's contract

@@ -97,7 +97,8 @@ def _public_bounds(schema: Schema) -> Schema:
             "extremes: add target_low and target_high, within which everybody knows it to be; "
             + _FOR_CLASSES
         )
-    return schema
+    low, high = _ends(schema)
+    return replace(schema, target_low=float(low), target_high=float(high))
 
 
 def _derived_bounds(targets: Array, schema: Schema) -> Schema:
