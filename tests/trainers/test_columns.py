@@ -102,3 +102,12 @@ def test_equal_values_have_names_of_their_own() -> None:
         assert codes[:, 0].tolist() == [
             {"True": 2, "1": 0, "2": 1, "1.0": 0}[str(v)] for v in column
         ]
+
+
+def test_one_strange_label_changes_no_other() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    schema = Schema(features=(Feature(name="a", low=0, high=9),), classes=(0, 1))
+    as_objects = [np.array(y, dtype=object) for y in ([0, 1, 1, True], [0.0, 1.0, 1, "x"])]
+    for y in ([0, 1, 1, "x"], [0, 1, 1, True], *as_objects):
+        rows = read_rows(frame, y, schema, "clip", "T")
+        assert rows.labels.tolist()[:3] == [0, 1, 1]

@@ -14,7 +14,10 @@ from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema, category_text
 
-__all__ = ["Outside", "check_names", "code_columns", "columns_of", "derive_features", "names_of"]
+__all__ = [
+    *("Outside", "also_as_numbers", "check_names", "code_columns", "columns_of"),
+    *("derive_features", "named", "names_of"),
+]
 
 Outside = Literal["raise", "clip"]
 """What becomes of private values that the public schema does not know."""
@@ -189,12 +192,8 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
             if lost.any():
                 raise _unknown(feature, column[int(np.argmax(lost))], "is no number")
         return numbers
-    codes, found = pd.factorize(_named(column))
-    known = {name: float(code) for code, name in enumerate(feature.categories)}
-    for names in (_TWO, _TWO[::-1]):
-        if known.keys() == set(names[0]):
-            # An array holds Booleans beside numbers as 0 and 1.
-            known |= {other: known[name] for name, other in zip(*names, strict=True)}
+    codes, found = pd.factorize(named(column))
+    known = also_as_numbers({name: code for code, name in enumerate(feature.categories)})
     # The last entry is for missing values, which factorize numbers -1.
     lookup = np.array([*(known.get(category_text(v), np.nan) for v in found), np.nan])
     strange = np.flatnonzero(np.isnan(lookup[:-1]))
@@ -204,7 +203,15 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
     return result
 
 
-def _named(column: Any) -> Any:  # noqa: ANN401  # a column of a table
+def also_as_numbers(known: dict[str, int]) -> dict[str, int]:
+    """Return codes by name, of Booleans as 0 and 1 too: an array holds them so beside numbers."""
+    for names in (_TWO, _TWO[::-1]):
+        if known.keys() == set(names[0]):
+            return known | {other: known[name] for name, other in zip(*names, strict=True)}
+    return known
+
+
+def named(column: Any) -> Any:  # noqa: ANN401  # a column of a table
     """Return a column in which equal values have one name: True, 1 and 1.0 are equal to pandas."""
     mixed = pd.api.types.is_object_dtype(column)
     if not mixed or pd.api.types.infer_dtype(column) == "string":

@@ -10,8 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from treeaudit.arrays import Array, Float, Wide
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.model.schema import Label, Schema, in_order
-from treeaudit.trainers.columns import CURATOR, Outside
+from treeaudit.model.schema import Label, Schema, category_text, in_order
+from treeaudit.trainers.columns import CURATOR, Outside, also_as_numbers, named
 
 __all__ = ["CLASSES", "NUMBERS", "STEPS", "Targets", "in_bounds"]
 
@@ -63,15 +63,18 @@ def _derived_classes(labels: Array, schema: Schema) -> Schema:
 
 
 def _class_codes(labels: Array, schema: Schema, outside: Outside) -> Wide:
-    codes, found = pd.factorize(labels)
-    known = {label: code for code, label in enumerate(schema.classes or ())}
-    lookup = np.array([*(known.get(_plain(label), -1) for label in found), -1], dtype=np.int64)
+    # By name: one strange label makes an array of texts, or of objects, of all of them.
+    codes, found = pd.factorize(named(labels))
+    known = {category_text(label): code for code, label in enumerate(schema.classes or ())}
+    known = also_as_numbers(known)
+    places = [known.get(category_text(label), -1) for label in found]
+    lookup = np.array([*places, -1], dtype=np.int64)
     result: Wide = lookup[codes]
     if outside == "raise" and (result < 0).any():
-        named = all(isinstance(label, str) for label in known)
-        strange_ones = [_plain(v) for v in found if _plain(v) not in known]
+        of_texts = all(isinstance(label, str) for label in schema.classes or ())
+        strange_ones = [_plain(labels[i]) for i in np.flatnonzero(result < 0)[:1000].tolist()]
         numbers = [v for v in strange_ones if isinstance(v, float) and np.isfinite(v)]
-        if any(named or not v.is_integer() for v in numbers):
+        if any(of_texts or not v.is_integer() for v in numbers):
             raise DataError(
                 f"the target holds numbers such as {numbers[0]:g}, which are none of the classes "
                 f"of the schema. {CURATOR}: this is a classifier; {_FOR_NUMBERS}"
