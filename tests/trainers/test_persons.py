@@ -20,6 +20,7 @@ from tests.trainers.test_estimators import EVERY, make
 from treeaudit.dp import Budget
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, PrivacyError
+from treeaudit.people.sheet import read_table
 from treeaudit.reports import render
 from treeaudit.trainers import train
 from treeaudit.trainers import training_rows as module
@@ -217,3 +218,12 @@ def test_the_person_is_no_feature() -> None:
         train(table, epsilon=1.0, schema=SCHEMA, person="ill", rows_per_person=2)
     with pytest.raises(DataError, match="the schema describes 'age', whose each row is"):
         train(table, epsilon=1.0, schema=SCHEMA, person="age", rows_per_person=2)
+
+
+def test_one_strange_name_changes_no_other_in_a_file(tmp_path) -> None:
+    names = [str(410_000_000_000_000_000 + i) for i in range(50)]
+    for last in ("8", "7.5", "x"):
+        path = tmp_path / "p.csv"
+        path.write_text("who,a\n" + "".join(f"{name},1\n" for name in [*names, last]))
+        told = read_table(path, texts=("who",)).frame["who"]
+        assert len(set(persons_of(told, 51).tolist())) == 51

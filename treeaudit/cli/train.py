@@ -147,7 +147,7 @@ def train(
         given["budget"] = Budget.at(budget)
     if algorithm is not None:
         given["algorithm"] = algorithm
-    table = read_table(data).frame
+    table = read_table(data, texts=() if person is None else (person,)).frame
     with warnings.catch_warnings():
         # The same is said below, and stays in the model.
         warnings.simplefilter("ignore", PrivacyWarning)

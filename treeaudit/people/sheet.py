@@ -1,6 +1,7 @@
 """A table of people, from a file, a DataFrame, an array or a pair of both."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,7 @@ class Sheet:
     paired: bool = False
 
 
-def read_table(data: object, origin: str = "the data") -> Sheet:
+def read_table(data: object, origin: str = "the data", texts: Sequence[str] = ()) -> Sheet:
     """Return data as rows and columns, and what to call them.
 
     Parameters
@@ -50,6 +51,9 @@ def read_table(data: object, origin: str = "the data") -> Sheet:
         a `Sheet`, which is returned as it is.
     origin
         What to call it where it has no file name.
+    texts
+        Columns of a text file that are read as they stand: else one strange cell changes how all
+        others of its column are read.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def read_table(data: object, origin: str = "the data") -> Sheet:
         frame.insert(len(frame.columns), name if name not in frame else f"{name} ", series)
     elif isinstance(data, str | os.PathLike):
         path = Path(data)
-        frame, origin = _read_file(path), path.name
+        frame, origin = _read_file(path, texts), path.name
     elif isinstance(data, pd.DataFrame):
         frame = data.reset_index(drop=True)
     else:
@@ -84,7 +88,7 @@ def read_table(data: object, origin: str = "the data") -> Sheet:
     return Sheet(frame=frame, origin=origin, paired=paired)
 
 
-def _read_file(path: Path) -> "pd.DataFrame":
+def _read_file(path: Path, texts: Sequence[str] = ()) -> "pd.DataFrame":
     import pandas as pd
 
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -109,6 +113,7 @@ def _read_file(path: Path) -> "pd.DataFrame":
             keep_default_na=False,
             na_values=[""],
             low_memory=False,
+            dtype=dict.fromkeys(texts, str),
             **digits,
         )
         return frame.set_axis(frame.columns.str.strip(), axis=1)
