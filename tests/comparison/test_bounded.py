@@ -86,6 +86,10 @@ FORGED = {
     "not private": {"not_private": True},
     "a reason": {"reasons": ["why not"]},
     "no neighbours": {"neighbours": "cousins"},
+    "a person moves less than a record": {
+        "rows_per_person": 3,
+        "unit": "person, at most 3 rows",
+    },
 }
 
 
@@ -186,3 +190,11 @@ def test_counts_that_are_no_noise_are_not_bounded() -> None:
     old = whole()
     privacy = {k: v for k, v in old.privacy.items() if k not in ("unit", "rows_per_person", "used")}
     assert "does not name its unit" in unbounded_because(replace(old, privacy=privacy))
+
+
+def test_exact_numbers_of_people_are_not_bounded() -> None:
+    forest = SOUND["a tree"].fit(X, Y).forest_
+    tree = forest.trees[0]
+    counted = replace(tree, n_records=np.full(tree.n_nodes, 3))
+    for told in (replace(forest, n_records=400), replace(forest, trees=(counted,))):
+        assert "without noise" in str(unbounded_because(told))

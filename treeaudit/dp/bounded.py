@@ -1,6 +1,6 @@
 """Whether an epsilon bounds what a model gives away about anybody: one answer for all who ask."""
 
-from treeaudit.dp.ledger import Ledger, Query
+from treeaudit.dp.ledger import Ledger, Query, factor
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 
@@ -52,11 +52,16 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the ledger names a mechanism that is not known to protect anybody"
     if not asked or any(q.asked < 1 or q.sensitivity <= 0 or q.epsilon < 0 for q in asked):
         return "the ledger is not whole"
+    least = factor(ledger.neighbours, ledger.rows_per_person)
+    if any(query.sensitivity < least for query in asked):
+        return "the ledger counts less of a person than its neighbours differ in"
     told = (privacy.get("epsilon"), privacy.get("used", float(ledger.used)))
     if told != (float(ledger.epsilon), float(ledger.used)) or ledger.epsilon > ledger.budget:
         return "the rows of the ledger do not sum to what it claims, or to more than its budget"
     if forest.counts_are not in ("noisy", "label-only"):
         return "the counts of the model are not said to be noise"
+    if forest.n_records is not None or any(tree.n_records is not None for tree in forest.trees):
+        return "the model tells how many people there are, without noise"
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
     if forest.source.parameters.get("variant", "sound") != "sound":
