@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from tests.ledgers import ledger_of
+from tests.ledgers import private_of
 from treeaudit.attacks import all_checks
 from treeaudit.findings.baseline import Baseline, accept
 from treeaudit.findings.findings import Check
@@ -95,7 +95,7 @@ def test_no_epsilon_then_and_now(figure_3, tmp_path) -> None:
     policy = ta.Policy(name="p", values={"max-epsilon": 1})
     old = signed(ta.scan(figure_3, policy=policy).save(tmp_path / "old.json"))
     assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "accepted"
-    private = dataclasses.replace(figure_3, counts_are="noisy", privacy=ledger_of(8))
+    private = private_of(figure_3, 8)
     old = ta.scan(private, policy=policy).save(tmp_path / "private.json")
     assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "fail"
 

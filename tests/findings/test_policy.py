@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import treeaudit as ta
-from tests.ledgers import ledger_of
+from tests.ledgers import private_of
 from treeaudit.attacks import ATTACKS, all_checks
 from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.judging import check_names, verdict_of
@@ -111,9 +111,7 @@ def test_verdicts(figure_3, values, results, verdict) -> None:
 
 
 def test_a_model_that_claims_epsilon(figure_3) -> None:
-    import dataclasses
-
-    private = dataclasses.replace(figure_3, counts_are="noisy", privacy=ledger_of(0.5))
+    private = private_of(figure_3, 0.5)
     assert verdict({"max-epsilon": 1.0}, [], private) == "pass"
     assert verdict({"max-epsilon": 0.1}, [], private) == "fail"
 
