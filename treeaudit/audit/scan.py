@@ -11,7 +11,7 @@ from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError
 from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.judging import check_names, judge, not_run, verdict_of
+from treeaudit.findings.judging import check_names, epsilons_added, judge, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
@@ -165,8 +165,14 @@ def audit_all(request: Request, progress: Progress | None = None) -> tuple[Repor
     if len(forests) > 1 and request.baseline is not None:
         raise DataError("--baseline is a report of one model: choose it with --select NAME")
     several = request.select is None and (len(forests) > 1 or bool(forests[0].others))
-    found = (_audit(forest, request, progress) for forest in forests)
-    return tuple(replace(report, several=several) for report in found)
+    found = tuple(_audit(forest, request, progress) for forest in forests)
+    cost = sum(report.epsilon for report in found if report.forest.privacy is not None)
+    return tuple(
+        replace(report, several=several, checks=checks, verdict=verdict_of(checks))
+        if several and (checks := epsilons_added(report.checks, cost)) != report.checks
+        else replace(report, several=several)
+        for report in found
+    )
 
 
 def _audit(forest: Forest, request: Request, progress: Progress | None) -> Report:
