@@ -117,7 +117,9 @@ def test_what_several_private_models_cost_adds_up(tmp_path, each, code) -> None:
     held = {name: clone(private).fit(*people(400)) for name in ("a", "b")}
     (tmp_path / "two.pkl").write_bytes(pickle.dumps(held))
     (tmp_path / "policy.toml").write_text("[policies.one]\nmax-epsilon = 1\n")
-    done = run("scan", tmp_path / "two.pkl", "--policy", tmp_path / "policy.toml", "--format", "json")
+    done = run(
+        "scan", tmp_path / "two.pkl", "--policy", tmp_path / "policy.toml", "--format", "json"
+    )
     checks = [one["checks"][0] for one in json.loads(done.stdout)["reports"]]
     assert [check["measured"] for check in checks] == [2 * each, 2 * each]
     assert done.returncode == code
