@@ -177,7 +177,8 @@ def _print_ledger(ledger: "Ledger") -> None:
         )
     typer.echo(
         f"  claim: epsilon {float(ledger.epsilon):g} ({ledger.neighbours}) for a {ledger.unit}, "
-        f"of which {float(ledger.used):g} is used; "
+        f"of which {float(ledger.used):g} is used"
+        f"{f', and delta {float(ledger.delta):g}' if ledger.delta else ''}; "
         f"taken as public: {', '.join(ledger.public)}"
     )
     for reason in ledger.reasons:

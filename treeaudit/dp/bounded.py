@@ -41,12 +41,12 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the model was not trained by a variant with a proof (variant='sound')"
     if "unit" not in privacy:
         return "the ledger does not name its unit, a record or a person: train the model again"
+    if privacy.get("delta", 0) != 0:
+        return "the ledger states a delta above 0: its epsilon may be broken"
     try:
         ledger = Ledger.from_plain(privacy)
     except DataError as error:
         return str(error)
-    if privacy.get("delta", 0) != 0:
-        return "the ledger states a delta above 0: its epsilon may be broken"
     asked = [q for q in ledger.queries if (q.name, q.mechanism) != (NOT_ASKED, "none")]
     if any(query.mechanism not in _MECHANISMS for query in asked):
         return "the ledger names a mechanism that is not known to protect anybody"
