@@ -1,4 +1,4 @@
-"""Every trainer, in one visible tuple."""
+"""Every trainer, in one visible tuple: a trainer is a module, its name here, and its tests."""
 
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
@@ -9,7 +9,17 @@ from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
-__all__ = ["ALGORITHMS"]
+__all__ = [
+    "ALGORITHMS",
+    "DPDFClassifier",
+    "DiffPID3Classifier",
+    "PrivateAdditiveTreeClassifier",
+    "PrivateForestClassifier",
+    "PrivateForestRegressor",
+    "PrivateTreeClassifier",
+    "PrivateTreeRegressor",
+    "SmoothSensitivityForestClassifier",
+]
 
 ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     PrivateTreeClassifier,
