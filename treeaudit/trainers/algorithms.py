@@ -7,6 +7,7 @@ from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import PrivateTrees
+from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "PrivateForestRegressor",
     "PrivateTreeClassifier",
     "PrivateTreeRegressor",
+    "RandomCountForestClassifier",
     "SmoothSensitivityForestClassifier",
 ]
 
@@ -28,6 +30,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     DPDFClassifier,
     DiffPID3Classifier,
     SmoothSensitivityForestClassifier,
+    RandomCountForestClassifier,
     PrivateTreeRegressor,
     PrivateForestRegressor,
 )
