@@ -8,6 +8,7 @@ from treeaudit.trainers.private_regressors import PrivateForestRegressor, Privat
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
+from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassifier
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "PrivateTreeClassifier",
     "PrivateTreeRegressor",
     "RandomCountForestClassifier",
+    "SignalToNoiseForestClassifier",
     "SmoothSensitivityForestClassifier",
 ]
 
@@ -31,6 +33,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     DiffPID3Classifier,
     SmoothSensitivityForestClassifier,
     RandomCountForestClassifier,
+    SignalToNoiseForestClassifier,
     PrivateTreeRegressor,
     PrivateForestRegressor,
 )
