@@ -22,6 +22,7 @@ from tests.trainers.people import (
     answers_of,
     people,
     people_for,
+    proved,
     schema_for,
 )
 from treeaudit.dp import Budget
@@ -144,7 +145,7 @@ def test_searches_warn_and_their_winner_is_not_private(trainer) -> None:
             fitted = fit()
     (reason,) = fitted.best_estimator_[-1].privacy_.reasons
     assert "exact scores" in reason
-    assert bounded(model.fit(X, y).forest_)
+    assert proved(model.fit(X, y))
 
 
 @EVERY
@@ -343,7 +344,7 @@ def test_a_schema_may_be_the_path_of_a_confirmed_file(trainer, tmp_path) -> None
     path.write_text(draft.replace("confirmed = false", "confirmed = true"))
     for where in (path, str(path)):
         model = make(trainer, schema=where).fit(X, y)
-        assert bounded(model.forest_)
+        assert proved(model)
         assert str(path).encode() not in pickle.dumps(model)
         assert clone(model).fit(X, y).forest_.schema.names == model.forest_.schema.names
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()

@@ -1,6 +1,7 @@
 """Whether an epsilon bounds what a model gives away about anybody: one answer for all who ask."""
 
 from treeaudit.dp.ledger import Ledger, Query, factor
+from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 
@@ -9,7 +10,7 @@ __all__ = ["NOT_ASKED", "bounded", "unbounded_because"]
 NOT_ASKED = "not asked: the trees stopped early"
 """The row of a ledger for what a trainer may spend and, with these answers, did not."""
 
-_MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism"}
+_MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism", BOOTSTRAP}
 _NEARLY = 1 + 1e-9
 
 

@@ -21,6 +21,7 @@ from treeaudit.arrays import Wide
 from treeaudit.dp.entropy import Entropy, below
 
 __all__ = [
+    "BOOTSTRAP",
     "least_threshold",
     "loose_threshold_delta",
     "poisson",
@@ -29,6 +30,9 @@ __all__ = [
     "threshold_delta",
     "tree_of_each",
 ]
+
+BOOTSTRAP = "Poisson bootstrap"
+"""The mechanism of a row that pays for records that are taken more than once."""
 
 _BITS = 62
 _STEPS = 200_000
