@@ -2,6 +2,7 @@
 
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
+from treeaudit.trainers.exponential_id3 import ExponentialID3Classifier
 from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
@@ -15,6 +16,7 @@ __all__ = [
     "ALGORITHMS",
     "DPDFClassifier",
     "DiffPID3Classifier",
+    "ExponentialID3Classifier",
     "PrivateAdditiveTreeClassifier",
     "PrivateForestClassifier",
     "PrivateForestRegressor",
@@ -32,6 +34,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     DPDFClassifier,
     DiffPID3Classifier,
     SmoothSensitivityForestClassifier,
+    ExponentialID3Classifier,
     RandomCountForestClassifier,
     SignalToNoiseForestClassifier,
     PrivateTreeRegressor,
