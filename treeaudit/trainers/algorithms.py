@@ -11,6 +11,7 @@ from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
 from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassifier
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
+from treeaudit.trainers.sulq_id3 import SulqID3Classifier
 
 __all__ = [
     "ALGORITHMS",
@@ -25,6 +26,7 @@ __all__ = [
     "RandomCountForestClassifier",
     "SignalToNoiseForestClassifier",
     "SmoothSensitivityForestClassifier",
+    "SulqID3Classifier",
 ]
 
 ALGORITHMS: tuple[type[PrivateTrees], ...] = (
@@ -34,6 +36,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     DPDFClassifier,
     DiffPID3Classifier,
     SmoothSensitivityForestClassifier,
+    SulqID3Classifier,
     ExponentialID3Classifier,
     RandomCountForestClassifier,
     SignalToNoiseForestClassifier,
