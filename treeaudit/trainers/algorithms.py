@@ -1,5 +1,6 @@
 """Every trainer, in one visible tuple: a trainer is a module, its name here, and its tests."""
 
+from treeaudit.trainers.bootstrap_forest import BootstrapForestClassifier
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.exponential_id3 import ExponentialID3Classifier
@@ -15,6 +16,7 @@ from treeaudit.trainers.sulq_id3 import SulqID3Classifier
 
 __all__ = [
     "ALGORITHMS",
+    "BootstrapForestClassifier",
     "DPDFClassifier",
     "DiffPID3Classifier",
     "ExponentialID3Classifier",
@@ -38,6 +40,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     SmoothSensitivityForestClassifier,
     SulqID3Classifier,
     ExponentialID3Classifier,
+    BootstrapForestClassifier,
     RandomCountForestClassifier,
     SignalToNoiseForestClassifier,
     PrivateTreeRegressor,
