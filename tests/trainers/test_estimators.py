@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.trainers.people import (
     CLASSIFIERS,
     OF_NUMBERS,
+    PURE,
     REGRESSORS,
     SCHEMA,
     answers_of,
@@ -33,6 +34,7 @@ from treeaudit.model.schema_file import schema_text
 from treeaudit.trainers import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+BY_EPSILON = pytest.mark.parametrize("trainer", PURE, ids=lambda t: t.algorithm)
 CLASSES = pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
 NUMBERS = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)
 FEW = {"n_estimators": 5, "min_records": 5}
@@ -114,7 +116,7 @@ def test_clone_pipeline_and_pickle(trainer) -> None:
         _ = make(trainer).privacy_
 
 
-@EVERY
+@BY_EPSILON
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
@@ -315,7 +317,7 @@ def test_the_ledger_sums_to_the_claim(trainer, variant, neighbours) -> None:
             make(trainer, variant=variant).fit(X, y)
 
 
-@EVERY
+@BY_EPSILON
 def test_private_fits_differ_and_seeded_fits_do_not(trainer) -> None:
     X, y = people_for(trainer, 200)
     make_one = lambda **p: answers_of(make(trainer, epsilon=0.1, **p).fit(X, y), X)  # noqa: E731

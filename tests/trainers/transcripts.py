@@ -162,8 +162,8 @@ def told_by(transcript: Transcript, seed: int, times: Any):
             mechanism, scores, rate, weights
         )
 
-    def sampled(self, name, counts, epsilon, *, delta, rate):
-        least = self.threshold(epsilon, delta, rate)
+    def sampled(self, name, counts, epsilon, *, delta, rate, least=0):
+        least = max(least, self.threshold(epsilon, delta, rate))
         self.note(name, curator_module.THRESHOLD, epsilon, Fraction(1), len(counts), delta=delta)
         return transcript.sample(self, np.asarray(counts, dtype=np.int64), rate, least)
 

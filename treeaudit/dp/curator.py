@@ -144,6 +144,7 @@ class Curator:
         *,
         delta: Fraction,
         rate: Fraction,
+        least: int = 0,
     ) -> Wide:
         """Return counts in a random sample of the people, those below a threshold as 0.
 
@@ -159,9 +160,11 @@ class Curator:
         rate
             The probability with which a person is in the sample: a whole number by a power of
             two, such that ``-ln(1 - rate)`` is at most what epsilon leaves for one record.
+        least
+            A threshold of one's own; what `threshold` says is used where that is more.
         """
         table = np.asarray(counts, dtype=np.int64)
-        least = self.threshold(epsilon, delta, rate)
+        least = max(least, self.threshold(epsilon, delta, rate))
         self.note(*(name, THRESHOLD, epsilon, Fraction(1), len(table)), delta=delta)
         found = thinned(table, rate, self.entropy)
         return np.where(found < least, 0, found)

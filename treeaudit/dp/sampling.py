@@ -12,6 +12,7 @@ class counts of random trees.
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -199,8 +200,13 @@ def _chernoff(n: float, gamma: float, rate: float) -> float:
     return math.exp(-n * far)
 
 
-def least_threshold(rate: float, epsilon: float, delta: float) -> int:
-    """Return the least threshold of which `threshold_delta` is at most delta.
+def least_threshold(
+    rate: float,
+    epsilon: float,
+    delta: float,
+    law: Callable[[int, float, float], float] = threshold_delta,
+) -> int:
+    """Return the least threshold of which `threshold_delta`, or another law, is at most delta.
 
     Examples
     --------
@@ -210,11 +216,9 @@ def least_threshold(rate: float, epsilon: float, delta: float) -> int:
     if not 0 < delta < 1:
         raise ValueError(f"delta is {delta!r}: it must be above 0 and below 1")
     low, high = 0, 1
-    while threshold_delta(high, rate, epsilon) > delta:
+    while law(high, rate, epsilon) > delta:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (
-            (middle, high) if threshold_delta(middle, rate, epsilon) > delta else (low, middle)
-        )
+        low, high = (middle, high) if law(middle, rate, epsilon) > delta else (low, middle)
     return high
