@@ -13,6 +13,7 @@ from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
 from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassifier
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 from treeaudit.trainers.sulq_id3 import SulqID3Classifier
+from treeaudit.trainers.threshold_forest import ThresholdForestClassifier
 
 __all__ = [
     "ALGORITHMS",
@@ -29,6 +30,7 @@ __all__ = [
     "SignalToNoiseForestClassifier",
     "SmoothSensitivityForestClassifier",
     "SulqID3Classifier",
+    "ThresholdForestClassifier",
 ]
 
 ALGORITHMS: tuple[type[PrivateTrees], ...] = (
@@ -43,6 +45,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     BootstrapForestClassifier,
     RandomCountForestClassifier,
     SignalToNoiseForestClassifier,
+    ThresholdForestClassifier,
     PrivateTreeRegressor,
     PrivateForestRegressor,
 )
