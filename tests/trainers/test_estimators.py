@@ -37,7 +37,7 @@ EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm
 BY_EPSILON = pytest.mark.parametrize("trainer", PURE, ids=lambda t: t.algorithm)
 CLASSES = pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
 NUMBERS = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)
-FEW = {"n_estimators": 5, "min_records": 5}
+FEW = {"n_estimators": 5, "min_records": 5, "n_public_trees": 5}
 
 
 def make(trainer, **parameters):

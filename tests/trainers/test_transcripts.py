@@ -131,7 +131,7 @@ def losses(
     """Yield losses as shares of what the ledger says is used of the claim, without end."""
     names = trainer().get_params()
     sizes = {"max_depth": [1, 2, 3], "min_records": [0, 3], "n_estimators": [1, 2, 3]}
-    sizes |= {"n_bins": [2, 4]}
+    sizes |= {"n_bins": [2, 4], "n_public_trees": [2]}
     rng = np.random.default_rng(seed)
     while True:
         seed = int(rng.integers(1 << 60))
