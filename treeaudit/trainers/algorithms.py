@@ -10,6 +10,7 @@ from treeaudit.trainers.private_regressors import PrivateForestRegressor, Privat
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
+from treeaudit.trainers.semi_supervised_forest import SemiSupervisedForestClassifier
 from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassifier
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 from treeaudit.trainers.sulq_id3 import SulqID3Classifier
@@ -27,6 +28,7 @@ __all__ = [
     "PrivateTreeClassifier",
     "PrivateTreeRegressor",
     "RandomCountForestClassifier",
+    "SemiSupervisedForestClassifier",
     "SignalToNoiseForestClassifier",
     "SmoothSensitivityForestClassifier",
     "SulqID3Classifier",
@@ -44,6 +46,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     ExponentialID3Classifier,
     BootstrapForestClassifier,
     RandomCountForestClassifier,
+    SemiSupervisedForestClassifier,
     SignalToNoiseForestClassifier,
     ThresholdForestClassifier,
     PrivateTreeRegressor,
