@@ -50,7 +50,7 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
     n_public_trees
         Trees on the public records, with the labels that the private ones gave them.
     max_depth
-        Questions on a path; half of the columns unless told, and at least 1.
+        Questions on a path; half of the columns unless told, rounded up.
     max_leaves
         Leaves of a tree, at most, which nodes stay leaves being random; None for no bound, as
         in print.
@@ -115,7 +115,7 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
         each, entropy = epsilon / int(self.n_estimators), curator.entropy
         given = self._public(rows.schema)
         known = _drawn(rows.schema, entropy) if given is None else given
-        depth = self.max_depth or max(1, len(rows.schema.features) // 2)
+        depth = self.max_depth or (len(rows.schema.features) + 1) // 2
 
         def grown(n: int, on: TrainingRows, ask: Callable[[str, Wide], Wide]) -> tuple[Tree, ...]:
             bare = random_trees(rows.schema, n, depth, self.max_leaves, entropy)
