@@ -19,6 +19,39 @@ _RESERVED = {
 }
 
 
+def _list(context: typer.Context, algorithm: str | None) -> str | None:
+    """Print all algorithms, or one if its parameters were asked for before."""
+    if algorithm == "list":
+        from treeaudit.trainers import ALGORITHMS
+        from treeaudit.trainers.listed import as_text
+        from treeaudit.trainers.measured import MEASURED
+
+        typer.echo(as_text(ALGORITHMS, MEASURED))
+        raise typer.Exit
+    if "help" in context.meta:
+        _print_parameters(algorithm)
+    return algorithm
+
+
+def _help(context: typer.Context, given: list[str] | None) -> list[str] | None:
+    """Print the parameters of the algorithm, which may be named before this or after."""
+    if given and "help" in given:
+        context.meta["help"] = True
+        if "algorithm" in context.params:
+            _print_parameters(context.params["algorithm"])
+    return given
+
+
+def _print_parameters(algorithm: str | None) -> None:
+    from treeaudit.trainers import ALGORITHMS
+    from treeaudit.trainers.listed import parameters_as_text
+    from treeaudit.trainers.train import trainer_named
+
+    trainer = ALGORITHMS[0] if algorithm is None else trainer_named(algorithm)
+    typer.echo(parameters_as_text(trainer))
+    raise typer.Exit
+
+
 def train(
     data: Annotated[
         Path, typer.Argument(help="The private table: CSV or Parquet.", show_default=False)
@@ -52,7 +85,14 @@ def train(
         ),
     ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="How to train.", metavar="NAME", show_default=False)
+        str | None,
+        typer.Option(
+            help="How to train; 'list' prints all ways, with what is proved of each.",
+            metavar="NAME",
+            show_default=False,
+            is_eager=True,
+            callback=_list,
+        ),
     ] = None,
     target: Annotated[
         str | None,
@@ -109,9 +149,12 @@ def train(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A parameter of the algorithm, such as max_depth=6. Can be repeated.",
+            help="A parameter of the algorithm, such as max_depth=6; 'help' lists them. "
+            "Can be repeated.",
             metavar="NAME=VALUE",
             show_default=False,
+            is_eager=True,
+            callback=_help,
         ),
     ] = None,
     seed: Annotated[
@@ -177,7 +220,8 @@ def _print_ledger(ledger: "Ledger") -> None:
         )
     typer.echo(
         f"  claim: epsilon {float(ledger.epsilon):g} ({ledger.neighbours}) for a {ledger.unit}, "
-        f"of which {float(ledger.used):g} is used; "
+        f"of which {float(ledger.used):g} is used"
+        f"{f', and delta {float(ledger.delta):g}' if ledger.delta else ''}; "
         f"taken as public: {', '.join(ledger.public)}"
     )
     for reason in ledger.reasons:

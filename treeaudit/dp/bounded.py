@@ -1,6 +1,7 @@
 """Whether an epsilon bounds what a model gives away about anybody: one answer for all who ask."""
 
 from treeaudit.dp.ledger import Ledger, Query, factor
+from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 
@@ -9,7 +10,7 @@ __all__ = ["NOT_ASKED", "bounded", "unbounded_because"]
 NOT_ASKED = "not asked: the trees stopped early"
 """The row of a ledger for what a trainer may spend and, with these answers, did not."""
 
-_MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism"}
+_MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism", BOOTSTRAP}
 _NEARLY = 1 + 1e-9
 
 
@@ -41,12 +42,12 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the model was not trained by a variant with a proof (variant='sound')"
     if "unit" not in privacy:
         return "the ledger does not name its unit, a record or a person: train the model again"
+    if privacy.get("delta", 0) != 0:
+        return "the ledger states a delta above 0: its epsilon may be broken"
     try:
         ledger = Ledger.from_plain(privacy)
     except DataError as error:
         return str(error)
-    if privacy.get("delta", 0) != 0:
-        return "the ledger states a delta above 0: its epsilon may be broken"
     asked = [q for q in ledger.queries if (q.name, q.mechanism) != (NOT_ASKED, "none")]
     if any(query.mechanism not in _MECHANISMS for query in asked):
         return "the ledger names a mechanism that is not known to protect anybody"
