@@ -1,20 +1,26 @@
 """A table of people, from a file, a DataFrame, an array or a pair of both."""
 
 import os
-from collections.abc import Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from lzma import LZMAError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 from treeaudit.errors import DataError
 from treeaudit.input import TABLE, check_regular
+from treeaudit.people.text_table import PACKED, TextTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sheet", "read_table"]
+__all__ = ["Plan", "Sheet", "read_table", "readable", "stored_names", "text_table"]
 
 _NO_TABLES = frozenset(
     ".xlsx .xls .ods .json .feather .sav .dta .sas7bdat .rds .html .pdf "
@@ -40,7 +46,13 @@ class Sheet:
     paired: bool = False
 
 
-def read_table(data: object, origin: str = "the data", texts: Sequence[str] = ()) -> Sheet:
+Plan = Callable[[list[str]], tuple[Sequence[int], Sequence[int]]]
+"""Looks at the names of the columns before rows are read; raises `DataError` where one is missing.
+Returns the places of those that are read as they stand in a file of text, and of those in which
+every cell is read as a number by itself."""
+
+
+def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Plan = ()) -> Sheet:
     """Return data as rows and columns, and what to call them.
 
     Parameters
@@ -53,7 +65,7 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] = ()
         What to call it where it has no file name.
     texts
         Columns of a text file that are read as they stand: else one strange cell changes how all
-        others of its column are read.
+        others of its column are read. Or a `Plan`, which sees the names first.
 
     Raises
     ------
@@ -88,9 +100,7 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] = ()
     return Sheet(frame=frame, origin=origin, paired=paired)
 
 
-def _read_file(path: Path, texts: Sequence[str] = ()) -> "pd.DataFrame":
-    import pandas as pd
-
+def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if path.is_dir():
         raise DataError(f"{path} is a folder; name the table itself")
@@ -100,46 +110,68 @@ def _read_file(path: Path, texts: Sequence[str] = ()) -> "pd.DataFrame":
         raise DataError(f"there is no file {path}") from None
     if suffixes and suffixes[-1] in _NO_TABLES:
         raise DataError(f"{path.name} is no CSV or Parquet file; save the table as one of them")
-    try:
+    with readable(path.name):
         if ".parquet" in suffixes:
-            return pd.read_parquet(path)
-        # A value that is off by its last digit may end on the other side of a threshold.
-        digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
-        # "?" and "NA" may be categories; only an empty cell is certainly nothing.
-        frame: pd.DataFrame = pd.read_csv(
-            path,
-            sep=_separator(path),
-            skipinitialspace=True,
-            keep_default_na=False,
-            na_values=[""],
-            low_memory=False,
-            dtype=dict.fromkeys(texts, str),
-            **digits,
+            return _read_parquet(path, texts)
+        text = text_table(path)
+        names, between = text.header()
+        if callable(texts):
+            return text.read(between, *texts(names))
+        return text.read(between, [names.index(name) for name in texts if name in names])
+
+
+def text_table(path: Path) -> TextTable:
+    """Return a file of text, nothing of which is read yet."""
+    suffix = path.suffix.lower()
+    return TextTable(
+        name=path.name,
+        opened=partial(open, path, "rb"),
+        bytes=path.stat().st_size,
+        suffix=suffix if suffix in PACKED else "",
+    )
+
+
+def _read_parquet(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
+    import pandas as pd
+    from pyarrow import parquet
+
+    held = parquet.read_metadata(path)
+    if callable(texts):
+        texts(stored_names(held.schema.to_arrow_schema()))
+    if held.num_rows * held.num_columns * 8 > TABLE:
+        raise DataError(
+            f"{path.name} holds {held.num_rows:,} rows of {held.num_columns:,} columns: more than "
+            "is read into memory at once"
         )
-        return frame.set_axis(frame.columns.str.strip(), axis=1)
-    except ImportError:
-        raise DataError(
-            f"{path.name}: reading Parquet needs pyarrow; pip install 'treeaudit[parquet]'"
-        ) from None
-    except pd.errors.EmptyDataError:
-        raise DataError(f"{path.name} is empty") from None
-    except UnicodeDecodeError:
-        raise DataError(
-            f"{path.name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
-        ) from None
-    except (OSError, ValueError, EOFError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        reason = reason.removeprefix("Error tokenizing data. C error: ")
-        raise DataError(f"{path.name} cannot be read as a table: {reason}") from None
+    return pd.read_parquet(path)
 
 
-def _separator(path: Path) -> str:
-    """Return what stands most often between the names of the columns."""
-    import csv
+def stored_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow
+    """Return the columns that pandas makes of a stored table: its index is none of them."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name not in index]
 
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Say in one sentence why a file cannot be read as a table."""
     import pandas as pd
 
-    head = pd.read_csv(
-        path, sep="\x1f", header=None, nrows=1, dtype=str, quoting=csv.QUOTE_NONE, na_filter=False
-    )
-    return max(",;\t|", key=str(head.iat[0, 0]).count)
+    try:
+        yield
+    except DataError:
+        raise
+    except ImportError:
+        raise DataError(
+            f"{name}: reading Parquet needs pyarrow; pip install 'treeaudit[parquet]'"
+        ) from None
+    except pd.errors.EmptyDataError:
+        raise DataError(f"{name} is empty") from None
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
+        ) from None
+    except (OSError, ValueError, EOFError, BadZipFile, LZMAError, zlib.error) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = reason.removeprefix("Error tokenizing data. C error: ")
+        raise DataError(f"{name} cannot be read as a table: {reason}") from None
