@@ -19,6 +19,7 @@ __all__ = [
     "ExitZero",
     "Force",
     "Form",
+    "Jobs",
     "Known",
     "MaxBytes",
     "Model",
@@ -241,6 +242,10 @@ Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_pan
 Form = Annotated[
     Literal["text", "json"],
     typer.Option("--format", help="What to print.", rich_help_panel="Output"),
+]
+Jobs = Annotated[
+    int | None,
+    _INPUT("--jobs", help="How many workers read at once; -1 for one a core.", metavar="N"),
 ]
 ReleaseSafe = Annotated[
     bool,

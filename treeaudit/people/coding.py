@@ -238,7 +238,7 @@ class Coder:
 def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:
     """Return the first row of a value that has no code; None where every row's has one."""
     lost = [i for i, at in enumerate(wanted) if at is None]
-    rows = np.flatnonzero(np.isin(codes, lost)) if lost else ()
+    rows = np.flatnonzero(np.isin(codes, lost))
     return int(rows[0]) if len(rows) else None
 
 

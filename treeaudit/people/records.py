@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.walk import walk_of, walkable
 from treeaudit.people.coding import Coder, SeriesColumn, coder_of, text_of
 from treeaudit.people.columns import target_among
+from treeaudit.people.leaf_counts import LeafCounts
 from treeaudit.people.sheet import read_table
 
 if TYPE_CHECKING:
@@ -51,6 +52,11 @@ class Records:
     persons
         Shape ``(n_records,)``: a number per person, whose record it is; None where
         a record is a person.
+    whole
+        Counts of all the people of the table, of whom these are a sample; None where these are
+        all.
+    times
+        Shape ``(n_records,)``: how many people each row stands for; None for one.
     """
 
     values: npt.NDArray[np.floating[Any]]
@@ -60,6 +66,8 @@ class Records:
     frame: "pd.DataFrame"
     origin: str
     persons: Int | None = None
+    whole: LeafCounts | None = None
+    times: Wide | None = None
 
     def __len__(self) -> int:
         """Return how many records there are."""
@@ -75,6 +83,30 @@ class Records:
             frame=self.frame[kept].reset_index(drop=True),
             origin=self.origin,
             persons=None if self.persons is None else self.persons[kept],
+        )
+
+    @property
+    def n_people(self) -> int:
+        """How many records the table has, be these all or a sample."""
+        return len(self) if self.whole is None else self.whole.n
+
+    def in_leaves(self) -> "Records":
+        """Return all people of the table by leaf, where these are a sample and the model one tree.
+
+        A row stands for those of one leaf and label, and holds nothing else of them. Else the
+        records themselves.
+        """
+        if self.whole is None or self.node.shape[1] != 1:
+            return self
+        node, label = np.nonzero(self.whole.counts)
+        return Records(
+            values=np.zeros((len(node), 0), self.values.dtype),
+            labels=None if self.labels is None else label.astype(np.int32),
+            targets=None,
+            node=node.astype(np.int32)[:, None],
+            frame=self.frame[:0],
+            origin=self.origin,
+            times=self.whole.counts[node, label],
         )
 
     @property

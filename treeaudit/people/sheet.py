@@ -1,32 +1,22 @@
 """A table of people, from a file, a DataFrame, an array or a pair of both."""
 
 import os
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from lzma import LZMAError
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.errors import DataError
 from treeaudit.input import TABLE, check_regular
-from treeaudit.people.text_table import PACKED, TextTable
+from treeaudit.people.files import ARROW, NO_TABLES, PARQUET, readable, stored_names, text_table
+from treeaudit.people.sources import source_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Plan", "Sheet", "read_table", "readable", "stored_names", "text_table"]
-
-_NO_TABLES = frozenset(
-    ".xlsx .xls .ods .json .feather .sav .dta .sas7bdat .rds .html .pdf "
-    ".pkl .pickle .joblib .skops .ubj .onnx .pmml".split()
-)
-"""Files that people take for tables, or give in the place of one."""
+__all__ = ["Plan", "Sheet", "read_table"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,9 +48,9 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Pl
     Parameters
     ----------
     data
-        A path (text with commas, semicolons or tabs, compressed or not, or
-        Parquet), a pandas DataFrame, an array, a pair of features and labels, or
-        a `Sheet`, which is returned as it is.
+        A path (text with commas, semicolons or tabs, compressed or not, Parquet or
+        Arrow; a folder or a pattern of such), a pandas DataFrame, an array, a pair of
+        features and labels, or a `Sheet`, which is returned as it is.
     origin
         What to call it where it has no file name.
     texts
@@ -101,34 +91,27 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Pl
 
 
 def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name the table itself")
+    suffixes = {suffix.lower() for suffix in path.suffixes}
+    several = source_of(path) if not path.is_file() or suffixes & set(ARROW) else None
+    if several is not None:
+        plan = texts(list(several.names)) if callable(texts) else ((), ())
+        named = [] if callable(texts) else texts
+        _check_room(several.origin, several.rows or 0, len(several.names))
+        return several.frame([*plan[0], *(several.names.index(one) for one in named)], plan[1])
     try:
         check_regular(path, TABLE, DataError)
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
-    if suffixes and suffixes[-1] in _NO_TABLES:
+    if path.suffix.lower() in NO_TABLES:
         raise DataError(f"{path.name} is no CSV or Parquet file; save the table as one of them")
     with readable(path.name):
-        if ".parquet" in suffixes:
+        if suffixes & set(PARQUET):
             return _read_parquet(path, texts)
         text = text_table(path)
         names, between = text.header()
         if callable(texts):
             return text.read(between, *texts(names))
         return text.read(between, [names.index(name) for name in texts if name in names])
-
-
-def text_table(path: Path) -> TextTable:
-    """Return a file of text, nothing of which is read yet."""
-    suffix = path.suffix.lower()
-    return TextTable(
-        name=path.name,
-        opened=partial(open, path, "rb"),
-        bytes=path.stat().st_size,
-        suffix=suffix if suffix in PACKED else "",
-    )
 
 
 def _read_parquet(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
@@ -138,40 +121,12 @@ def _read_parquet(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     held = parquet.read_metadata(path)
     if callable(texts):
         texts(stored_names(held.schema.to_arrow_schema()))
-    if held.num_rows * held.num_columns * 8 > TABLE:
-        raise DataError(
-            f"{path.name} holds {held.num_rows:,} rows of {held.num_columns:,} columns: more than "
-            "is read into memory at once"
-        )
+    _check_room(path.name, held.num_rows, held.num_columns)
     return pd.read_parquet(path)
 
 
-def stored_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow
-    """Return the columns that pandas makes of a stored table: its index is none of them."""
-    index = (schema.pandas_metadata or {}).get("index_columns", [])
-    return [name for name in schema.names if name not in index]
-
-
-@contextmanager
-def readable(name: str) -> Iterator[None]:
-    """Say in one sentence why a file cannot be read as a table."""
-    import pandas as pd
-
-    try:
-        yield
-    except DataError:
-        raise
-    except ImportError:
+def _check_room(name: str, rows: int, columns: int) -> None:
+    if rows * columns * 8 > TABLE:
         raise DataError(
-            f"{name}: reading Parquet needs pyarrow; pip install 'treeaudit[parquet]'"
-        ) from None
-    except pd.errors.EmptyDataError:
-        raise DataError(f"{name} is empty") from None
-    except UnicodeDecodeError:
-        raise DataError(
-            f"{name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
-        ) from None
-    except (OSError, ValueError, EOFError, BadZipFile, LZMAError, zlib.error) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        reason = reason.removeprefix("Error tokenizing data. C error: ")
-        raise DataError(f"{name} cannot be read as a table: {reason}") from None
+            f"{name} holds {rows:,} rows of {columns:,} columns: more than is read into memory"
+        )

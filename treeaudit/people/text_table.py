@@ -137,21 +137,19 @@ class TextTable:
         digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
         with self.unpacked() as file:
             # "?" and "NA" may be categories; only an empty cell is certainly nothing.
-            read = pd.read_csv(
-                file,
-                sep=between,
-                header=0,
-                names=range(len(names)),
-                index_col=False,
-                usecols=used,
-                skipinitialspace=True,
-                keep_default_na=False,
-                na_values=[""],
-                low_memory=False,
-                dtype=kinds,
-                chunksize=size,
-                **digits,
-            )
+            told: dict[str, Any] = {
+                "sep": between,
+                "header": 0,
+                "names": range(len(names)),
+                "index_col": False,
+                "usecols": used,
+                "skipinitialspace": True,
+                "keep_default_na": False,
+                "na_values": [""],
+                "low_memory": False,
+                "dtype": kinds,
+            }
+            read: Any = pd.read_csv(file, chunksize=size, **told, **digits)
             for frame in [read] if size is None else read:
                 yield frame.set_axis([names[i] for i in frame.columns], axis=1)
 
