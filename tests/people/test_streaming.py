@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,23 +178,26 @@ def test_every_form_of_a_table_gives_the_same_counts(frame, trees, tmp_path, for
         assert len(read_table(data).frame) == N
 
 
+@pytest.mark.parametrize("workers", ["loky", "threading"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_workers_change_nothing(frame, forest, tmp_path, form, monkeypatch) -> None:
-    monkeypatch.setattr("treeaudit.people.sample.MOST", 100)
+def test_workers_change_nothing(frame, forest, tmp_path, form, workers, monkeypatch) -> None:
+    if workers == "threading":
+        # What is set here, other processes do not know.
+        monkeypatch.setattr("treeaudit.people.sample.MOST", 100)
     source = source_of(written(frame, tmp_path, form))
-    one, two = (stream_records(source, forest, target="ill", jobs=n, seed=5) for n in (None, 2))
+    one = stream_records(source, forest, target="ill", seed=5)
+    with joblib.parallel_config(workers):
+        two = stream_records(source, forest, target="ill", jobs=2, seed=5)
     assert np.array_equal(one.whole.counts, two.whole.counts)
     for field in ("values", "labels", "node"):
         assert np.array_equal(getattr(one, field), getattr(two, field), equal_nan=True)
     pd.testing.assert_frame_equal(one.frame, two.frame)
-    assert len(one) == 100
+    assert len(one) == (100 if workers == "threading" else N)
 
 
 @pytest.mark.parametrize("cluster", ["dask", "ray"])
 def test_a_cluster_changes_nothing(frame, forest, tmp_path, cluster) -> None:
     pytest.importorskip("distributed" if cluster == "dask" else "ray", reason="not installed")
-    import joblib
-
     source = source_of(written(frame, tmp_path, "parquet"))
     if cluster == "dask":
         from distributed import Client

@@ -245,7 +245,7 @@ Form = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    _INPUT("--jobs", help="How many workers read at once; -1 for one a core.", metavar="N"),
+    _INPUT(help="How many processes read a large table at once.", metavar="N", min=1),
 ]
 ReleaseSafe = Annotated[
     bool,
