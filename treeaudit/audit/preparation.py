@@ -19,7 +19,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.sources import large_source
-from treeaudit.people.streaming import stream_records
+from treeaudit.people.streaming import Seen, stream_records
 from treeaudit.people.verification import verify
 from treeaudit.table.reconstruction import measure, routed
 
@@ -81,12 +81,18 @@ def prepare(
     trained = people(request.train, "train")
     said: list[str] = []
     # Rows that stand in the training data too are only found among rows that are held.
-    large = None if trained is not None else large_source(request.test)
-    if large is None:
-        unseen = people(request.test, "test")
-    else:
+    given = request.test
+    large = None if trained is not None else large_source(given)
+    if isinstance(given, Seen):
+        unseen: Records | None = given.records("test")
+    elif large is not None:
         unseen = stream_records(large, forest, target=request.target, jobs=jobs, seed=request.seed)
-        said.append(_sampled(forest, unseen))
+    else:
+        unseen = people(given, "test")
+    if unseen is not None and unseen.whole is not None:
+        every = forest.n_trees == 1 and trained is None
+        said.append(_sampled(unseen, every=every))
+        unseen = unseen if trained is None else replace(unseen, whole=None)
     if trained is not None and unseen is not None:
         kept, said = _apart(trained, unseen)
         # Whose rows they are tells better, where it is known.
@@ -134,11 +140,11 @@ def prepare(
     return case, one, unverified
 
 
-def _sampled(forest: Forest, people: Records) -> str:
+def _sampled(people: Records, *, every: bool) -> str:
     """Say who was counted, and whom attacks see."""
     counted = (
         f"all {people.n_people:,} rows were counted in the leaves; what asks single people saw "
-        if forest.n_trees == 1
+        if every
         else f"of {people.n_people:,} rows the control saw "
     )
     return f"{people.origin}: {counted}{len(people):,} of them, drawn with the seed"

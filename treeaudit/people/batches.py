@@ -1,6 +1,6 @@
 """Parts of a table that can be read by themselves, batch by batch, on any machine."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,7 @@ from treeaudit.people.text_table import TextTable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Batch", "Part", "StoredPart", "TextPart", "check_same", "cut"]
+__all__ = ["Batch", "Part", "StoredPart", "TextPart", "check_same", "cut", "of_arrow", "of_frame"]
 
 ROWS = 1 << 14
 """Rows that are coded at once: what is worked on stays in the cache of a processor."""
@@ -87,17 +87,8 @@ class TextPart:
             text, number = ([own[i] for i in some if i in own] for some in (texts, numbers))
             first = 0
             for rows in self.table.rows(between, text, number, _TEXT_ROWS, wanted):
-                yield _of_frame(rows, first, at)
+                yield of_frame(rows, first, at)
                 first += len(rows)
-
-
-def _of_frame(rows: "pd.DataFrame", first: int, at: dict[int, int]) -> Batch:
-    return Batch(
-        n=len(rows),
-        first=first,
-        column=lambda place: SeriesColumn(rows.iloc[:, at[place]]),
-        rows=lambda chosen: rows.iloc[chosen, [at[place] for place in sorted(at)]],
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -135,13 +126,12 @@ class StoredPart:
     ) -> Iterator[Batch]:
         """Give the rows, as a `Part` does."""
         with readable(self.name), self.filesystem.open_input_file(self.path) as file:
-            done = 0
+            done, keys = 0, dict(self.keys)
             for rows in self._read(file, [self.names[i] for i in used]):
                 low, high = max(self.start - done, 0), min(self.stop - done, len(rows))
                 for i in range(low, high, ROWS):
-                    yield self._batch(
-                        rows.slice(i, min(ROWS, high - i)), self.first + done + i, used
-                    )
+                    some = rows.slice(i, min(ROWS, high - i))
+                    yield of_arrow(some, self.names, self.first + done + i, used, keys)
                 done += len(rows)
                 if done >= self.stop:
                     return
@@ -163,22 +153,47 @@ class StoredPart:
             8 * ROWS, row_groups=[self.group], columns=columns, use_threads=False
         )
 
-    def _batch(self, rows: Any, first: int, used: Sequence[int]) -> Batch:  # noqa: ANN401
-        import pyarrow as pa
 
-        keys = dict(self.keys)
+def of_arrow(
+    rows: Any,  # noqa: ANN401  # a batch or table of pyarrow
+    names: Sequence[str],
+    first: int,
+    used: Sequence[int],
+    keys: Mapping[str, Any] | None = None,
+) -> Batch:
+    """Return rows that Arrow holds as a batch.
 
-        def column(place: int) -> ArrowColumn:
-            name = self.names[place]
-            if name in keys:
-                return ArrowColumn(pa.repeat(keys[name], len(rows)))
-            return ArrowColumn(rows.column(name))
+    Parameters
+    ----------
+    names
+        Of the columns of the table.
+    first, used
+        As of `Batch`, and of `Part.batches`.
+    keys
+        Columns of one value that the rows do not hold themselves.
+    """
+    import pyarrow as pa
 
-        def taken(chosen: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
-            arrays = {self.names[i]: column(i).array.take(pa.array(chosen)) for i in used}
-            return pa.table(arrays)
+    def column(place: int) -> ArrowColumn:
+        name = names[place]
+        if keys is not None and name in keys:
+            return ArrowColumn(pa.repeat(keys[name], len(rows)))
+        return ArrowColumn(rows.column(name))
 
-        return Batch(n=len(rows), first=first, column=column, rows=taken)
+    def taken(chosen: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
+        return pa.table({names[i]: column(i).array.take(pa.array(chosen)) for i in used})
+
+    return Batch(n=len(rows), first=first, column=column, rows=taken)
+
+
+def of_frame(rows: "pd.DataFrame", first: int, at: Mapping[int, int]) -> Batch:
+    """Return rows that pandas holds as a batch; ``at`` says where the column at a place stands."""
+    return Batch(
+        n=len(rows),
+        first=first,
+        column=lambda place: SeriesColumn(rows.iloc[:, at[place]]),
+        rows=lambda chosen: rows.iloc[chosen, [at[place] for place in sorted(at)]],
+    )
 
 
 def cut(part: Part, times: int) -> list[Part]:

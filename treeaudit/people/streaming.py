@@ -4,16 +4,18 @@ Each part is read by itself and gives counts and a sample, which add up. Whose w
 joblib's business: processes here, or those of a Dask or Ray cluster.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.batches import Batch, Part
+from treeaudit.people.batches import ROWS, Batch, Part, of_arrow, of_frame
 from treeaudit.people.coding import Coder, coder_of
 from treeaudit.people.leaf_counts import LeafCounts, Router, count_into, router_of
 from treeaudit.people.records import Records
@@ -21,11 +23,12 @@ from treeaudit.people.sample import MOST, Sample, first_of, keys_of
 from treeaudit.people.sheet import Sheet
 from treeaudit.people.sources import Source, large_source
 
-__all__ = ["Counter", "Seen", "sample_table", "stream_records"]
+__all__ = ["Counter", "Seen", "counter_of", "sample_table", "stream_records"]
 
 _PARTS = 4
 """Parts for each worker: nobody waits long for the last."""
 _HELD = 4 * MOST
+_OWN = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,6 +43,27 @@ class Seen:
         samples = [one for one in (self.sample, other.sample) if one is not None]
         return Seen(
             counts=self.counts + other.counts, sample=first_of(samples) if samples else None
+        )
+
+    def records(self, origin: str = "the data") -> Records:
+        """Return the sample as records, with the counts of all.
+
+        Raises
+        ------
+        DataError
+            If nobody was seen.
+        """
+        if self.sample is None:
+            raise DataError(f"{origin} holds no rows")
+        some = self.sample.only(np.argsort(self.sample.row))
+        return Records(
+            values=some.values,
+            labels=some.labels,
+            targets=some.targets,
+            node=some.node,
+            frame=some.frame,
+            origin=origin,
+            whole=self.counts,
         )
 
 
@@ -67,7 +91,36 @@ class Counter:
         coder = replace(self.coder, origin=part.name)
         return self.seen(coder, part.file, part.batches(coder.used, coder.texts, coder.numbers))
 
-    def seen(self, coder: Coder, file: int, batches: Iterable[Batch]) -> Seen:
+    def table(self, tables: Iterable[Any], part: int | None = None) -> Seen:
+        """Count rows that are in memory already.
+
+        Parameters
+        ----------
+        tables
+            Tables of pandas, or tables or batches of pyarrow, with the columns of the counter.
+        part
+            A number of their own for the rows that are counted at once, from 0, which
+            together with their order makes the sample one that can be drawn again. Told by what is
+            in them unless given.
+        """
+        coder = self.coder
+
+        def batches() -> Iterator[Batch]:
+            first = 0
+            for table in tables:
+                if hasattr(table, "iloc"):
+                    at = {i: list(table.columns).index(coder.names[i]) for i in coder.used}
+                    yield of_frame(table, first, at)
+                    first += len(table)
+                    continue
+                whole = table.to_batches(ROWS) if hasattr(table, "to_batches") else [table]
+                for one in whole:
+                    yield of_arrow(one, coder.names, first, coder.used)
+                    first += len(one)
+
+        return self.seen(coder, part, batches())
+
+    def seen(self, coder: Coder, file: int | None, batches: Iterable[Batch]) -> Seen:
         """Count the rows of some batches of a file."""
         classes, root, n = coder.schema.classes, self.router.root, 0
         columns = len(classes) if classes and coder.label is not None else 1
@@ -79,6 +132,8 @@ class Counter:
             node = self.router.ends(found.values)
             count_into(counts, node, found.labels, root)
             n += batch.n
+            if file is None:
+                file = crc32(found.values.tobytes()) % _OWN
             row, key = keys_of(file, batch.first, batch.n, self.seed)
             few = np.flatnonzero(key <= bound)
             if not len(few):
@@ -134,11 +189,9 @@ def stream_records(
     DataError
         As `treeaudit.people.records.read_records` does.
     """
-    coder = coder_of(source.names, forest, target=target, origin=source.origin)
-    bound = 2**64 - 1
-    if source.rows is not None and source.rows > 2 * MOST:
-        bound = int(bound * (1.3 * MOST / source.rows))
-    count = Counter(coder=coder, router=router_of(forest), seed=seed, bound=bound)
+    count = counter_of(
+        forest, source.names, target=target, origin=source.origin, rows=source.rows, seed=seed
+    )
     if jobs in (None, 1):
         seen: Iterable[Seen] = map(count, source.parts)
     else:
@@ -146,19 +199,56 @@ def stream_records(
 
         parts = source.pieces(_PARTS * effective_n_jobs(jobs))
         seen = Parallel(n_jobs=jobs)(delayed(count)(part) for part in parts)
-    whole = reduce(add, seen)
-    if whole.sample is None:
-        raise DataError(f"{source.origin} holds no rows")
-    some = whole.sample.only(np.argsort(whole.sample.row))
-    return Records(
-        values=some.values,
-        labels=some.labels,
-        targets=some.targets,
-        node=some.node,
-        frame=some.frame,
-        origin=source.origin,
-        whole=whole.counts,
-    )
+    return reduce(add, seen).records(source.origin)
+
+
+def counter_of(
+    forest: Forest,
+    names: Iterable[str],
+    *,
+    target: str | None = None,
+    origin: str = "the data",
+    rows: int | None = None,
+    seed: int = 0,
+) -> Counter:
+    """Return what counts the rows of a table by the leaves of a model, wherever they are.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    names
+        Of the columns of the table.
+    target
+        As `treeaudit.people.records.read_records` takes it.
+    origin
+        What to call the table in messages.
+    rows
+        How many it has, where that is known: workers then send less.
+    seed
+        Of the sample.
+
+    Raises
+    ------
+    DataError
+        If a column is missing.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, treeaudit as ta
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> people = pd.DataFrame({"age": range(8), "ill": [0, 0, 0, 0, 1, 1, 1, 1]})
+    >>> model = ta.load(DecisionTreeClassifier().fit(people[["age"]], people["ill"]))
+    >>> count = counter_of(model, people.columns, target="ill")
+    >>> seen = count.table([people[:3]], part=0) + count.table([people[3:]], part=1)
+    >>> seen.counts.in_tree(0).tolist()
+    [[0, 0], [4, 0], [0, 4]]
+    """
+    coder = coder_of(list(names), forest, target=target, origin=origin)
+    bound = 2**64 - 1
+    if rows is not None and rows > 2 * MOST:
+        bound = int(bound * (1.3 * MOST / rows))
+    return Counter(coder=coder, router=router_of(forest), seed=seed, bound=bound)
 
 
 def sample_table(data: object, seed: int = 0) -> object:
