@@ -57,6 +57,7 @@ SHOWN = {
     "release_safe": ["--release-safe"],
     "exit_zero": ["--exit-zero"],
     "force": ["--force"],
+    "jobs": ["--jobs", "2"],
     "quiet": ["--quiet"],
     "verbose": ["--verbose"],
 }

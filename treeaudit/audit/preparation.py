@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,13 @@ from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
 from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
+from treeaudit.people.sources import large_source
+from treeaudit.people.streaming import Seen, stream_records
 from treeaudit.people.verification import verify
 from treeaudit.table.reconstruction import measure, routed
+
+if TYPE_CHECKING:
+    from treeaudit.people.imputation import CrossGuess
 
 __all__ = ["Progress", "prepare"]
 
@@ -28,7 +33,11 @@ _NAMED = 5
 
 
 def prepare(
-    forest: Forest, request: Request, policy: Policy, progress: Progress | None = None
+    forest: Forest,
+    request: Request,
+    policy: Policy,
+    progress: Progress | None = None,
+    jobs: int | None = None,
 ) -> tuple[Case, Counted, str]:
     """Return the case, what is counted in it, and why the people could not be verified, if so.
 
@@ -42,6 +51,8 @@ def prepare(
         The policy of the request, read: it says which groups are small.
     progress
         Called with what is being done, steps done and steps in all.
+    jobs
+        As `treeaudit.people.streaming.stream_records` takes it.
 
     Raises
     ------
@@ -67,8 +78,21 @@ def prepare(
         if progress is not None:
             progress("reading leaves", done, total)
 
-    trained, unseen = people(request.train, "train"), people(request.test, "test")
+    trained = people(request.train, "train")
     said: list[str] = []
+    # Rows that stand in the training data too are only found among rows that are held.
+    given = request.test
+    large = None if trained is not None else large_source(given)
+    if isinstance(given, Seen):
+        unseen: Records | None = given.records("test")
+    elif large is not None:
+        unseen = stream_records(large, forest, target=request.target, jobs=jobs, seed=request.seed)
+    else:
+        unseen = people(given, "test")
+    if unseen is not None and unseen.whole is not None:
+        every = forest.n_trees == 1 and trained is None
+        said.append(_sampled(unseen, every=every))
+        unseen = unseen if trained is None else replace(unseen, whole=None)
     if trained is not None and unseen is not None:
         kept, said = _apart(trained, unseen)
         # Whose rows they are tells better, where it is known.
@@ -114,6 +138,16 @@ def prepare(
     )
     check_columns(case)
     return case, one, unverified
+
+
+def _sampled(people: Records, *, every: bool) -> str:
+    """Say who was counted, and whom attacks see."""
+    counted = (
+        f"all {people.n_people:,} rows were counted in the leaves; what asks single people saw "
+        if every
+        else f"of {people.n_people:,} rows the control saw "
+    )
+    return f"{people.origin}: {counted}{len(people):,} of them, drawn with the seed"
 
 
 def _apart(train: Records, test: Records) -> tuple[Records, list[str]]:
@@ -162,16 +196,17 @@ def _keys(people: Records) -> npt.NDArray[np.integer[Any]]:
 
 def _guess(
     forest: Forest, test: Records | None, seed: int
-) -> Callable[[], npt.NDArray[np.float64]] | None:
+) -> Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.float64]] | None:
     """Return the guess without the model, learnt when it is first asked for."""
     classes = forest.schema.classes
     if test is None or test.labels is None or classes is None:
         return None
-    values, labels, n = test.values.astype(np.float64), test.labels, len(classes)
+    values, labels, n = test.values, test.labels, len(classes)
 
-    def learn() -> npt.NDArray[np.float64]:
-        from treeaudit.people.imputation import cross_guess
+    @cache
+    def learnt() -> "CrossGuess":
+        from treeaudit.people.imputation import CrossGuess
 
-        return cross_guess(values, labels, n, seed=seed)[0]
+        return CrossGuess(values, labels, n, seed=seed)
 
-    return cache(learn)
+    return lambda asked: learnt()(asked)

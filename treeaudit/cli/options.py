@@ -19,6 +19,7 @@ __all__ = [
     "ExitZero",
     "Force",
     "Form",
+    "Jobs",
     "Known",
     "MaxBytes",
     "Model",
@@ -241,6 +242,10 @@ Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_pan
 Form = Annotated[
     Literal["text", "json"],
     typer.Option("--format", help="What to print.", rich_help_panel="Output"),
+]
+Jobs = Annotated[
+    int | None,
+    _INPUT(help="How many processes read a large table at once.", metavar="N", min=1),
 ]
 ReleaseSafe = Annotated[
     bool,

@@ -13,6 +13,7 @@ from treeaudit.cli.options import (
     ExitZero,
     Force,
     Form,
+    Jobs,
     Known,
     MaxBytes,
     Model,
@@ -60,6 +61,7 @@ def scan(
     attack: Attacks = None,
     select: Select = None,
     max_bytes: MaxBytes = None,
+    jobs: Jobs = None,
     output: Output = None,
     acro: Acro = None,
     form: Form = "text",
@@ -119,7 +121,7 @@ def scan(
     )
     with progress_bar(model, quiet=quiet) as progress:
         with heeding_interrupts():
-            audited = audit_all(request, progress)
+            audited = audit_all(request, progress, jobs)
         reports = [with_fix(one, train=train, test=test, target=target) for one in audited]
     found = Reports(reports=tuple(reports))
     write = partial(save, reports[0]) if len(reports) == 1 else partial(several.save, found)

@@ -177,7 +177,7 @@ def train(
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
-    from treeaudit.trainers.train import check_place
+    from treeaudit.trainers.train import cells_of, check_place
 
     for path in output:
         check_place(path, force=force)
@@ -190,7 +190,7 @@ def train(
         given["budget"] = Budget.at(budget)
     if algorithm is not None:
         given["algorithm"] = algorithm
-    table = read_table(data, texts=() if person is None else (person,)).frame
+    table = read_table(data, texts=cells_of(schema, target, person)).frame
     with warnings.catch_warnings():
         # The same is said below, and stays in the model.
         warnings.simplefilter("ignore", PrivacyWarning)

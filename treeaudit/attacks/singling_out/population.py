@@ -186,9 +186,11 @@ def _others(case: Case, tree: int, rest: int, alone: int) -> Estimate | None:
     """Count unseen people in leaves of one person, and scale to the rest of the population."""
     if case.test is None or not alone:
         return None
-    position = case.table.positions(tree, case.test.node[:, tree])
+    test = case.test.in_leaves()
+    position = case.table.positions(tree, test.node[:, tree])
     inside = (position >= 0) & (case.table.size[position] == 1)
-    share = wilson(int(inside.sum()), len(inside))
+    times = np.ones(len(test), np.int64) if test.times is None else test.times
+    share = wilson(int(times[inside].sum()), int(times.sum()))
     scale = rest / alone
     return Estimate(
         value=share.value * scale, low=share.low * scale, high=share.high * scale, n=share.n
