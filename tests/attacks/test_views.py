@@ -307,6 +307,9 @@ MEMBERSHIP = MembershipDetails(
     tpr_at_0_1_percent_fpr_high=None,
     refused=LOSS.refused,
     score="counts",
+    strongest="counts",
+    strongest_at_1_percent_fpr="counts",
+    n_tests=2,
     certain_non_members=People(8),
     certain_non_members_share=Share.of(8, 8_141),
     members=People(20_000),
@@ -314,14 +317,19 @@ MEMBERSHIP = MembershipDetails(
     reference=People(8_141),
     blind=False,
     people_alone=People(0),
-    references=References(loss=LOSS, lira=NotMade(reason="only 3 people have shadow models")),
+    references=References(
+        counts=replace(LOSS, auc=0.61, auc_low=0.603, auc_high=0.62),
+        loss=LOSS,
+        lira=NotMade(reason="only 3 people have shadow models"),
+    ),
 )
 
 
-def test_membership_has_three_tests_and_says_what_is_not_told(report) -> None:
+def test_membership_has_the_strongest_of_three_tests_and_says_what_is_not_told(report) -> None:
     view = Membership.view(finding(Membership, MEMBERSHIP), report)
     area, one, tenth = drawn(view, OPEN)
     assert [line.cells[0] for line in area.lines] == [
+        "61.0%",
         "61.0%",
         "59.0%",
         "only 3 people have shadow models",
