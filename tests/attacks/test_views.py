@@ -346,7 +346,7 @@ def test_a_safe_copy_of_membership_tells_no_exact_number(report) -> None:
     assert drawn(view, OPEN)[1].sentences == ("2.1% of 20,000.",)
     area, one, tenth = drawn(view, SAFE)
     assert area.lines[0].cells == ("≈60%", "60–65%", "of 28,140")
-    assert area.lines[2].cells == ("only fewer than 5 people have shadow models",)
+    assert area.lines[3].cells == ("only fewer than 5 people have shadow models",)
     assert area.sentences[0].startswith("10 of 8,140 unseen people")
     assert one.lines[0].cells == ("≈0%", "0–5%", "of 20,000")
     assert one.sentences == ()

@@ -221,12 +221,17 @@ def small_and_large() -> tuple[Forest, "pd.DataFrame", "pd.DataFrame"]:
     return routed(train), train, test
 
 
-def test_the_verdict_tells_memory_from_fact():
+def test_the_verdict_tells_how_many_are_memory():
     model, train, test = small_and_large()
     text = Page(to_html(scan(model, train=train, test=test))).text
-    assert "(by memory about 3 of them, 3 to 5)" in text
-    assert "Memory. In leaves of fewer than 5 people (3 people)" in re.sub(r" \.", ".", text)
-    assert "Fact of the population" in text
+    said = re.sub(r" \.", ".", text)
+    told = re.search(
+        r"About 3 of 3 \((\d)–3\) beyond what unseen people would show\. In leaves", said
+    )
+    assert int(told[1]) > 0
+    assert re.search(r"About 0 of 37 \(0–\d\) beyond what unseen people would show\.", said)
+    assert "Memory." not in said
+    assert "Fact of the population" not in said
 
 
 def test_every_control_is_told_word_by_word():

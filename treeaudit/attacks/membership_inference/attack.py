@@ -41,7 +41,7 @@ from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
 from treeaudit.people.predictions import averages
-from treeaudit.stats import Estimate, difference, wilson
+from treeaudit.stats import Estimate, difference, residual, wilson
 
 __all__ = ["Membership", "membership_scores"]
 
@@ -209,6 +209,7 @@ def _control(members: Float, control: Float, rate: Estimate) -> Control:
         verified=rate,
         control=alarms,
         excess=excess,
+        residual=residual(rate, alarms),
         sentence=(
             f"{rate.value:.1%} ({rate.low:.1%}–{rate.high:.1%}) of {rate.n:,} members are "
             f"recognised, and {alarms.value:.1%} of {alarms.n:,} unseen people are taken for one."

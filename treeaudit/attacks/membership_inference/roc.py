@@ -13,7 +13,6 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from scipy.special import betainc, betaincinv, ndtr, ndtri
 
 from treeaudit.arrays import Float, Int
 from treeaudit.stats import Estimate, exact
@@ -112,6 +111,8 @@ def rate_at(
     >>> rate_at(np.array([5.0]), control, 0.001) is None
     True
     """
+    from scipy.special import betaincinv, ndtr
+
     if len(control) < people_needed(false_alarms):
         return None
     m, hits = len(members), int((members > threshold_at(control, false_alarms)).sum())
@@ -137,6 +138,8 @@ def _off_threshold(above: Int, reached: Int, n: int, false_alarms: float) -> Flo
 
     It is the threshold if no more than the share lie above it, and more reach it.
     """
+    from scipy.special import betainc, ndtri
+
     many = np.where(above > 0, betainc(np.maximum(above, 1), n - above + 1, false_alarms), 1.0)
     few = np.where(
         reached < n, betainc(np.maximum(n - reached, 1), reached + 1, 1 - false_alarms), 1.0
@@ -147,10 +150,10 @@ def _off_threshold(above: Int, reached: Int, n: int, false_alarms: float) -> Flo
 
 def _both(error: float) -> float:
     """Return what one or two squared normal scores, each as likely, exceed that often."""
-    low, high = 0.0, 100.0
+    low, high, normal = 0.0, 100.0, NormalDist()
     for _ in range(60):
         middle = (low + high) / 2
-        if ndtr(-math.sqrt(middle)) + math.exp(-middle / 2) / 2 > error:
+        if normal.cdf(-math.sqrt(middle)) + math.exp(-middle / 2) / 2 > error:
             low = middle
         else:
             high = middle
