@@ -137,7 +137,7 @@ def residual(attack: Estimate, control: Estimate) -> Estimate | None:
     --------
     >>> found = residual(wilson(80, 100), wilson(60, 100))
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
-    (0.5, 0.239, 0.685)
+    (0.5, 0.216, 0.684)
     """
     x, x_low, x_high = 1 - attack.value, 1 - attack.high, 1 - attack.low
     y, y_low, y_high = 1 - control.value, 1 - control.high, 1 - control.low

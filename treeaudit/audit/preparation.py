@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
+from treeaudit.people.overlap import without_members
 from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.verification import verify
@@ -24,7 +24,6 @@ from treeaudit.table.reconstruction import measure, routed
 __all__ = ["Progress", "prepare"]
 
 Progress = Callable[[str, int, int], None]
-_NAMED = 5
 
 
 def prepare(
@@ -70,7 +69,7 @@ def prepare(
     trained, unseen = people(request.train, "train"), people(request.test, "test")
     said: list[str] = []
     if trained is not None and unseen is not None:
-        kept, said = _apart(trained, unseen)
+        kept, said = without_members(trained, unseen, request.seed)
         # Whose rows they are tells better, where it is known.
         unseen, said = (unseen, []) if request.person in unseen.frame.columns else (kept, said)
     unverified = "" if trained is None else verify(forest, trained)
@@ -114,50 +113,6 @@ def prepare(
     )
     check_columns(case)
     return case, one, unverified
-
-
-def _apart(train: Records, test: Records) -> tuple[Records, list[str]]:
-    """Return the control without rows that stand in the training data, and say how many.
-
-    Where training rows are like each other, unseen rows are like them too by chance: only
-    where more of them stand there than that, and three standard deviations, are they left out.
-
-    Raises
-    ------
-    DataError
-        If it is the training data: its people would make memory look like a fact.
-    """
-    seen, asked = _keys(train), _keys(test)
-    inside = np.isin(asked, seen)
-    n = int(inside.sum())
-    _, times = np.unique(seen, return_counts=True)
-    twins = int(times[times > 1].sum())
-    # Where many training rows are alike, unseen rows may well be like them too.
-    if n > len(asked) / 2 and twins < len(seen) / 4:
-        raise DataError(
-            f"{n:,} of the {len(asked):,} people of {test.origin} stand in {train.origin} "
-            "too; --test takes people who were not in the training data"
-        )
-    by_chance = len(asked) * twins / len(seen)
-    if n <= by_chance + 3 * np.sqrt(by_chance):
-        return test, []
-    rows = ", ".join(f"{row:,}" for row in (np.flatnonzero(inside)[:_NAMED] + 1).tolist())
-    said = (
-        f"{n:,} of the {len(asked):,} rows of {test.origin} stand in {train.origin} too "
-        f"(rows {rows}{', …' if n > _NAMED else ''}) and were left out of the control"
-    )
-    return test.only(~inside), [said]
-
-
-def _keys(people: Records) -> npt.NDArray[np.integer[Any]]:
-    """Return a number per row, the same for rows that are alike."""
-    import pandas as pd
-
-    answer = people.labels if people.labels is not None else people.targets
-    frame = pd.DataFrame(people.values.astype(np.float64))
-    if answer is not None:
-        frame["answer"] = answer
-    return pd.util.hash_pandas_object(frame, index=False).to_numpy()
 
 
 def _guess(

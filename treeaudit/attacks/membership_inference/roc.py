@@ -107,7 +107,7 @@ def rate_at(
     >>> control = np.arange(1000.0)
     >>> found = rate_at(np.array([5.0, 989.0, 990.0, 2000.0] * 50), control, 0.01)
     >>> found.value, round(found.low, 2), round(found.high, 2)
-    (0.5, 0.2, 0.8)
+    (0.5, 0.18, 0.82)
     >>> rate_at(np.array([5.0]), control, 0.001) is None
     True
     """
