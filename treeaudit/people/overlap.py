@@ -105,7 +105,7 @@ def _times_in(train: Records, asked: Records) -> Wide:
     return np.where(values[at] == keys, counts[at], 0).astype(np.int64)
 
 
-def _keys(people: Records, answer: npt.NDArray[Any] | None) -> npt.NDArray[np.uint64]:
+def _keys(people: Records, answer: npt.NDArray[Any] | None) -> npt.NDArray[np.integer[Any]]:
     """Return a number per row, the same for rows that are alike."""
     import pandas as pd
 

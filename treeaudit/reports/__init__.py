@@ -58,19 +58,15 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`; only HTML can be release-safe.
+    """Return the report, or the statement that may leave the room, in one of the `FORMATS`."""
+    if release_safe:
+        from treeaudit.reports.release_safe import released
 
-    Raises
-    ------
-    DataError
-        If another format is to be masked.
-    """
+        return released(report, form, created=date.today())
     if form == "html":
         from treeaudit.reports.html import to_html
 
-        return to_html(report, release_safe=release_safe, created=date.today())
-    if release_safe:
-        raise DataError(f"only the HTML report can be made release-safe, not .{form}")
+        return to_html(report, created=date.today())
     return dumps(report) if form == "json" else to_text(report)
 
 

@@ -47,17 +47,8 @@ from treeaudit.version import __version__
 __all__ = ["environment", "to_html"]
 
 
-def to_html(
-    report: Report, *, release_safe: bool = False, created: datetime.date | None = None
-) -> str:
+def to_html(report: Report, *, created: datetime.date | None = None) -> str:
     """Return the report as one HTML file.
-
-    Parameters
-    ----------
-    release_safe
-        Mask numbers of people below the policy's k, round the others to
-        multiples of it, and leave out rules and labels of small groups, so that
-        the report itself may leave the room.
 
     Examples
     --------
@@ -71,10 +62,10 @@ def to_html(
     >>> "can single out <b>1 person</b>" in page, "<age>" in page, "&lt;age&gt;" in page
     (True, False, True)
     """
-    numbers = Numbers(k=report.policy.k, safe=release_safe)
+    numbers = Numbers(k=report.policy.k)
     rows = published_rows(report, numbers)
     word, tone = pill(report)
-    tried = () if release_safe else report.frontier
+    tried = report.frontier
     return (
         environment()
         .get_template("report.html.j2")

@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from treeaudit.arrays import Float, Int
+from treeaudit.arrays import Float, Wide
 from treeaudit.stats import Estimate, exact
 
 __all__ = ["FALSE_ALARMS", "area", "people_needed", "rate_at", "threshold_at"]
@@ -118,8 +118,8 @@ def rate_at(
     m, hits = len(members), int((members > threshold_at(control, false_alarms)).sum())
     most = _both(1 - confidence)
     scores, times = np.unique(control, return_counts=True)
-    reached = np.cumsum(times[::-1])[::-1]
-    off = _off_threshold(reached - times, reached, len(control), false_alarms)
+    reached = np.cumsum(times[::-1])[::-1].astype(np.int64)
+    off = _off_threshold(reached - times.astype(np.int64), reached, len(control), false_alarms)
     chosen = off <= most
     found = m - np.searchsorted(np.sort(members), scores[chosen], side="right")
     tail = ndtr(-np.sqrt(most - off[chosen]))
@@ -133,7 +133,7 @@ def rate_at(
     )
 
 
-def _off_threshold(above: Int, reached: Int, n: int, false_alarms: float) -> Float:
+def _off_threshold(above: Wide, reached: Wide, n: int, false_alarms: float) -> Float:
     """Return how far each score is from being the threshold, as a squared normal score.
 
     It is the threshold if no more than the share lie above it, and more reach it.
