@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from treeaudit.reports import render
 from treeaudit.reports.acro import write_acro
+from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.release_safe import about, share_of
 
 _EVERY = tuple(range(300))
@@ -191,7 +192,7 @@ def test_no_form_says_more_than_the_json(seed) -> None:
     words += [said["model"]["sha256"] or "", said["tool"]["version"], said["model"]["name"]]
     words += [f"{check['share_about']:.0%}" for check in said["checks"] if check["step"]]
     words += [f"{said['model']['people_about']:,} {said['k']:,} {2 * said['k']:,}"]
-    words += ["SHA-256", said["policy"]["name"]]
+    words += ["SHA-256", said["policy"]["name"], repeat_command(report)]
     words += [f"{said['model'][name]:,}" for name in ("n_trees", "n_features")]
     states = [check["status"] for check in said["checks"]]
     words += [str(n) for n in (len(states), *(states.count(state) for state in set(states)))]

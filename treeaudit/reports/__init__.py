@@ -7,6 +7,7 @@ from pathlib import Path
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.output import check_free, write_file
+from treeaudit.reports.release_safe import released
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps, to_dict
 
@@ -59,14 +60,12 @@ def check_output(path: Path, *, force: bool) -> None:
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
     """Return the report, or the statement that may leave the room, in one of the `FORMATS`."""
-    if release_safe:
-        from treeaudit.reports.release_safe import released
-
-        return released(report, form, created=date.today())
     if form == "html":
         from treeaudit.reports.html import to_html
 
-        return to_html(report, created=date.today())
+        return to_html(report, release_safe=release_safe, created=date.today())
+    if release_safe:
+        return released(report, form)
     return dumps(report) if form == "json" else to_text(report)
 
 

@@ -105,16 +105,13 @@ def write_acro(
     _check_model(report, target)
     uid = _uid(model)
     day = date(now.year, now.month, now.day)
-    if release_safe:
-        files = {
-            f"{uid}.{form}": released(report, form, created=day) for form in ("html", "json", "txt")
-        }
-    else:
-        files = {
-            f"{uid}.html": to_html(report, created=day),
-            f"{uid}.json": dumps(report),
-            f"{uid}.txt": to_text(report, 100, verbose=True),
-        }
+    files = {
+        f"{uid}.html": to_html(report, release_safe=release_safe, created=day),
+        f"{uid}.json": released(report, "json") if release_safe else dumps(report),
+        f"{uid}.txt": (
+            released(report, "txt") if release_safe else to_text(report, 100, verbose=True)
+        ),
+    }
     target.mkdir(exist_ok=True)
     with alone_in(target):
         # Meanwhile another process may have written an entry of that name.

@@ -40,6 +40,7 @@ from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import bounded_by, counting
 from treeaudit.reports.provenance import facts, not_checked, shown_name
+from treeaudit.reports.release_safe import page_of
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release
 from treeaudit.version import __version__
@@ -47,8 +48,15 @@ from treeaudit.version import __version__
 __all__ = ["environment", "to_html"]
 
 
-def to_html(report: Report, *, created: datetime.date | None = None) -> str:
+def to_html(
+    report: Report, *, release_safe: bool = False, created: datetime.date | None = None
+) -> str:
     """Return the report as one HTML file.
+
+    Parameters
+    ----------
+    release_safe
+        Return the statement that may leave the room in its place.
 
     Examples
     --------
@@ -62,6 +70,9 @@ def to_html(report: Report, *, created: datetime.date | None = None) -> str:
     >>> "can single out <b>1 person</b>" in page, "<age>" in page, "&lt;age&gt;" in page
     (True, False, True)
     """
+    if release_safe:
+        page = environment().get_template("release_safe.html.j2")
+        return page.render(**page_of(report, created))
     numbers = Numbers(k=report.policy.k)
     rows = published_rows(report, numbers)
     word, tone = pill(report)

@@ -13,17 +13,19 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
+from markupsafe import Markup
+
 from treeaudit.findings.findings import Check, Finding
 from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import verdict_line
-from treeaudit.reports.html import environment
+from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.provenance import shown_name
 from treeaudit.reports.summary import pill
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
-__all__ = ["about", "measured", "released", "share_of", "statement"]
+__all__ = ["about", "measured", "page_of", "released", "share_of", "statement"]
 
 _STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
 
@@ -109,8 +111,8 @@ def _check(check: Check, people: int | None, k: int) -> dict[str, Any]:
     }
 
 
-def released(report: Report, form: str, *, created: datetime.date | None = None) -> str:
-    """Return the statement as ``html``, ``json`` or text.
+def released(report: Report, form: str) -> str:
+    """Return the statement as ``json`` or text.
 
     Examples
     --------
@@ -122,40 +124,40 @@ def released(report: Report, form: str, *, created: datetime.date | None = None)
     >>> "single out" in released(report, "txt"), "about 10 people" in released(report, "txt")
     (False, True)
     """
-    said = statement(report)
+    page = page_of(report)
+    said = page["said"]
     if form == "json":
         return as_json(said)
-    rounding = (
-        f"Numbers of people are rounded to multiples of {2 * said['k']:,}, shares to steps that "
-        f"stand for {2 * said['k']:,} people or more. Everything else that could give a group of "
-        f"fewer than {said['k']:,} people back is left out of this copy."
-    )
-    if form == "html":
-        return (
-            environment()
-            .get_template("release_safe.html.j2")
-            .render(
-                said=said,
-                pill=pill(report)[0],
-                tone=pill(report)[1],
-                line=verdict_line(report),
-                meta=_meta(said["model"]),
-                run=_run,
-                shown=[(one, _shown(one)) for one in said["checks"]],
-                rounding=rounding,
-                date=f"{created.day} {created:%B %Y}" if created is not None else "",
-                version=__version__,
-            )
-        )
-    lines = [f"treeaudit {__version__}  {said['model']['name']}", " · ".join(_meta(said["model"]))]
+    lines = [f"treeaudit {__version__}  {said['model']['name']}", " · ".join(page["meta"])]
     lines += [f"SHA-256 {said['model']['sha256'] or 'none'}", ""]
-    lines += [f"{pill(report)[0]}  {verdict_line(report)}"]
-    for check in said["checks"]:
-        shown = _shown(check)
+    lines += [f"{page['pill']}  {page['line']}"]
+    for check, shown in page["checks"]:
         measured = f": {shown}" if shown else ""
         lines.append(f"  {check['status']}  {check['title']}{measured} ({check['bound']})")
-    lines += ["", *(f"  {_run(one)}  {one['id']} {one['title']}" for one in said["findings"])]
-    return "\n".join([*lines, "", rounding, ""])
+    lines += ["", *(f"  {run}  {one['id']} {one['title']}" for one, run in page["findings"])]
+    return "\n".join([*lines, "", page["rounding"], ""])
+
+
+def page_of(report: Report, created: datetime.date | None = None) -> dict[str, Any]:
+    """Return what the template of the page is filled in with."""
+    said = statement(report)
+    return {
+        "said": said,
+        "pill": pill(report)[0],
+        "tone": pill(report)[1],
+        "line": verdict_line(report),
+        "meta": _meta(said["model"]),
+        "checks": [(one, _shown(one)) for one in said["checks"]],
+        "findings": [(one, "run" if one["run"] else "not run") for one in said["findings"]],
+        "rounding": (
+            f"Release-safe copy: numbers of people are rounded to multiples of {2 * said['k']:,}, shares to steps "
+            f"that stand for {2 * said['k']:,} people or more. Everything else that could give a "
+            f"group of fewer than {said['k']:,} people back is left out of this copy."
+        ),
+        "command": Markup.escape(repeat_command(report)),
+        "date": f"{created.day} {created:%B %Y}" if created is not None else "",
+        "version": __version__,
+    }
 
 
 def _meta(model: Mapping[str, Any]) -> list[str]:
@@ -163,10 +165,6 @@ def _meta(model: Mapping[str, Any]) -> list[str]:
     parts.append(number_of(model["n_features"], "feature", "features"))
     people = model["people_about"]
     return parts if people is None else [*parts, f"about {people:,} people"]
-
-
-def _run(finding: Mapping[str, Any]) -> str:
-    return "run" if finding["run"] else "not run"
 
 
 def measured(report: Report) -> dict[str, str]:
