@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
+from treeaudit.people.overlap import without_members
 from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.sources import large_source
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "prepare"]
 
 Progress = Callable[[str, int, int], None]
-_NAMED = 5
 
 
 def prepare(
@@ -94,9 +94,10 @@ def prepare(
         said.append(_sampled(unseen, every=every))
         unseen = unseen if trained is None else replace(unseen, whole=None)
     if trained is not None and unseen is not None:
-        kept, said = _apart(trained, unseen)
+        kept, members = without_members(trained, unseen, request.seed)
         # Whose rows they are tells better, where it is known.
-        unseen, said = (unseen, []) if request.person in unseen.frame.columns else (kept, said)
+        if request.person not in unseen.frame.columns:
+            unseen, said = kept, [*said, *members]
     unverified = "" if trained is None else verify(forest, trained)
     silent = 0
     if trained is not None:
@@ -148,50 +149,6 @@ def _sampled(people: Records, *, every: bool) -> str:
         else f"of {people.n_people:,} rows the control saw "
     )
     return f"{people.origin}: {counted}{len(people):,} of them, drawn with the seed"
-
-
-def _apart(train: Records, test: Records) -> tuple[Records, list[str]]:
-    """Return the control without rows that stand in the training data, and say how many.
-
-    Where training rows are like each other, unseen rows are like them too by chance: only
-    where more of them stand there than that, and three standard deviations, are they left out.
-
-    Raises
-    ------
-    DataError
-        If it is the training data: its people would make memory look like a fact.
-    """
-    seen, asked = _keys(train), _keys(test)
-    inside = np.isin(asked, seen)
-    n = int(inside.sum())
-    _, times = np.unique(seen, return_counts=True)
-    twins = int(times[times > 1].sum())
-    # Where many training rows are alike, unseen rows may well be like them too.
-    if n > len(asked) / 2 and twins < len(seen) / 4:
-        raise DataError(
-            f"{n:,} of the {len(asked):,} people of {test.origin} stand in {train.origin} "
-            "too; --test takes people who were not in the training data"
-        )
-    by_chance = len(asked) * twins / len(seen)
-    if n <= by_chance + 3 * np.sqrt(by_chance):
-        return test, []
-    rows = ", ".join(f"{row:,}" for row in (np.flatnonzero(inside)[:_NAMED] + 1).tolist())
-    said = (
-        f"{n:,} of the {len(asked):,} rows of {test.origin} stand in {train.origin} too "
-        f"(rows {rows}{', …' if n > _NAMED else ''}) and were left out of the control"
-    )
-    return test.only(~inside), [said]
-
-
-def _keys(people: Records) -> npt.NDArray[np.integer[Any]]:
-    """Return a number per row, the same for rows that are alike."""
-    import pandas as pd
-
-    answer = people.labels if people.labels is not None else people.targets
-    frame = pd.DataFrame(people.values.astype(np.float64))
-    if answer is not None:
-        frame["answer"] = answer
-    return pd.util.hash_pandas_object(frame, index=False).to_numpy()
 
 
 def _guess(

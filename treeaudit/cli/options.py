@@ -249,9 +249,7 @@ Jobs = Annotated[
 ]
 ReleaseSafe = Annotated[
     bool,
-    _OUTPUT(
-        "--release-safe", help="Mask small counts in the HTML file, so that it may leave the room."
-    ),
+    _OUTPUT("--release-safe", help="Write the statement that may leave the room, in every output."),
 ]
 ExitZero = Annotated[
     bool,

@@ -93,7 +93,7 @@ def scan(
     from treeaudit.repair.fix import with_fix
     from treeaudit.reports import render, save, several
 
-    _check_outputs(model, output or [], force=force, release_safe=release_safe)
+    _check_outputs(model, output or [], force=force)
     if acro is not None:
         from treeaudit.reports.acro import check_folder, write_acro
 
@@ -129,8 +129,11 @@ def scan(
         raise DataError("--acro takes one model: choose it with --select NAME")
     written = [write(path, force=force, release_safe=release_safe) for path in output or []]
     if acro is not None:
-        written.append(write_acro(reports[0], acro, force=force))
-    if form == "json":
+        written.append(write_acro(reports[0], acro, force=force, release_safe=release_safe))
+    if release_safe and not (quiet and form == "text"):
+        safe = partial(render, reports[0], release_safe=True)
+        typer.echo(safe(form) if len(reports) == 1 else several.released(found, form), nl=False)
+    elif form == "json":
         one = len(reports) == 1
         typer.echo(render(reports[0], "json") if one else several.dumps(found), nl=False)
     else:
@@ -138,15 +141,14 @@ def scan(
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
 
 
-def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe: bool) -> None:
+def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
     from treeaudit.output import check_free
     from treeaudit.reports import suffix_of
 
     for path in output:
-        if suffix_of(path) != "html" and release_safe:
-            raise DataError(f"{path}: only the HTML report can be made release-safe")
+        suffix_of(path)
         if path.resolve() == model.resolve():
             raise DataError(f"{path} is the model itself; choose another name for the report")
         check_free(path, force=force)

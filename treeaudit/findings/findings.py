@@ -94,6 +94,11 @@ class Control:
         people, by name of the guess.
     excess
         Claim, or verified where it is known, minus control: what was memorised.
+    memorised
+        The same in people, of the ``n`` whom the claim is about; None where they are not
+        counted once each.
+    residual
+        Of what fails on unseen people, the share in which the claim holds.
     sentence
         The whole in plain words.
     """
@@ -104,6 +109,8 @@ class Control:
     control: Estimate | None = None
     baselines: Mapping[str, Estimate] = field(default_factory=dict)
     excess: Estimate | None = None
+    memorised: Estimate | None = None
+    residual: Estimate | None = None
     sentence: str = ""
 
 

@@ -187,7 +187,7 @@ class Report(Rendered):
     ) -> Path:
         """Write the report; ``.html``, ``.json`` or ``.txt`` by suffix.
 
-        ``release_safe`` masks small counts (HTML only), so that it may leave the room.
+        ``release_safe`` writes the statement that may leave the room in its place.
 
         Raises
         ------

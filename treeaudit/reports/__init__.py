@@ -7,6 +7,7 @@ from pathlib import Path
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.output import check_free, write_file
+from treeaudit.reports.release_safe import released
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps, to_dict
 
@@ -58,19 +59,13 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`; only HTML can be release-safe.
-
-    Raises
-    ------
-    DataError
-        If another format is to be masked.
-    """
+    """Return the report, or the statement that may leave the room, in one of the `FORMATS`."""
     if form == "html":
         from treeaudit.reports.html import to_html
 
         return to_html(report, release_safe=release_safe, created=date.today())
     if release_safe:
-        raise DataError(f"only the HTML report can be made release-safe, not .{form}")
+        return released(report, form)
     return dumps(report) if form == "json" else to_text(report)
 
 
