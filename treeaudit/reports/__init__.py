@@ -1,6 +1,8 @@
 """A `Report` in, text out. Renderers never compute a number of the audit."""
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from treeaudit.reports.to_json import dumps, to_dict
 
 __all__ = [
     "FORMATS",
+    "Format",
     "check_output",
     "in_notebook",
     "render",
@@ -21,17 +24,51 @@ __all__ = [
     "to_text",
 ]
 
-FORMATS = ("html", "json", "txt")
-"""The suffixes that `save` knows."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format that a report can be written in.
+
+    Attributes
+    ----------
+    render
+        Returns a report as text, release-safe where told to.
+    safe
+        Whether it can be release-safe.
+    """
+
+    render: Callable[[Report, bool], str]
+    safe: bool = False
 
 
-def suffix_of(path: str | os.PathLike[str]) -> str:
+def _html(report: Report, release_safe: bool) -> str:
+    from treeaudit.reports.html import to_html
+
+    return to_html(report, release_safe=release_safe, created=date.today())
+
+
+def _markdown(report: Report, release_safe: bool) -> str:
+    from treeaudit.reports.markdown import to_markdown
+
+    return to_markdown(report, release_safe=release_safe)
+
+
+FORMATS = {
+    "html": Format(render=_html, safe=True),
+    "md": Format(render=_markdown, safe=True),
+    "json": Format(render=lambda report, _: dumps(report)),
+    "txt": Format(render=lambda report, _: to_text(report)),
+}
+"""What `save` knows, by suffix."""
+
+
+def suffix_of(path: str | os.PathLike[str], *, release_safe: bool = False) -> str:
     """Return the format that a path asks for.
 
     Raises
     ------
     DataError
-        If it is none of `FORMATS`.
+        If it is none of `FORMATS`, or cannot be release-safe as asked.
 
     Examples
     --------
@@ -42,36 +79,36 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     if suffix not in FORMATS:
         known = ", ".join(f".{name}" for name in FORMATS)
         raise DataError(f"{path}: the report can be written as {known}")
+    if release_safe and not FORMATS[suffix].safe:
+        safe = " and ".join(f".{name}" for name, one in FORMATS.items() if one.safe)
+        raise DataError(f"{path}: only {safe} reports can be made release-safe")
     return suffix
 
 
-def check_output(path: Path, *, force: bool) -> None:
+def check_output(path: Path, *, force: bool, release_safe: bool = False) -> None:
     """Refuse a file that no report can be written to, before long work begins.
 
     Raises
     ------
     DataError
-        If its format is unknown, the file exists, or there is no such folder.
+        If its format is unknown or cannot be release-safe as asked, the file exists, or there is
+        no such folder.
     """
-    suffix_of(path)
+    suffix_of(path, release_safe=release_safe)
     check_free(path, force=force)
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`; only HTML can be release-safe.
+    """Return the report as text of one of the `FORMATS`.
 
     Raises
     ------
     DataError
-        If another format is to be masked.
+        If a format is to be masked that cannot be.
     """
-    if form == "html":
-        from treeaudit.reports.html import to_html
-
-        return to_html(report, release_safe=release_safe, created=date.today())
-    if release_safe:
-        raise DataError(f"only the HTML report can be made release-safe, not .{form}")
-    return dumps(report) if form == "json" else to_text(report)
+    return FORMATS[suffix_of(f"report.{form}", release_safe=release_safe)].render(
+        report, release_safe
+    )
 
 
 def save(
@@ -84,7 +121,7 @@ def save(
     DataError
         If the suffix is unknown, the file exists already, or it is the model.
     """
-    form = suffix_of(path)
+    form = suffix_of(path, release_safe=release_safe)
     model = report.forest.source.path
     if model is not None and Path(path).resolve() == Path(model).resolve():
         raise DataError(f"{path} is the model itself; choose another name for the report")

@@ -30,7 +30,8 @@ class AttackLine:
 
     level: str
     title: str
-    found: str
+    id: str = ""
+    found: str = ""
     unseen: str = ""
     policy: str = ""
 
@@ -66,12 +67,15 @@ def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
 def _line(report: Report, result: Finding | Skipped, short: bool) -> AttackLine:
     policy = _policy(report, result.id)
     if isinstance(result, Skipped):
-        return AttackLine(level="skipped", title=result.title, found=result.reason, policy=policy)
+        return AttackLine(
+            level="skipped", title=result.title, id=result.id, found=result.reason, policy=policy
+        )
     view = view_of(report, result)
     brief = _NUMBERS.say(view.brief) if short and view.brief is not None else ""
     return AttackLine(
         level=result.severity,
         title=result.title,
+        id=result.id,
         found=brief or result.summary,
         unseen=_unseen(result) if view.unseen is None else _NUMBERS.say(view.unseen),
         policy=policy,

@@ -124,16 +124,18 @@ def save(
     DataError
         If the suffix is unknown, the file exists already, or it is the model.
     """
-    form = suffix_of(path)
+    form = suffix_of(path, release_safe=release_safe)
     model = found.worst.forest.source.path
     if model is not None and Path(path).resolve() == Path(model).resolve():
         raise DataError(f"{path} is the model itself; choose another name for the report")
     if form == "html":
         page = to_html(found, release_safe=release_safe, created=datetime.date.today())
         return write_file(path, page, force=force)
-    if release_safe:
-        raise DataError(f"only the HTML report can be made release-safe, not .{form}")
-    return write_file(path, dumps(found) if form == "json" else to_text(found), force=force)
+    if form == "md":
+        text = "\n".join(render(one, form, release_safe=release_safe) for one in found.reports)
+    else:
+        text = dumps(found) if form == "json" else to_text(found)
+    return write_file(path, text, force=force)
 
 
 def in_notebook(found: Reports) -> str:

@@ -82,6 +82,9 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
         console.print(_row("    ", plain(said, 600), "dim"))
     for step in next_steps(report):
         console.print(_row("next", step, "dim"))
+    found = next((finding for finding in report.findings if finding.status == "found"), None)
+    if found is not None and found.id in report.pages:
+        console.print(_row("why ", f"treeaudit explain {found.id}", "dim"))
 
 
 def print_verdict(report: Report, console: "Console", *, quiet: bool = False) -> None:
@@ -140,6 +143,7 @@ def _attacks(report: Report, width: int) -> "Table":
     wide = held and width >= _WIDE
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("", no_wrap=True)
+    table.add_column("id", no_wrap=True)
     table.add_column("attack", no_wrap=True)
     table.add_column("found" if held else "what the file alone claims")
     if wide:
@@ -151,7 +155,9 @@ def _attacks(report: Report, width: int) -> "Table":
             found += f"\nunseen people: {line.unseen}"
         cells = [found, line.unseen, line.policy] if wide else [found]
         look = SEVERITY[line.level]
-        table.add_row(Text(look.word, style=look.style), Text(line.title), *map(Text, cells))
+        table.add_row(
+            Text(look.word, style=look.style), Text(line.id), Text(line.title), *map(Text, cells)
+        )
     return table
 
 

@@ -50,8 +50,10 @@ def view(result: Finding | Skipped, report: Report) -> View:
             (
                 "Diversity",
                 say(
-                    f"at least {details.distinct_l} distinct per group, entropy l "
-                    f"{details.entropy_l:.2f}, t-closeness {details.t_closeness:.2f}",
+                    f"every group has at least {details.distinct_l} different "
+                    f"{'label' if details.distinct_l == 1 else 'labels'}, as even as "
+                    f"{details.entropy_l:.2f} equally frequent ones (entropy l-diversity); its "
+                    f"labels are at most {details.t_closeness:.2f} from everybody's (t-closeness)",
                     exact=True,
                 ),
             ),

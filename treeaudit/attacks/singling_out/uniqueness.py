@@ -61,7 +61,7 @@ def _population_uniques(findings: Sequence[Finding], _: Forest) -> float | None:
     return 0.0 if not found.alone_in_data else found.alone_in_both.pitman
 
 
-_STEP = "train again with min_samples_leaf={k} or more, so that nobody stands alone"
+_STEP = "train again with larger leaves (a higher min_samples_leaf)"
 
 _CHECKS = (
     Rule(
@@ -71,7 +71,6 @@ _CHECKS = (
         measure=least("min_leaf"),
         holds=holds_at_least,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-unique-people",
@@ -81,7 +80,6 @@ _CHECKS = (
         told=told("unique_in_any_tree"),
         among=True,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-small-leaf-people",
@@ -91,7 +89,6 @@ _CHECKS = (
         told=told("below_k_in_any_tree"),
         among=True,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-small-leaf-share",

@@ -142,21 +142,34 @@ def _contribution(entries: Sequence[Contribution], k: int) -> Plot | None:
 
 def _risks(found: Risks) -> Iterator[tuple[str, Phrase]]:
     for title, risk, knows in (
-        ("Prosecutor", found.prosecutor, "knows that the target is in the data"),
-        ("Journalist", found.journalist, "does not know whether the target is in the data"),
+        (
+            "Chance to find one chosen person",
+            found.prosecutor,
+            "who knows that the person is in the data (prosecutor risk)",
+        ),
+        (
+            "The same, not knowing",
+            found.journalist,
+            "who does not know whether the person is in the data (journalist risk)",
+        ),
     ):
         if risk is not None:
             text = say(
-                "{}: a match is right with {} for the most exposed person, {} on average; {} of "
-                "the people are above {}",
-                knows, Share(risk.highest), Share(risk.average),
-                Share(risk.above_threshold), found.threshold, exact=True,
+                "for somebody {}: {} for the most exposed person, {} on average, above {} for {} "
+                "of the people",
+                knows, Share(risk.highest), Share(risk.average), found.threshold,
+                Share(risk.above_threshold), exact=True,
             )  # fmt: skip
             yield title, text
     guessed = ", an estimate" if found.estimated else ""
     yield (
-        "Marketer",
-        say("tries everybody: {} of the matches are right{}", found.marketer, guessed, exact=True),
+        "Chance over everybody",
+        say(
+            "of somebody who tries to find everybody, {} are found rightly (marketer risk){}",
+            found.marketer,
+            guessed,
+            exact=True,
+        ),
     )
 
 
