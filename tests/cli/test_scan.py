@@ -75,7 +75,7 @@ def test_a_report_that_may_leave_the_room(cancer_file, tmp_path) -> None:
     assert "fewer than 5" in (tmp_path / "safe.html").read_text()
     done = run("scan", cancer_file, "--release-safe", "-o", tmp_path / "safe.json")
     assert done.returncode == 2
-    assert "only the HTML report" in done.stderr
+    assert "only .html and .md reports can be made release-safe" in done.stderr
 
 
 def test_nothing_is_overwritten(cancer_file, tmp_path) -> None:

@@ -99,16 +99,16 @@ def check_output(path: Path, *, force: bool, release_safe: bool = False) -> None
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`.
+    """Return the report as text of one of the `FORMATS`; ``text`` is ``txt``.
 
     Raises
     ------
     DataError
         If a format is to be masked that cannot be.
     """
-    return FORMATS[suffix_of(f"report.{form}", release_safe=release_safe)].render(
-        report, release_safe
-    )
+    name = "txt" if form == "text" else form
+    known = FORMATS[suffix_of(f"report.{name}", release_safe=release_safe)]
+    return known.render(report, release_safe)
 
 
 def save(

@@ -69,13 +69,18 @@ def defend_command(report: Report, *, folders: bool = False) -> str:
     return _writing(report, "defend", "safer", repaired_suffix(report.forest), folders=folders)
 
 
+def _searches(report: Report) -> bool:
+    """Tell whether a repair of all trees together was left to whoever asks for it."""
+    return report.fix is None and report.forest.n_trees > 1 and "train" in report.people
+
+
 def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: bool) -> str:
     """Return the line that writes a file of this name, which is not that of the model."""
     request, path = _of_one(report), report.forest.source.path
     options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
     if report.unit.counts_persons:
         options = (*options, *_PERSONS)
-    elif report.fix is not None and report.fix.people and command == "defend":
+    elif command == "defend" and (_searches(report) or (report.fix and report.fix.people)):
         options = (*options, "train", "test", "target")
     taken = path is not None and Path(path).name == f"{stem}{suffix}"
     name = f"{stem}-2{suffix}" if taken else f"{stem}{suffix}"

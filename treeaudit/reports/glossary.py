@@ -15,7 +15,7 @@ TERMS: dict[str, tuple[str, str]] = {
         "differential(?:ly)? priva(?:cy|te)",
         "noise that hides any one person",
     ),
-    "AUC": ("AUC", "how often a member scores above somebody else; 0.5 is guessing"),
+    "AUC": ("AUC", "how often a member scores above somebody else"),
     "95 % interval": ("95 % intervals?", "19 of 20 such audits hold the true number in theirs"),
     "LiRA": ("LiRA", "asks many models trained with and without a person"),
     "shadow models": ("shadow models", "models trained on people like these"),
@@ -42,8 +42,8 @@ class Glossary:
     --------
     >>> gloss = Glossary()
     >>> print(gloss("AUC of <a>"))
-    <abbr title="how often a member scores above somebody else; 0.5 is guessing">AUC</abbr> \
-(how often a member scores above somebody else; 0.5 is guessing) of &lt;a&gt;
+    <abbr title="how often a member scores above somebody else">AUC</abbr> \
+(how often a member scores above somebody else) of &lt;a&gt;
     >>> print(gloss("AUC"))
     AUC
     """

@@ -48,13 +48,13 @@ def _beside(finding: Finding, given: Sequence[str]) -> Phrase:
         return say("guessed as often")
     worst = max(named, key=lambda c: 0.0 if c.excess is None else c.excess.value)
     unseen = 0.0 if worst.control is None else worst.control.value
-    return say(f"found for {unseen:.0%}, members {worst.claim.value:.0%}")
+    return say(f"{unseen:.0%}, members {worst.claim.value:.0%}")
 
 
 def _brief(given: Sequence[str], n: int) -> Phrase:
     if given:
-        return say("hidden values of {} of {} columns found", len(given), n)
-    return say("no hidden value found beyond a guess, {} tried", Count(n, "column", "columns"))
+        return say("hidden values of {} of {} columns", len(given), n)
+    return say("none beyond a guess, {}", Count(n, "column", "columns"))
 
 
 def _columns(finding: Finding, given: Sequence[str]) -> tuple[Plot, ...]:

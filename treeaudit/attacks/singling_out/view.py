@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.showing import headline_tree, in_any, of_tree, where
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails
@@ -38,6 +39,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
                   People.alone(small), k),
         figure=_figure(alone_once.worst, below_once.worst, k, where(report, once)),
         headline=_headline(alone, below, k),
+        together=_together(alone_once) if many else None,
         harmless=say(
             "Nobody stands alone in this file: every group holds at least {}",
             details.min_leaf,
@@ -81,6 +83,13 @@ def _headline(alone: int, below: int, k: int) -> Phrase | None:
     if below:
         return say("can narrow {} down to groups of fewer than {}", People(below), k)
     return None
+
+
+def _together(once: InAnyTree) -> Phrase | None:
+    """Say how many are alone in one tree or another, where people were followed through all."""
+    if once.low < once.high or once.low <= once.worst:
+        return None
+    return say("can single out {} in one tree or another", once.low)
 
 
 def _reason(finding: Finding, report: Report) -> Phrase:
