@@ -6,10 +6,15 @@ from treeaudit.attacks import all_checks
 from treeaudit.findings.judging import judge, verdict_of
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.findings.report import Report, view_of
-from treeaudit.reports.commands import defend_command
+from treeaudit.reports.commands import is_search
 from treeaudit.reports.plain_text import plain
 
 __all__ = ["acceptance", "next_steps", "verdict_line"]
+
+_SEARCH = (
+    "defend searches for fewer trees and larger leaves whose trees together pass; that takes "
+    "minutes and was not tried here"
+)
 
 
 def acceptance(report: Report) -> str:
@@ -62,12 +67,8 @@ def next_steps(report: Report) -> list[str]:
     failed = [c for c in report.checks if c.status == "fail" and not c.accepted]
     # What was not seen to work is told only where nothing was.
     steps = [] if passed else [f"not tried: {c.step}" for c in failed if c.step]
-    if failed and report.fix is None and report.forest.n_trees > 1 and "train" in report.people:
-        steps.insert(
-            0,
-            f"{defend_command(report)} searches for fewer trees and larger leaves that pass; that "
-            "takes minutes and was not tried here",
-        )
+    if is_search(report):
+        steps.insert(0, _SEARCH)
     against = set() if passed else {c.attack for c in failed if not c.step}
     for finding in report.findings:
         page = report.pages.get(finding.id)

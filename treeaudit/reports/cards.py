@@ -104,7 +104,7 @@ def _card(
         words=words,
         word=SEVERITY[result.severity].word,
         tone=SEVERITY[result.severity].tone,
-        gist=f"{number} {unit}".strip() or summary,
+        gist=_gist(view.figure, f"{number} {unit}".strip(), summary),
         number=number,
         unit=unit,
         in_words=not number[:1].isdigit(),
@@ -118,6 +118,13 @@ def _card(
         withheld=numbers.safe and bool(result.evidence),
         clear=not found and not tested,
     )
+
+
+def _gist(figure: Figure | None, shown: str, summary: str) -> str:
+    """Return a line: the number, or the sentence where the number alone says little."""
+    tells = figure is not None and bool(figure.counts)
+    tells = tells and (isinstance(figure.number, Score) or bool(figure.number))
+    return shown if shown and (tells or not summary) else summary
 
 
 def _figure(figure: Figure, numbers: Numbers) -> tuple[str, str]:

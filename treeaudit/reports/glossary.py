@@ -17,8 +17,7 @@ TERMS: dict[str, tuple[str, str]] = {
     ),
     "AUC": ("AUC", "how often a member scores above somebody else"),
     "95 % interval": ("95 % intervals?", "19 of 20 such audits hold the true number in theirs"),
-    "LiRA": ("LiRA", "asks many models trained with and without a person"),
-    "shadow models": ("shadow models", "models trained on people like these"),
+    "LiRA": ("LiRA", "compares with models of people like these"),
     "bootstrap": ("bootstrap(?:ped)?", "each tree sees people drawn with replacement"),
     "boosting": ("boost(?:ing|ed trees)", "trees that each correct those before"),
     "k-anonymity": ("k-anonymity", "groups of at least k"),
@@ -66,8 +65,9 @@ class Glossary:
                 continue
             del self._open[term]
             means = Markup.escape(TERMS[term][1])
-            said = f'<abbr title="{means}">{found.group()}</abbr> ({means})'
             # Nothing is explained within an explanation.
             before, after = escaped[: found.start()], escaped[found.end() :]
+            words = f": {means}" if after.startswith(")") else f" ({means})"
+            said = f'<abbr title="{means}">{found.group()}</abbr>{words}'
             return self._explained(before) + said + self._explained(after)
         return escaped

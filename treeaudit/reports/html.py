@@ -25,6 +25,7 @@ from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
 from treeaudit.reports.check_lines import check_lines
 from treeaudit.reports.commands import (
+    is_search,
     next_command,
     place_to_repeat,
     reconstruct_command,
@@ -105,6 +106,7 @@ def to_html(
             frontier_head=HEAD,
             frontier_picture=picture(shown(tried)),
             frontier_rest=rest(tried) if tried else "",
+            search=is_search(report),
             accepted=is_accepted(report),
             steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
             warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],
