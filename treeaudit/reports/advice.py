@@ -86,12 +86,11 @@ def next_steps(report: Report) -> list[str]:
     if report.verdict == "review" and math.isfinite(report.epsilon):
         steps.append(_under_private(report))
     elif report.verdict == "review":
-        reasons = {c.reason for c in report.checks if c.status == "skipped" and c.reason}
-        if reasons:
+        open_ = [c.title.lower() for c in report.checks if c.status == "skipped"]
+        if open_:
             decide = "or somebody" if passed else "somebody"
-            steps.append(
-                f"{decide} has to decide what could not be checked ({'; '.join(sorted(reasons))})"
-            )
+            told = ", ".join(open_[:3]) + (f" and {len(open_) - 3} more" if len(open_) > 3 else "")
+            steps.append(f"{decide} has to decide what could not be checked: {told}")
     return steps
 
 
@@ -102,5 +101,5 @@ def _under_private(report: Report) -> str:
     bound = f"its counts are noise, and its epsilon of {report.epsilon:g} bounds what it tells"
     if verdict_of(checks) == "pass":
         return f"--policy private was tried and passes: {bound} of anybody"
-    open_ = "; ".join(f"{c.title} {c.shown or c.reason}" for c in checks if c.status != "pass")
-    return f"--policy private was tried and does not pass: {open_}"
+    open_ = ", ".join(c.title.lower() for c in checks if c.status != "pass")
+    return f"--policy private was tried too and does not pass: {open_}"

@@ -122,9 +122,10 @@ def _card(
 
 def _gist(figure: Figure | None, shown: str, summary: str) -> str:
     """Return a line: the number, or the sentence where the number alone says little."""
-    tells = figure is not None and bool(figure.counts)
-    tells = tells and (isinstance(figure.number, Score) or bool(figure.number))
-    return shown if shown and (tells or not summary) else summary
+    if figure is None or not shown:
+        return summary
+    tells = figure.counts and (isinstance(figure.number, Score) or figure.number)
+    return shown if tells or not summary else summary
 
 
 def _figure(figure: Figure, numbers: Numbers) -> tuple[str, str]:

@@ -48,9 +48,9 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     told = [line for line in lines if _in_table(line)]
     if told:
         console.print(_attacks(report, told, console.width))
-    for line in lines:
-        if not _in_table(line):
-            console.print(_beside(line))
+    for other in lines:
+        if not _in_table(other):
+            console.print(_beside(other))
     if has_control(report):
         console.print(
             Text("fit: unseen people who have the label or value that their leaf states", "dim")
