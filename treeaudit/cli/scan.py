@@ -144,14 +144,12 @@ def scan(
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
-    from treeaudit.output import check_free
-    from treeaudit.reports import suffix_of
+    from treeaudit.reports import check_output
 
     for path in output:
-        suffix_of(path)
         if path.resolve() == model.resolve():
             raise DataError(f"{path} is the model itself; choose another name for the report")
-        check_free(path, force=force)
+        check_output(path, force=force)
 
 
 def _print(found: "Reports", written: list[Path], *, quiet: bool, verbose: bool) -> None:

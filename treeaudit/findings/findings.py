@@ -225,8 +225,8 @@ class Check:
         Id of the attack that has to have run; None for what the model itself tells.
     share, among
         Whether the number is a share, and whether it is one of all the people.
-    step, beside_repair
-        What to do where it fails, and whether also where a repair was found.
+    step
+        What to do where it fails.
     """
 
     name: str
@@ -244,4 +244,3 @@ class Check:
     share: bool = False
     among: bool = False
     step: str = ""
-    beside_repair: bool = False

@@ -132,8 +132,7 @@ def _check(
         attack=attacks[0] if attacks else None,
         share=rule.share,
         among=rule.among,
-        step=rule.step.format(k=policy.k * records_each),
-        beside_repair=rule.beside_repair,
+        step=rule.step,
     )
     ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]
     findings = [finding for finding in ran if isinstance(finding, Finding)]

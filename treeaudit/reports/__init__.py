@@ -1,7 +1,10 @@
 """A `Report` in, text out. Renderers never compute a number of the audit."""
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from treeaudit.errors import DataError
@@ -13,6 +16,7 @@ from treeaudit.reports.to_json import dumps, to_dict
 
 __all__ = [
     "FORMATS",
+    "Format",
     "check_output",
     "in_notebook",
     "render",
@@ -22,8 +26,48 @@ __all__ = [
     "to_text",
 ]
 
-FORMATS = ("html", "json", "txt")
-"""The suffixes that `save` knows."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format that a report can be written in.
+
+    Attributes
+    ----------
+    render
+        Returns a report as text.
+    release
+        Returns the statement of it that may leave the room.
+    """
+
+    render: Callable[[Report], str]
+    release: Callable[[Report], str]
+
+
+def _html(report: Report, *, release_safe: bool = False) -> str:
+    from treeaudit.reports.html import to_html
+
+    return to_html(report, release_safe=release_safe, created=date.today())
+
+
+def _markdown(report: Report) -> str:
+    from treeaudit.reports.markdown import to_markdown
+
+    return to_markdown(report)
+
+
+def _safe_markdown(report: Report) -> str:
+    from treeaudit.reports.markdown import fenced
+
+    return fenced(released(report, "txt"))
+
+
+FORMATS = {
+    "html": Format(render=_html, release=partial(_html, release_safe=True)),
+    "md": Format(render=_markdown, release=_safe_markdown),
+    "json": Format(render=dumps, release=lambda report: released(report, "json")),
+    "txt": Format(render=to_text, release=lambda report: released(report, "txt")),
+}
+"""What `save` knows, by suffix."""
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
@@ -59,14 +103,17 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report, or the statement that may leave the room, in one of the `FORMATS`."""
-    if form == "html":
-        from treeaudit.reports.html import to_html
+    """Return the report, or the statement that may leave the room, in one of the `FORMATS`.
 
-        return to_html(report, release_safe=release_safe, created=date.today())
-    if release_safe:
-        return released(report, form)
-    return dumps(report) if form == "json" else to_text(report)
+    ``text`` is ``txt``.
+
+    Raises
+    ------
+    DataError
+        If there is no such format.
+    """
+    known = FORMATS[suffix_of(f"report.{'txt' if form == 'text' else form}")]
+    return known.release(report) if release_safe else known.render(report)
 
 
 def save(

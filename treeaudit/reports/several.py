@@ -132,8 +132,8 @@ def save(
         raise DataError(f"{path} is the model itself; choose another name for the report")
     if form == "html":
         text = to_html(found, release_safe=release_safe, created=datetime.date.today())
-    elif release_safe:
-        text = released(found, form)
+    elif release_safe or form == "md":
+        text = released(found, form) if release_safe else _each(found, form)
     else:
         text = dumps(found) if form == "json" else to_text(found)
     return write_file(path, text, force=force)
@@ -144,7 +144,11 @@ def released(found: Reports, form: str) -> str:
     if form == "json":
         each = [statement(one) for one in found.reports]
         return as_json({**HEAD, "verdict": found.worst.verdict, "reports": each})
-    return "\n".join(render(one, form, release_safe=True) for one in found.reports)
+    return _each(found, form, release_safe=True)
+
+
+def _each(found: Reports, form: str, *, release_safe: bool = False) -> str:
+    return "\n".join(render(one, form, release_safe=release_safe) for one in found.reports)
 
 
 def in_notebook(found: Reports) -> str:
