@@ -37,6 +37,7 @@ def scan(
     repeats: Literal["people", "copies"] | None = None,
     policy: str | os.PathLike[str] | Policy = "default",
     baseline: str | os.PathLike[str] | None = None,
+    model_name: str | None = None,
     attacks: Sequence[str] | None = None,
     seconds: float = 10.0,
     seed: int = 0,
@@ -83,8 +84,11 @@ def scan(
         The thresholds: the name of a built-in policy (`treeaudit.findings.policy.BUILT_IN`)
         or of one in ``pyproject.toml``, the path of a TOML file, or a `Policy`.
     baseline
-        An accepted JSON report of the same model: a check that fails no worse
-        than in it does not make the verdict fail.
+        A JSON report that somebody accepts (``treeaudit accept``): a check that fails no
+        worse than in it does not make the verdict fail.
+    model_name
+        What the line of the model is called, from one version to the next: a baseline
+        follows it, and else the columns and labels.
     attacks
         Ids of the attacks to run; all of them unless told. A check whose
         attack did not run is never passed.
@@ -138,6 +142,7 @@ def scan(
             repeats=repeats,
             policy=policy,
             baseline=baseline,
+            model_name=model_name,
             attacks=None if attacks is None else tuple(attacks),
             seconds=seconds,
             seed=seed,
@@ -176,7 +181,8 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
     policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
     check_names(policy, known_checks)
     chosen = _choose(request.attacks, all_attacks(offered))
-    accepted = None if request.baseline is None else read_baseline(request.baseline, forest)
+    asked_of = request.baseline
+    accepted = None if asked_of is None else read_baseline(asked_of, forest, request.model_name)
     if request.target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 
@@ -203,7 +209,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
         table=case.table,
         results=(*results, *(one for one in refused if one not in results)),
         checks=checks,
-        verdict=verdict_of(checks, signed=accepted is not None and accepted.holds),
+        verdict=verdict_of(checks),
         policy=policy,
         request=request.kept(),
         warnings=(

@@ -2,7 +2,7 @@
 
 stdout carries the result; stderr progress, warnings and errors. Exit codes:
 0 every check passed, 1 a check failed, 2 not audited, 3 nothing failed but a
-required check was skipped.
+required check was skipped, 4 a named person accepted what fails.
 """
 
 import io
@@ -11,6 +11,7 @@ import sys
 
 import typer
 
+from treeaudit.cli.accept import accept
 from treeaudit.cli.attacks import attacks
 from treeaudit.cli.bounds import bounded
 from treeaudit.cli.budget import budget
@@ -38,14 +39,14 @@ app = typer.Typer(
     help="What does a decision tree give away about the people it was trained on? "
     "Reads the model file without running code from it.",
     epilog="Exit codes: 0 every check passed · 1 a check failed · 2 not audited · "
-    "3 nothing failed, but a required check could not be made.",
+    "3 nothing failed, but a required check could not be made · 4 what fails was accepted by name.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(scan, reconstruct, verify, inspect, compare, diff, release, defend),
+    *(scan, accept, reconstruct, verify, inspect, compare, diff, release, defend),
     *(train, schema, budget, explain, attacks, demo),
 ):
     app.command(cls=NamedWithMethods if command is defend else Named)(command)

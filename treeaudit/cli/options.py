@@ -22,6 +22,7 @@ __all__ = [
     "Known",
     "MaxBytes",
     "Model",
+    "ModelName",
     "Output",
     "Person",
     "PolicyName",
@@ -210,8 +211,17 @@ AcceptedReport = Annotated[
     Path | None,
     _POLICY(
         "--baseline",
-        help="A JSON report that somebody accepted until a date: only what is new or worse fails.",
+        help="A report that somebody accepts (see 'treeaudit accept'): only what is new or worse "
+        "fails.",
         metavar="JSON",
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    _POLICY(
+        "--model-name",
+        help="What this line of models is called: a baseline follows it, not the file's name.",
+        metavar="NAME",
     ),
 ]
 Acro = Annotated[

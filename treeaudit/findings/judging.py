@@ -55,14 +55,8 @@ def judge(
     )
 
 
-def verdict_of(checks: Sequence[Check], *, signed: bool = False) -> Verdict:
+def verdict_of(checks: Sequence[Check]) -> Verdict:
     """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
-
-    Parameters
-    ----------
-    signed
-        Whether somebody answers for the baseline today: without, what it accepts
-        is left to review.
 
     Examples
     --------
@@ -71,10 +65,9 @@ def verdict_of(checks: Sequence[Check], *, signed: bool = False) -> Verdict:
     """
     if any(check.status == "fail" and not check.accepted for check in checks):
         return "fail"
-    excused = any(check.accepted for check in checks)
-    if any(check.status == "skipped" for check in checks) or (excused and not signed):
+    if any(check.status == "skipped" for check in checks):
         return "review"
-    return "accepted" if excused else "pass"
+    return "accepted" if any(check.accepted for check in checks) else "pass"
 
 
 def not_run(refused: Sequence[Skipped]) -> tuple[Check, ...]:

@@ -119,8 +119,8 @@ class Report(Rendered):
         The tables that were given, by role: what each is called and its rows.
     baseline
         The accepted report it was held against: ``name`` and ``sha256`` of the
-        file, ``model_sha256``, ``by`` whom and ``until`` when it is accepted and
-        whether that ``holds``; None without.
+        file, ``model_sha256``, ``by`` whom, ``on`` which day, ``until`` when and for what
+        ``reason`` it is accepted and whether that ``holds``; None without.
     fix
         The repair that was tried, where the audit did not pass and one was.
     unrepaired
@@ -179,8 +179,8 @@ class Report(Rendered):
 
     @property
     def exit_code(self) -> int:
-        """0 for pass and accepted, 1 for fail, 3 for review."""
-        return {"pass": 0, "accepted": 0, "fail": 1, "review": 3}[self.verdict]
+        """0 for pass, 1 for fail, 3 for review, 4 for accepted."""
+        return {"pass": 0, "fail": 1, "review": 3, "accepted": 4}[self.verdict]
 
     def save(
         self, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False

@@ -11,6 +11,7 @@ from treeaudit.findings.policy import Policy
 __all__ = ["OPTIONS", "Given", "Request"]
 
 OPTIONS = {
+    "model_name": "--model-name",
     "select": "--select",
     "max_bytes": "--max-bytes",
     "train": "--train",
@@ -59,6 +60,8 @@ class Request:
     ----------
     model
         A path, a fitted estimator or a `Forest`.
+    model_name
+        What the line of the model is called, from one version to the next.
     select, max_bytes
         Which model of the file, and the largest file; see `treeaudit.load`.
     train, test, known, prior
@@ -82,6 +85,7 @@ class Request:
     """
 
     model: object
+    model_name: str | None = None
     select: str | None = None
     max_bytes: int | None = None
     train: object = None
