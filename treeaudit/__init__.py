@@ -105,6 +105,7 @@ bind("Report", "treeaudit.reports")
 bind("Reports", "treeaudit.reports.several")
 bind("Comparison", "treeaudit.reports.comparison")
 bind("Difference", "treeaudit.reports.difference")
+bind("Changes", "treeaudit.reports.changes")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants Any

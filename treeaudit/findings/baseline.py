@@ -23,9 +23,9 @@ from treeaudit.findings.findings import Check
 from treeaudit.findings.report_file import read_report
 from treeaudit.model.forest import Forest
 
-__all__ = ["Baseline", "accept", "line", "read_baseline"]
+__all__ = ["BELOW_K", "Baseline", "accept", "line", "no_worse", "read_baseline"]
 
-_BELOW_K = ("max-small-leaf-people", "max-small-leaf-share")
+BELOW_K = ("max-small-leaf-people", "max-small-leaf-share")
 """Checks that count people below the k of the policy."""
 
 
@@ -196,18 +196,19 @@ def accept(
 
 def _accept(check: Check, rule: Rule, baseline: Baseline, k: int) -> Check:
     old = baseline.measured.get(check.name)
-    if old is None or check.status == "skipped" or (check.name in _BELOW_K and k != baseline.k):
+    if old is None or check.status == "skipped" or (check.name in BELOW_K and k != baseline.k):
         return check
     new = math.inf if check.measured is None else check.measured
     return replace(
         check,
-        accepted=check.status == "fail" and baseline.accepted.holds and _no_worse(rule, new, old),
+        accepted=check.status == "fail" and baseline.accepted.holds and no_worse(rule, new, old),
         baseline=old if math.isfinite(old) else None,
         was=rule.show(old),
     )
 
 
-def _no_worse(rule: Rule, new: float, old: float) -> bool:
+def no_worse(rule: Rule, new: float, old: float) -> bool:
+    """Tell whether a measured number is no worse than an old one."""
     if rule.holds is holds_multiple_of:
         return old != 0 and new % old == 0
     # A share that is the same but for the last digit is the same.

@@ -5,12 +5,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from treeaudit.errors import PolicyError, ReadError
+from treeaudit.errors import PolicyError, ReadError, TreeauditError
 from treeaudit.input import BASELINE, read_bytes
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Most
 
-__all__ = ["checked_report", "read_json", "read_report"]
+__all__ = ["checked_report", "is_report", "read_json", "read_report"]
 
 _SCHEMA_VERSION = 1
 
@@ -32,6 +32,17 @@ def read_report(
     """
     data, sha256 = read_json(path, what)
     return checked_report(data, f"{what} {Path(path).name}"), sha256
+
+
+def is_report(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is a JSON report, of one model or of several."""
+    try:
+        content = read_bytes(path, BASELINE, PolicyError)
+        told = b'"schema_version"' in content and content.lstrip()[:1] == b"{"
+        data = parse_json(content, Most.form, (232, 88, 36)) if told else None
+    except (OSError, TreeauditError):
+        return False
+    return isinstance(data, dict) and ("checks" in data or "reports" in data)
 
 
 def read_json(path: str | os.PathLike[str], what: str, most: int = BASELINE) -> tuple[object, str]:
