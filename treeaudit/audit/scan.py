@@ -9,6 +9,7 @@ from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_att
 from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError
+from treeaudit.findings.asked import listed
 from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.judging import check_names, judge, not_run, verdict_of
@@ -132,7 +133,7 @@ def scan(
             train=train,
             test=test,
             target=target,
-            sensitive=tuple(sensitive),
+            sensitive=listed("sensitive", sensitive, "race"),
             known=known,
             prior=prior,
             tolerance=tolerance,
@@ -143,7 +144,7 @@ def scan(
             policy=policy,
             baseline=baseline,
             model_name=model_name,
-            attacks=None if attacks is None else tuple(attacks),
+            attacks=None if attacks is None else listed("attacks", attacks, "TA101"),
             seconds=seconds,
             seed=seed,
         ),

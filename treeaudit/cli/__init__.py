@@ -7,6 +7,7 @@ required check was skipped, 4 a named person accepted what fails.
 
 import io
 import os
+import re
 import sys
 
 import typer
@@ -109,5 +110,7 @@ def _fail(message: str, code: int = 2) -> None:
         import traceback
 
         traceback.print_exc()
-    print(f"treeaudit: {plain(message, 2000)}", file=sys.stderr)
+    # What Python calls an option, the library says in brackets.
+    said = re.sub(r" \(\w+=\w*\)", "", message)
+    print(f"treeaudit: {plain(said, 2000)}", file=sys.stderr)
     sys.exit(code)

@@ -50,7 +50,7 @@ class Change:
     way: Way
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Changes(Rendered):
     """What changed between two reports.
 

@@ -13,6 +13,7 @@ from treeaudit.comparison.compared import Compared, by_ledger
 from treeaudit.comparison.leakage import leakage_of
 from treeaudit.dp.bounded import unbounded_because
 from treeaudit.errors import DataError
+from treeaudit.findings.asked import listed
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.people.predictions import explained, utility
@@ -25,7 +26,7 @@ from treeaudit.rendered import Rendered
 __all__ = ["Compared", "Comparison", "compare"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Comparison(Rendered):
     """Models side by side, in the order in which they were given.
 
@@ -121,7 +122,7 @@ def compare(
     """
     if not models:
         raise DataError("there is nothing to compare: name at least one model")
-    if names is not None and len(names) != len(models):
+    if names is not None and len(listed("names", names, "plain")) != len(models):
         raise DataError(f"{len(names)} names for {len(models)} models")
     called = _names(models) if names is None else list(names)
     request = Request(
@@ -133,7 +134,7 @@ def compare(
         rows_per_person=rows_per_person,
         repeats=repeats,
         policy=policy,
-        attacks=None if attacks is None else tuple(attacks),
+        attacks=None if attacks is None else listed("attacks", attacks, "TA101"),
         seed=seed,
     )
     # Tables are read once, for all models.

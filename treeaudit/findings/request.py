@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from treeaudit.findings.asked import check_kind, policy_like
 from treeaudit.findings.policy import Policy
 
 __all__ = ["OPTIONS", "Given", "Request"]
@@ -104,6 +105,12 @@ class Request:
     attacks: tuple[str, ...] | None = None
     seconds: float = 10.0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in OPTIONS:
+            check_kind(name, getattr(self, name))
+        if not isinstance(self.policy, str | os.PathLike | Policy):
+            policy_like(self.policy)
 
     def kept(self) -> "Request":
         """Return the request as a report keeps it: no data, no estimator, only what they were."""

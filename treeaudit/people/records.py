@@ -5,7 +5,6 @@ order. A feature ``occupation_Sales`` that is no column is read off the column
 ``occupation``, as ``pandas.get_dummies`` makes it.
 """
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, near
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.walk import walk_of, walkable
@@ -203,7 +202,7 @@ def target_of(
     names = [str(name) for name in frame.columns]
     if target is not None:
         if target not in names:
-            raise DataError(f"{origin} has no column {target!r}{_near(target, names)}")
+            raise DataError(f"{origin} has no column {target!r}{near(target, names)}")
         if schema.named and target in schema.names:
             raise DataError(
                 f"{target!r} is a feature of the model; --target names the column of its labels"
@@ -243,15 +242,8 @@ def _place(feature: Feature) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else -1
 
 
-def _near(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, 1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return f"; it has {', '.join(names[:8])}" if names else ", and none but the labels"
-
-
 def _no_column(name: str, names: Sequence[str], origin: str) -> DataError:
-    return DataError(f"{origin} has no column {name!r}{_near(name, names)}")
+    return DataError(f"{origin} has no column {name!r}{near(name, names)}")
 
 
 def _sources(name: str, names: Sequence[str]) -> list[str]:
@@ -326,7 +318,7 @@ def _coded(series: "pd.Series[Any]", feature: Feature, origin: str) -> Float:
         row = int(np.flatnonzero(np.asarray(codes) == unknown[0])[0])
         raise DataError(
             f"{origin}, row {row + 1}: the model does not know {str(names[unknown[0]])!r} "
-            f"in {feature.name!r}{_near(str(names[unknown[0]]), list(known))}"
+            f"in {feature.name!r}{near(str(names[unknown[0]]), list(known))}"
         )
     # In a file an empty text and nothing look the same.
     empty = ("missing", "nan", "") if feature.fill is None else (feature.fill,)

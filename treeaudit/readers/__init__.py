@@ -256,6 +256,10 @@ def _where(source: Source, content: Content) -> str:
 
 
 def _pickled(model: object) -> bytes:
+    if model is None or isinstance(model, int | float | complex | bytes):
+        raise UnsupportedModelError(
+            f"{model!r:.60} is no model: give the path of a file, a fitted estimator or a Forest"
+        )
     if isinstance(model, Tree):
         raise UnsupportedModelError(
             "a Tree alone does not say what its columns are: wrap it in a Forest with a Schema"

@@ -1,20 +1,19 @@
 """Train by name, from a table and a schema: what the command line does."""
 
-import difflib
 import io
 import os
 import pickle
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from treeaudit.dp.rational import Epsilon
-from treeaudit.errors import DataError, PrivacyError
+from treeaudit.errors import DataError, PrivacyError, near
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import check_new, write_file
+from treeaudit.people.sheet import read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.parameters import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
@@ -41,17 +40,11 @@ def trainer_named(name: str) -> type[PrivateTrees]:
     known = {trainer.algorithm: trainer for trainer in ALGORITHMS}
     if name in known:
         return known[name]
-    hint = _hint(name, known, f"known: {', '.join(known)}")
-    raise DataError(f"there is no algorithm {name!r}; {hint}")
-
-
-def _hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {near[0]}?" if near else otherwise
+    raise DataError(f"there is no algorithm {name!r}{near(name, known, 'known:')}")
 
 
 def train(
-    data: pd.DataFrame,
+    data: object,
     *,
     epsilon: Epsilon,
     schema: Schema | str | os.PathLike[str] | None,
@@ -65,7 +58,7 @@ def train(
     Parameters
     ----------
     data
-        The private table.
+        The private table: a DataFrame, or the path of a CSV or Parquet file.
     epsilon
         The privacy budget.
     schema
@@ -102,6 +95,8 @@ def train(
     ['age']
     """
     trainer = trainer_named(algorithm)
+    if not isinstance(data, pd.DataFrame):
+        data = read_table(data, texts=() if person is None else (person,)).frame
     if schema is None:
         raise PrivacyError(
             "a private fit needs the bounds, categories and labels that everybody may know: give a "
@@ -114,10 +109,11 @@ def train(
         if not isinstance(public, Schema):
             raise DataError("say with --target (target=) which column holds the labels")
         target = public.target
+    names = [str(name) for name in data.columns]
     if target not in data.columns:
-        raise DataError(f"the data has no column {target!r} with the labels; choose with --target")
+        raise DataError(f"the data has no column {target!r} with the labels{near(target, names)}")
     if person is not None and person not in data.columns:
-        raise DataError(f"the data has no column {person!r}; choose with --person")
+        raise DataError(f"the data has no column {person!r}{near(person, names)} (--person)")
     if person is not None and person == target:
         raise DataError(f"{person!r} cannot be both the person (--person) and the label (--target)")
     used = [name for name in data.columns if name not in (target, person)]
@@ -129,7 +125,15 @@ def train(
                     f"the schema describes {person!r}, whose each row is: no question may be asked "
                     "of that; take it out of the schema"
                 )
-            raise DataError(f"the data has no column {gone[0]!r}, which the schema describes")
+            if target in gone:
+                raise DataError(
+                    f"the schema describes {target!r} as a feature, so it cannot be the label: "
+                    "--target names the column of the labels"
+                )
+            raise DataError(
+                f"the data has no column {gone[0]!r}, which the schema describes"
+                f"{near(gone[0], names)}"
+            )
         used = public.names
     model = _made(trainer, {"epsilon": epsilon, "schema": public, **parameters})
     model.fit(data[used], data[target], person=None if person is None else data[person])
@@ -140,8 +144,8 @@ def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTre
     known = trainer().get_params()
     for name in parameters:
         if name not in known:
-            hint = _hint(name, known, f"it has {', '.join(sorted(known))}")
-            raise DataError(f"{trainer.algorithm} has no parameter {name!r}; {hint}")
+            hint = near(name, sorted(known))
+            raise DataError(f"{trainer.algorithm} has no parameter {name!r}{hint}")
     return trainer(**parameters)
 
 
