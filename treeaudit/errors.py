@@ -33,7 +33,7 @@ __all__ = [
     "near",
 ]
 
-_LISTED = 8
+_LISTED, _CLOSE = 8, 0.7
 
 
 class TreeauditError(Exception):
@@ -41,7 +41,15 @@ class TreeauditError(Exception):
 
 
 class ReadError(TreeauditError):
-    """The file could not be read as a model."""
+    """The file could not be read as a model.
+
+    Attributes
+    ----------
+    path
+        The file; None where it was in memory, or its message names it.
+    """
+
+    path: str | None = None
 
 
 class UnsafeModelError(ReadError):
@@ -98,7 +106,7 @@ def near(name: str, known: Iterable[str], otherwise: str = "it has") -> str:
     if not names:
         return ""
     folded = {one.casefold(): one for one in reversed(names)}
-    close = difflib.get_close_matches(name.casefold(), list(folded), 1)
+    close = difflib.get_close_matches(name.casefold(), list(folded), 1, _CLOSE)
     if close:
         return f"; did you mean {folded[close[0]]!r}?"
     more = f", … ({len(names) - _LISTED} more)" if len(names) > _LISTED else ""

@@ -8,7 +8,7 @@ from typing import Literal
 from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
 from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
-from treeaudit.errors import DataError, PolicyError
+from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.asked import listed
 from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
@@ -235,7 +235,11 @@ def _choose(ids: Sequence[str] | None, attacks: Sequence[type[Attack]]) -> list[
     wanted = list(known) if ids is None else [i.upper() for i in ids]
     for attack_id in wanted:
         if attack_id not in known:
-            raise PolicyError(f"there is no attack {attack_id}; known: {', '.join(known)}")
+            every = f"; known: {', '.join(known)}"
+            close = near(attack_id, known)
+            raise PolicyError(
+                f"there is no attack {attack_id}{close if 'mean' in close else every}"
+            )
     return [attack for attack_id, attack in known.items() if attack_id in wanted]
 
 

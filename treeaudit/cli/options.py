@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from treeaudit.cli.registries import attacks, policies
 from treeaudit.errors import DataError
 
 __all__ = [
@@ -50,6 +51,7 @@ _INPUT = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _OUTPUT = partial(typer.Option, rich_help_panel="Output", show_default=False)
 _PEOPLE = partial(typer.Option, rich_help_panel="People", show_default=False)
 _POLICY = partial(typer.Option, rich_help_panel="Policy", show_default=False)
+_WHOSE = partial(typer.Option, rich_help_panel="Whose rows they are", show_default=False)
 _KNOWS = partial(typer.Option, rich_help_panel="What the attacker knows", show_default=False)
 
 VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
@@ -92,8 +94,8 @@ def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str)
 Model = Annotated[
     Path,
     typer.Argument(
-        help="A model file: pickle, joblib, skops, XGBoost, LightGBM, CatBoost, ONNX, PMML or "
-        "treeaudit's own JSON.",
+        help="A model file: {formats}.",
+        metavar="MODEL",
         show_default=False,
     ),
 ]
@@ -153,18 +155,18 @@ Sensitive = Annotated[
 ]
 Person = Annotated[
     str | None,
-    _PEOPLE(
+    _WHOSE(
         help="Column of --train that names whose row it is: persons are counted, not rows.",
         metavar="COLUMN",
     ),
 ]
 RowsPerPerson = Annotated[
     int | None,
-    _PEOPLE(help="The most rows of one person, where no column names them.", metavar="K", min=1),
+    _WHOSE(help="The most rows of one person, where no column names them.", metavar="K", min=1),
 ]
 Repeats = Annotated[
     Literal["people", "copies"] | None,
-    _PEOPLE(
+    _WHOSE(
         help="Whether equal rows of --train are different people or copies of one; told by "
         "chance unless given."
     ),
@@ -185,7 +187,7 @@ PriorShares = Annotated[
 ]
 SamplingFraction = Annotated[
     float | None,
-    _PEOPLE(
+    _WHOSE(
         help="Share of the population that is in the training data: risks outside it.",
         metavar="SHARE",
     ),
@@ -203,6 +205,7 @@ PolicyName = Annotated[
     typer.Option(
         "--policy",
         help="{policies}, a name in pyproject.toml, or a TOML file.",
+        autocompletion=policies,
         metavar="NAME",
         rich_help_panel="Policy",
     ),
@@ -235,6 +238,7 @@ Attacks = Annotated[
     _ATTACKS(
         "--attack",
         help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
+        autocompletion=attacks,
         metavar="ID",
     ),
 ]

@@ -5,6 +5,7 @@ order. A feature ``occupation_Sales`` that is no column is read off the column
 ``occupation``, as ``pandas.get_dummies`` makes it.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -146,7 +147,17 @@ def read_records(
     )
     nothing_known = any(tree.missing is not None for tree in forest.trees[:1])
     for i, (feature, series) in enumerate(zip(schema.features, columns, strict=True)):
-        values[:, i] = _coded(series, feature, origin)
+        try:
+            values[:, i] = _coded(series, feature, origin)
+        except DataError as error:
+            more = len(others.columns) - (column is not None) - _width(schema)
+            if schema.named or not more:
+                raise
+            raise DataError(
+                f"the model takes {_width(schema)} columns without names, and {origin} has "
+                f"{_width(schema) + more} beside the labels: give those that it was trained on, "
+                f"in their order ({error})"
+            ) from None
         if not nothing_known and np.isnan(values[:, i]).any():
             row = int(np.flatnonzero(np.isnan(values[:, i]))[0])
             raise DataError(
@@ -339,6 +350,7 @@ def _numbers(series: "pd.Series[Any]", where: str, *, missing: bool = False) -> 
             row = int(wrong[0])
             raise DataError(
                 f"{where}, row {row + 1}: {str(series.iloc[row])[:40]!r} is not a number"
+                f"{_comma(str(series.iloc[row]))}"
             ) from None
         values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.flatnonzero(np.isinf(values) | (np.isnan(values) & (not missing)))
@@ -346,6 +358,11 @@ def _numbers(series: "pd.Series[Any]", where: str, *, missing: bool = False) -> 
         what = "has no value" if np.isnan(values[wrong[0]]) else "is infinite"
         raise DataError(f"{where}, row {int(wrong[0]) + 1} {what}")
     return np.asarray(values)
+
+
+def _comma(text: str) -> str:
+    """Return what helps where a number has a comma for its point."""
+    return "; write its decimals behind a point" if re.fullmatch(r"[-+\d.]*\d,\d+", text) else ""
 
 
 def _labels(series: "pd.Series[Any]", classes: Sequence[Label], where: str) -> Int:

@@ -1,6 +1,7 @@
 """A table of people, from a file, a DataFrame, an array or a pair of both."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +114,7 @@ def _read_file(path: Path, texts: Sequence[str] = ()) -> "pd.DataFrame":
     if suffixes and suffixes[-1] in _NO_TABLES:
         raise DataError(f"{path.name} is no CSV or Parquet file; save the table as one of them")
     try:
+        separator = "" if ".parquet" in suffixes else _separator(path)
         if ".parquet" in suffixes:
             return pd.read_parquet(path)
         # A value that is off by its last digit may end on the other side of a threshold.
@@ -120,7 +122,8 @@ def _read_file(path: Path, texts: Sequence[str] = ()) -> "pd.DataFrame":
         # "?" and "NA" may be categories; only an empty cell is certainly nothing.
         frame: pd.DataFrame = pd.read_csv(
             path,
-            sep=_separator(path),
+            sep=separator,
+            decimal="," if separator != "," and _has_decimal_commas(path, separator) else ".",
             skipinitialspace=True,
             keep_default_na=False,
             na_values=[""],
@@ -143,6 +146,19 @@ def _read_file(path: Path, texts: Sequence[str] = ()) -> "pd.DataFrame":
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         reason = reason.removeprefix("Error tokenizing data. C error: ")
         raise DataError(f"{path.name} cannot be read as a table: {reason}") from None
+
+
+_COMMA, _POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d+\.\d+")
+_HEAD = 1000
+
+
+def _has_decimal_commas(path: Path, separator: str) -> bool:
+    """Tell whether the first rows have numbers with a comma, and none with a point."""
+    import pandas as pd
+
+    head = pd.read_csv(path, sep=separator, nrows=_HEAD, dtype=str, na_filter=False)
+    cells = [str(cell).strip() for cell in head.to_numpy().ravel()]
+    return any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
 
 
 def _separator(path: Path) -> str:
