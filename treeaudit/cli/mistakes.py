@@ -91,7 +91,7 @@ def _of(name: str, inside: bool) -> str:
 
 def _takes(command: Callable[..., object], parameter: str) -> str:
     """Return what values a parameter takes, in words; nothing where any text will do."""
-    hint = get_type_hints(command, include_extras=True).get(parameter)
+    hint: Any = get_type_hints(command, include_extras=True).get(parameter)
     least = None
     if hasattr(hint, "__metadata__"):
         least = next((getattr(one, "min", None) for one in hint.__metadata__), None)

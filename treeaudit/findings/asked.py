@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from treeaudit.errors import DataError, PolicyError
+from treeaudit.findings.policy import Policy
 
-__all__ = ["check_kind", "listed", "policy_like"]
+__all__ = ["check_kind", "check_policy", "listed"]
 
 _NUMBER = (int, float)
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -61,7 +62,7 @@ def listed(name: str, value: object, such: str) -> tuple[str, ...]:
     return found
 
 
-def policy_like(policy: object) -> None:
+def check_policy(policy: object) -> None:
     """Refuse what is neither a name, nor a path, nor a policy.
 
     Raises
@@ -69,6 +70,8 @@ def policy_like(policy: object) -> None:
     PolicyError
         In one sentence, with what to write.
     """
+    if isinstance(policy, str | os.PathLike | Policy):
+        return
     if isinstance(policy, dict):
         raise PolicyError(
             f"a policy has a name: policy=treeaudit.Policy(name='mine', values={policy!r})"

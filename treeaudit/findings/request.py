@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from treeaudit.findings.asked import check_kind, policy_like
+from treeaudit.findings.asked import check_kind, check_policy
 from treeaudit.findings.policy import Policy
 
 __all__ = ["OPTIONS", "Given", "Request"]
@@ -109,8 +109,7 @@ class Request:
     def __post_init__(self) -> None:
         for name in OPTIONS:
             check_kind(name, getattr(self, name))
-        if not isinstance(self.policy, str | os.PathLike | Policy):
-            policy_like(self.policy)
+        check_policy(self.policy)
 
     def kept(self) -> "Request":
         """Return the request as a report keeps it: no data, no estimator, only what they were."""

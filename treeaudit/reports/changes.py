@@ -59,7 +59,7 @@ def _verdict(found: Changes) -> str:
 def _said(found: Changes) -> str:
     """Return in one sentence how much went which way."""
     of = [row for row in found.rows if row.of in ("check", "finding")]
-    count = Counter(row.way for row in of)
+    count = Counter[str](row.way for row in of)
     told = [f"{count[way]} {word}" for way, word in _WORDS.items() if count[way]]
     return f"{', '.join(told) or 'nothing changed'}, {count['same']} as before"
 

@@ -121,8 +121,10 @@ def _table(comparison: Comparison, *, named: bool) -> "Table":
 _WIDE = 110
 """Columns below which the names of the models do not fit beside their numbers."""
 
-_COLUMNS = ("leaves", "smallest", "alone", "certain", "member AUC", "hidden", "certified")
-_COLUMNS += ("useful", "epsilon")
+_COLUMNS = (
+    *("leaves", "smallest", "alone", "certain", "member AUC", "hidden", "certified"),
+    *("useful", "epsilon"),
+)
 _NARROW = {"leaves", "smallest", "epsilon"}
 _GOOD = {"labels": "accuracy", "numbers": "R²", "both": "accuracy or R²"}
 
