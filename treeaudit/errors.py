@@ -97,6 +97,8 @@ class PrivacyWarning(UserWarning):
 def near(name: str, known: Iterable[str], otherwise: str = "it has") -> str:
     """Return what may have been meant, whatever the case of the letters, or what there is.
 
+    Names of columns, which a table ``has``, are quoted; words of treeaudit are not.
+
     Examples
     --------
     >>> near("income", ["AGE", "INCOME"]), near("x", [str(i) for i in range(10)])
@@ -108,6 +110,7 @@ def near(name: str, known: Iterable[str], otherwise: str = "it has") -> str:
     folded = {one.casefold(): one for one in reversed(names)}
     close = difflib.get_close_matches(name.casefold(), list(folded), 1, _CLOSE)
     if close:
-        return f"; did you mean {folded[close[0]]!r}?"
+        meant = folded[close[0]]
+        return f"; did you mean {meant!r}?" if otherwise == "it has" else f"; did you mean {meant}?"
     more = f", … ({len(names) - _LISTED} more)" if len(names) > _LISTED else ""
     return f"; {otherwise} {', '.join(names[:_LISTED])}{more}"

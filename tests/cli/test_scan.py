@@ -227,7 +227,7 @@ def test_an_accepted_report(cancer_file, tmp_path) -> None:
     assert "accepted  Smallest group: 1, was 1 (at least 5 people)" in done.stdout
     done = run("scan", cancer_file, "--baseline", accepted, "--policy", "acro", "-q")
     assert done.returncode == 1
-    assert "1 more no worse than in accepted.json" in done.stdout
+    assert "1 accepted by accepted.json" in done.stdout
     done = run("scan", cancer_file, "--baseline", tmp_path / "nowhere.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no baseline" in done.stderr

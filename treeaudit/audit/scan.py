@@ -236,7 +236,7 @@ def _choose(ids: Sequence[str] | None, attacks: Sequence[type[Attack]]) -> list[
     for attack_id in wanted:
         if attack_id not in known:
             every = f"; known: {', '.join(known)}"
-            close = near(attack_id, known)
+            close = near(attack_id, known, "known:")
             raise PolicyError(
                 f"there is no attack {attack_id}{close if 'mean' in close else every}"
             )

@@ -39,7 +39,7 @@ def explain(
         if len(named) != 1:
             among = {one.id: one for one in named} or known
             told = ", ".join(f"{one.id} ({one.title.lower()})" for one in among.values())
-            raise PolicyError(f"there is no attack or repair {name!r}; there are {told}")
+            raise PolicyError(f"there is no attack {name}; known: {told}")
         found = named[0]
     console = Console(highlight=False, emoji=False)
     console.print(Text(f"{found.id}  {found.title}", style="bold"))

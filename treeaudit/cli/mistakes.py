@@ -61,7 +61,7 @@ def usage(error: Any, commands: Mapping[str, Callable[..., object]]) -> str:  # 
         known = [
             opt for one in getattr(command, "params", ()) for opt in one.opts if opt[:2] == "--"
         ]
-        close = near(error.option_name, known)
+        close = near(error.option_name, known, "options are")
         close = close if "did you mean" in close else ""
         return f"{_of(name, inside)} has no option {error.option_name}{close or f'; see {see}'}"
     if kind == "MissingParameter" and error.param is not None:

@@ -34,7 +34,7 @@ def verdict_line(report: Report) -> str:
     old = "" if report.baseline is None else plain(report.baseline["name"], 120)
     if count["fail"]:
         text = f"{count['fail']} of {total} {checks} of {name} failed"
-        text += f", {count['accepted']} more no worse than in {old}" if count["accepted"] else ""
+        text += f", {count['accepted']} accepted by {old}" if count["accepted"] else ""
         ended = report.baseline is not None and not report.baseline["holds"]
         text += f"; {acceptance(report)}" if ended else ""
         return text + (f", {count['skipped']} skipped" if count["skipped"] else "")

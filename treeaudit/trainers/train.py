@@ -144,7 +144,7 @@ def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTre
     known = trainer().get_params()
     for name in parameters:
         if name not in known:
-            hint = near(name, sorted(known))
+            hint = near(name, sorted(known), "known:")
             raise DataError(f"{trainer.algorithm} has no parameter {name!r}{hint}")
     return trainer(**parameters)
 
