@@ -2,7 +2,7 @@
 
 stdout carries the result; stderr progress, warnings and errors. Exit codes:
 0 every check passed, 1 a check failed, 2 not audited, 3 nothing failed but a
-required check was skipped.
+required check was skipped, 4 a named person accepted what fails.
 """
 
 import io
@@ -11,6 +11,7 @@ import sys
 
 import typer
 
+from treeaudit.cli.accept import accept
 from treeaudit.cli.attacks import attacks
 from treeaudit.cli.bounds import bounded
 from treeaudit.cli.budget import budget
@@ -21,6 +22,7 @@ from treeaudit.cli.diff import diff
 from treeaudit.cli.explain import explain
 from treeaudit.cli.inspect import inspect
 from treeaudit.cli.methods import Interrupted, Named, NamedWithMethods
+from treeaudit.cli.mistakes import USAGE, told, usage
 from treeaudit.cli.options import VERBOSE
 from treeaudit.cli.reconstruct import reconstruct
 from treeaudit.cli.release import release
@@ -33,21 +35,23 @@ from treeaudit.version import __version__
 
 __all__ = ["app", "main"]
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     name="treeaudit",
     help="What does a decision tree give away about the people it was trained on? "
     "Reads the model file without running code from it.",
     epilog="Exit codes: 0 every check passed · 1 a check failed · 2 not audited · "
-    "3 nothing failed, but a required check could not be made.",
+    "3 nothing failed, but a required check could not be made · 4 what fails was accepted by name.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    *(scan, reconstruct, verify, inspect, compare, diff, release, defend),
+_COMMANDS = (
+    *(scan, accept, reconstruct, verify, inspect, compare, diff, release, defend),
     *(train, schema, budget, explain, attacks, demo),
-):
+)
+for command in _COMMANDS:
     app.command(cls=NamedWithMethods if command is defend else Named)(command)
 
 
@@ -71,17 +75,21 @@ def _options(
 def main() -> None:
     """Run the command line; every failure ends in one sentence and exit code 2, Ctrl-C in 130."""
     _write_utf8()
+    words = sys.argv[1:]
+    code: object = 0
     try:
-        with bounded(sys.argv[1:]):
-            app(prog_name="treeaudit")
+        with bounded(words):
+            code = app(prog_name="treeaudit", standalone_mode=False)
+    except USAGE as error:
+        _fail(usage(error, {str(one.__name__): one for one in _COMMANDS}))
     except TreeauditError as error:
-        _fail(str(error))
+        _fail(told(error, words))
     except BrokenPipeError:
         # Whoever read our output has had enough: not an error, not a verdict.
         sys.stderr.close()
         sys.exit(2)
     except (KeyboardInterrupt, Interrupted):
-        _fail("interrupted: nothing was decided", 130)
+        _fail("interrupted: nothing was decided", _INTERRUPTED)
     except OSError as error:
         _fail(f"a file could not be read or written: {(error.strerror or str(error)).lower()}")
     except MemoryError:
@@ -91,6 +99,9 @@ def main() -> None:
             f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit; "
             "run 'treeaudit --verbose …' and report it at https://github.com/treeaudit/treeaudit/issues"
         )
+    if code == _INTERRUPTED:
+        _fail("interrupted: nothing was decided", _INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _write_utf8() -> None:

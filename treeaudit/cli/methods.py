@@ -5,6 +5,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from treeaudit.cli.registries import REGISTRIES
+
 __all__ = ["Interrupted", "Named", "NamedWithMethods", "listed"]
 
 
@@ -13,7 +15,7 @@ class Interrupted(BaseException):
 
 
 class Named(TyperCommand):
-    """A command in whose help ``{policies}`` stands for the policies that need no file."""
+    """A command in whose help ``{policies}`` and the like stand for what the registries hold."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  # typer's own
         """Run the command."""
@@ -24,11 +26,10 @@ class Named(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
         """Print the help."""
-        from treeaudit.findings.policy import BUILT_IN
-
         for one in self.params:
-            if text := getattr(one, "help", None):
-                one.help = text.replace("{policies}", ", ".join(BUILT_IN))  # type: ignore[attr-defined]
+            for place, names in REGISTRIES.items():
+                if place in (text := getattr(one, "help", None) or ""):
+                    one.help = text.replace(place, ", ".join(names()))  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from treeaudit.cli.options import Force, distinct, settings
+from treeaudit.cli.registries import algorithms
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["train"]
 
 _PRIVACY = "Privacy"
+_WEAK = 20.0
 _RESERVED = {
     *("epsilon", "schema", "algorithm", "target", "budget", "random_state"),
     *("person", "rows_per_person"),
@@ -87,7 +89,9 @@ def train(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="How to train; 'list' prints all ways, with what is proved of each.",
+            help="How to train: {algorithms}; the first unless told, and 'list' prints what is "
+            "proved of each.",
+            autocompletion=algorithms,
             metavar="NAME",
             show_default=False,
             is_eager=True,
@@ -199,6 +203,8 @@ def train(
         except ValueError as error:
             # Estimators answer for their parameters and labels as scikit-learn asks.
             raise error if isinstance(error, TreeauditError) else DataError(str(error)) from None
+    if epsilon > _WEAK:
+        typer.echo(f"epsilon {epsilon:g} protects hardly anybody: 1 is usual, 10 is much", err=True)
     typer.echo(f"{model.algorithm}, {variant} variant")
     _print_ledger(model.privacy_)
     if budget is not None:

@@ -1,6 +1,5 @@
 """Policies: named thresholds, built in or from a TOML file."""
 
-import difflib
 import hashlib
 import json
 import math
@@ -11,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from treeaudit.errors import PolicyError
+from treeaudit.errors import PolicyError, near
 from treeaudit.findings.policy_file import policies_in
 
 __all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "read_policy"]
@@ -208,9 +207,7 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     if name in known:
         return Policy(name=name, values=known[name], source=source)
     names = [*BUILT_IN, *known]
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
-    raise PolicyError(f"there is no policy {name!r}; {hint}")
+    raise PolicyError(f"there is no policy {name!r}{near(name, names, 'known:')}")
 
 
 def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:

@@ -1,6 +1,7 @@
 """A table as text: commas, semicolons or tabs, compressed or not; never more than it may be."""
 
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ __all__ = ["PACKED", "TextTable"]
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 """Suffixes of compressed text that can be read."""
 _HEADER = 1 << 20
+_COMMA, _POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d+\.\d+")
 _BEYOND, _TIMES = 1 << 29, 64
 """A packed table may hold so many bytes, and so many times its own more. Tables of people
 were seen at 5 to 30 to one; deflate reaches 1,032."""
@@ -133,6 +135,7 @@ class TextTable:
     ) -> "Iterator[pd.DataFrame]":
         import pandas as pd
 
+        by_cell = "float64" in kinds.values()
         # A value that is off by its last digit may end on the other side of a threshold.
         digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
         with self.unpacked() as file:
@@ -146,12 +149,24 @@ class TextTable:
                 "skipinitialspace": True,
                 "keep_default_na": False,
                 "na_values": [""],
+                # Where every cell is read by itself, none decides how others are read.
+                "decimal": "." if by_cell or between == "," else self._decimal(between),
                 "low_memory": False,
                 "dtype": kinds,
             }
             read: Any = pd.read_csv(file, chunksize=size, **told, **digits)
             for frame in [read] if size is None else read:
                 yield frame.set_axis([names[i] for i in frame.columns], axis=1)
+
+    def _decimal(self, between: str) -> str:
+        """Return what stands before decimals in the first rows."""
+        with self.unpacked() as file:
+            head = file.read(_HEADER).decode(errors="replace")
+        cells = [
+            cell.strip().strip('"') for line in head.splitlines() for cell in line.split(between)
+        ]
+        commas = any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
+        return "," if commas else "."
 
 
 class _Bounded(io.RawIOBase):

@@ -10,6 +10,7 @@ from pathlib import Path
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.output import check_free, write_file
+from treeaudit.reports.brief import brief, to_frame
 from treeaudit.reports.release_safe import released
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps, to_dict
@@ -17,12 +18,15 @@ from treeaudit.reports.to_json import dumps, to_dict
 __all__ = [
     "FORMATS",
     "Format",
+    "brief",
     "check_output",
+    "dumps",
     "in_notebook",
     "render",
     "save",
     "suffix_of",
     "to_dict",
+    "to_frame",
     "to_text",
 ]
 

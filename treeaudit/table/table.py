@@ -8,6 +8,7 @@ while they are put together 0.7); the rest is read off the trees for the rows as
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
-from treeaudit.model.words import ANY, cells
+from treeaudit.model.words import ANY, cells, number_of
+from treeaudit.table.bounds import with_bounds
 from treeaudit.table.frame import Rows, per_leaf, per_person
 from treeaudit.table.labels import Labels, Once, people_per_class
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
+_SHOWN = 10
 Column = npt.NDArray[Any]
 Texts = npt.NDArray[np.object_]
 
@@ -225,6 +228,24 @@ class Table:
             2 > 15       2       0.0        2.0
         """
         return per_leaf(self._rows(self._chosen(rows)))
+
+    def to_intervals(self, rows: npt.ArrayLike | None = None) -> "pd.DataFrame":
+        """Return the same with ``NAME low`` and ``NAME high`` for every column of numbers.
+
+        A row holds the numbers above low, and up to high; infinite where the tree says nothing.
+        """
+        chosen = self._chosen(rows)
+        parts = self.by_tree(chosen)
+        return with_bounds(self.to_frame(chosen), self.forest, parts, self.leaf[chosen])
+
+    def __repr__(self) -> str:
+        """Return what it is, and how to see it."""
+        n, trees = len(self), number_of(self.forest.n_trees, "tree", "trees")
+        return f"Table of {number_of(n, 'leaf', 'leaves')} of {trees}: to_frame() shows them"
+
+    def _repr_html_(self) -> str:
+        first = self.to_frame(np.arange(min(len(self), _SHOWN))).to_html(index=False)
+        return f"<p>{escape(repr(self))}</p>{first}"
 
     def expand(self, rows: npt.ArrayLike | None = None) -> "pd.DataFrame":
         """Return one row per person, the label last (the paper's Table 4).
