@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.errors import DataError
 
 __all__ = [
@@ -17,6 +16,7 @@ __all__ = [
     "Acro",
     "Attacks",
     "ExitZero",
+    "Fixing",
     "Force",
     "Form",
     "Known",
@@ -246,6 +246,14 @@ ReleaseSafe = Annotated[
     bool,
     _OUTPUT(
         "--release-safe", help="Mask small counts in the HTML file, so that it may leave the room."
+    ),
+]
+Fixing = Annotated[
+    bool | None,
+    _OUTPUT(
+        "--fix/--no-fix",
+        help="Seek a repair that passes, once the report is shown. Unless told: on a terminal, for "
+        "-o and for --format json.",
     ),
 ]
 ExitZero = Annotated[

@@ -4,8 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import (
     Force,
     Known,

@@ -1,16 +1,17 @@
 """``treeaudit scan MODEL``."""
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import (
     AcceptedReport,
     Acro,
     Attacks,
     ExitZero,
+    Fixing,
     Force,
     Form,
     Known,
@@ -70,6 +71,7 @@ def scan(
     force: Force = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
+    fix: Fixing = None,
 ) -> None:
     """Audit what a model file gives away about its training data.
 
@@ -88,8 +90,7 @@ def scan(
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.reconstruction.budget import heeding_interrupts
-    from treeaudit.repair.fix import with_fix
-    from treeaudit.reports import render, save, several
+    from treeaudit.cli.way_out import shown
 
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
     if acro is not None:
@@ -120,19 +121,23 @@ def scan(
     with progress_bar(model, quiet=quiet) as progress:
         with heeding_interrupts():
             audited = audit_all(request, progress)
-        reports = [with_fix(one, train=train, test=test, target=target) for one in audited]
-    found = Reports(reports=tuple(reports))
-    write = partial(save, reports[0]) if len(reports) == 1 else partial(several.save, found)
-    if acro is not None and len(reports) > 1:
+    if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")
-    written = [write(path, force=force, release_safe=release_safe) for path in output or []]
+    read_by_others = bool(output) or acro is not None or form == "json"
+    reads = sys.stdout.isatty() and not quiet
+    found = Reports(reports=audited)
+    seek = None
+    if (read_by_others or reads) if fix is None else fix:
+        from treeaudit.repair.fix import with_fix
+
+        seek = partial(with_fix, train=train, test=test, target=target)
+    found = shown(found, form, seek, quiet=quiet, verbose=verbose)
+    written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
     if acro is not None:
-        written.append(write_acro(reports[0], acro, force=force))
-    if form == "json":
-        one = len(reports) == 1
-        typer.echo(render(reports[0], "json") if one else several.dumps(found), nl=False)
-    else:
-        _print(found, written, quiet=quiet, verbose=verbose)
+        written.append(write_acro(found.reports[0], acro, force=force))
+    if form == "text" and not quiet:
+        for path in written:
+            typer.echo(f"report  {path}")
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
 
 
@@ -150,22 +155,11 @@ def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe
         check_free(path, force=force)
 
 
-def _print(found: "Reports", written: list[Path], *, quiet: bool, verbose: bool) -> None:
-    from rich.console import Console
+def _save(found: "Reports", path: Path, *, force: bool, safe: bool) -> Path:
+    if len(found.reports) > 1:
+        from treeaudit.reports import several
 
-    from treeaudit.reports import several
-    from treeaudit.reports.terminal import print_report, print_verdict, to_text
+        return several.save(found, path, force=force, release_safe=safe)
+    from treeaudit.reports import save
 
-    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
-    first, *others = found.reports
-    if quiet:
-        several.print_worst(found, console) if others else print_verdict(first, console, quiet=True)
-        return
-    if console.is_terminal:
-        show = partial(several.print_reports, found) if others else partial(print_report, first)
-        show(console, verbose=verbose)
-    else:
-        text = partial(several.to_text, found) if others else partial(to_text, first)
-        typer.echo(text(console.width, verbose=verbose), nl=False)
-    for path in written:
-        console.print(f"report  {path}", soft_wrap=True)
+    return save(found.reports[0], path, force=force, release_safe=safe)

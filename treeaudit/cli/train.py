@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import Force, distinct, settings
 
 if TYPE_CHECKING:
