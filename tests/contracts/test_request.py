@@ -56,6 +56,7 @@ SHOWN = {
     "form": ["--format", "json"],
     "release_safe": ["--release-safe"],
     "exit_zero": ["--exit-zero"],
+    "fix": ["--no-fix"],
     "force": ["--force"],
     "quiet": ["--quiet"],
     "verbose": ["--verbose"],

@@ -86,11 +86,11 @@ def scan(
     """
     from treeaudit.audit.scan import audit_all
     from treeaudit.cli.progress import progress_bar
+    from treeaudit.cli.way_out import shown
     from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.reconstruction.budget import heeding_interrupts
-    from treeaudit.cli.way_out import shown
 
     _check_outputs(model, output or [], force=force, release_safe=release_safe)
     if acro is not None:
@@ -118,9 +118,8 @@ def scan(
         seconds=seconds,
         seed=seed,
     )
-    with progress_bar(model, quiet=quiet) as progress:
-        with heeding_interrupts():
-            audited = audit_all(request, progress)
+    with progress_bar(model, quiet=quiet) as progress, heeding_interrupts():
+        audited = audit_all(request, progress)
     if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")
     read_by_others = bool(output) or acro is not None or form == "json"
