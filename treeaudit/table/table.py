@@ -248,7 +248,7 @@ class Table:
 
         return pd.DataFrame(per_leaf(self._rows(self._chosen(rows), words=words)), copy=False)
 
-    def blocks(self, *, words: bool = False, most: int = 65_536) -> Iterator[Columns]:
+    def blocks(self, *, words: bool = False, most: int = 100_000) -> Iterator[Columns]:
         """Yield the columns of `to_frame` for some rows after the other, read tree by tree.
 
         Parameters
@@ -311,7 +311,7 @@ class Table:
 
     def _trees(self) -> Iterator[Tree]:
         """Yield the trees that have rows."""
-        return (self.forest.trees[i] for i in np.flatnonzero(np.diff(self.start)).tolist())
+        return (self.forest.trees[i] for i in np.flatnonzero(np.diff(self.start)).tolist() or [0])
 
     def _rows(self, chosen: Wide, *, words: bool, tested: Tested | None = None) -> Rows:
         schema = self.forest.schema
