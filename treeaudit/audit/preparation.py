@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,17 @@ from treeaudit.audit.routing import as_trained, with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
-from treeaudit.people.verification import verify
 from treeaudit.table.reconstruction import measure, routed
+
+if TYPE_CHECKING:
+    from treeaudit.people.prior import read_prior
+    from treeaudit.people.verification import verify
+else:
+    read_prior = later("treeaudit.people.prior", "read_prior")
+    verify = later("treeaudit.people.verification", "verify")
 
 __all__ = ["Progress", "prepare"]
 
