@@ -146,7 +146,13 @@ def _parameter(one: inspect.Parameter) -> _Parameter:
 
 
 def _read(parameters: Sequence[_Parameter], words: Sequence[str]) -> dict[str, Any]:
-    options = {name: one for one in parameters if one.told.kind == "Option" for name in one.spelled}
+    options = {
+        name: one
+        for one in parameters
+        if one.told.kind == "Option"
+        for spelled in one.spelled
+        for name in spelled.split("/")
+    }
     places = [one for one in parameters if one.told.kind == "Argument"]
     given: dict[str, Any] = {}
     loose: list[str] = []

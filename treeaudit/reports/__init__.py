@@ -3,12 +3,20 @@
 import os
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
+from treeaudit.later import later
 from treeaudit.output import check_free, write_file
-from treeaudit.reports.terminal import to_text
-from treeaudit.reports.to_json import dumps, to_dict
+
+if TYPE_CHECKING:
+    from treeaudit.reports.terminal import to_text
+    from treeaudit.reports.to_json import dumps, to_dict
+else:
+    to_text = later("treeaudit.reports.terminal", "to_text")
+    dumps = later("treeaudit.reports.to_json", "dumps")
+    to_dict = later("treeaudit.reports.to_json", "to_dict")
 
 __all__ = [
     "FORMATS",

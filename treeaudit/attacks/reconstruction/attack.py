@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import grown_at_once
-from treeaudit.attacks.reconstruction.certain import GAPS, details_certain, evidence_certain
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
 from treeaudit.attacks.reconstruction.view import view
 from treeaudit.errors import DataError
@@ -38,6 +37,7 @@ from treeaudit.reconstruction.scope import (
 
 if TYPE_CHECKING:
     from treeaudit.attacks.reconstruction.boosting import details_of_boosting, evidence_of_boosting
+    from treeaudit.attacks.reconstruction.certain import details_certain, evidence_certain
     from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
     from treeaudit.attacks.reconstruction.likely import (
         details_likely,
@@ -55,6 +55,8 @@ else:
     evidence_of_boosting = later(
         "treeaudit.attacks.reconstruction.boosting", "evidence_of_boosting"
     )
+    details_certain = later("treeaudit.attacks.reconstruction.certain", "details_certain")
+    evidence_certain = later("treeaudit.attacks.reconstruction.certain", "evidence_certain")
     details_in_order = later("treeaudit.attacks.reconstruction.in_order", "details_in_order")
     evidence_in_order = later("treeaudit.attacks.reconstruction.in_order", "evidence_in_order")
     details_likely = later("treeaudit.attacks.reconstruction.likely", "details_likely")
@@ -272,6 +274,8 @@ def _summary(details: ReconstructionDetails, n: int) -> str:
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
     rows = "" if details.in_order is None else ", each with the row of the training table"
+    from treeaudit.attacks.reconstruction.certain import GAPS
+
     least = "at least " if GAPS in details.assumptions else ""
     return (
         f"{details.given_away:,} of {least}{n:,} people are given away for certain: "
