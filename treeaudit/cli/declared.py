@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 __all__ = ["Argument", "Declared", "Exit", "Interrupted", "Option", "echo", "parsed"]
 
@@ -136,7 +136,7 @@ def _parameter(one: inspect.Parameter) -> _Parameter:
     of, *told = get_args(one.annotation)
     if len(told) != 1 or not isinstance(told[0], Declared) or told[0].given.keys() - _READ:
         raise _Otherwise
-    if isinstance(of, UnionType):
+    if get_origin(of) in (Union, UnionType):
         of = next(part for part in get_args(of) if part is not type(None))
     many = get_origin(of) is list
     of = get_args(of)[0] if many else of
