@@ -83,7 +83,7 @@ class Noise:
             raise DataError(f"noise of no known kind, or of no rate above 0: {self.rate:g}")
 
 
-_ROOM = 16_000_000
+_ROOM = 128_000_000
 
 
 class LazyTrees(Sequence[Tree]):
@@ -91,7 +91,7 @@ class LazyTrees(Sequence[Tree]):
 
     A forest of millions of leaves is never held as a whole: each pass builds a
     tree from the mapped file, looks at it and lets it go. Only the last one is
-    kept, and as many as fit in 16 MB, so that a small model is built once.
+    kept, and as many as fit in 128 MB, so that all but huge models are built once.
     """
 
     def __init__(self, build: Callable[[int], Tree], n_trees: int) -> None:
