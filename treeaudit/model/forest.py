@@ -15,7 +15,7 @@ from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Member, Source
 from treeaudit.model.tree import Tree
 
-__all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre"]
+__all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre", "all_count"]
 
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
@@ -100,6 +100,15 @@ class LazyTrees(Sequence[Tree]):
         self._last: tuple[int, Tree] | None = None
         self._kept: dict[int, Tree] = {}
         self._room = _ROOM
+        self._has_counts: dict[int, bool] = {}
+
+    @property
+    def all_count(self) -> bool:
+        """Whether every tree holds class counts; what was built once is not built again to tell."""
+        return all(
+            self._has_counts[i] if i in self._has_counts else self[i].counts is not None
+            for i in range(len(self))
+        )
 
     def __len__(self) -> int:
         return self._n_trees
@@ -119,6 +128,7 @@ class LazyTrees(Sequence[Tree]):
         if self._last is None or self._last[0] != index:
             tree = self._build(index)
             self._last = (index, tree)
+            self._has_counts[index] = tree.counts is not None
             if tree.n_bytes <= self._room:
                 self._room -= tree.n_bytes
                 self._kept[index] = tree
@@ -126,6 +136,13 @@ class LazyTrees(Sequence[Tree]):
 
     def __iter__(self) -> Iterator[Tree]:
         return (self[i] for i in range(len(self)))
+
+
+def all_count(trees: Sequence[Tree]) -> bool:
+    """Tell whether every tree holds class counts."""
+    if isinstance(trees, LazyTrees):
+        return trees.all_count
+    return all(tree.counts is not None for tree in trees)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
