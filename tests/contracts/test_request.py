@@ -59,6 +59,7 @@ SHOWN = {
     "form": ["--format", "json"],
     "release_safe": ["--release-safe"],
     "exit_zero": ["--exit-zero"],
+    "fix": ["--no-fix"],
     "force": ["--force"],
     "jobs": ["--jobs", "2"],
     "quiet": ["--quiet"],

@@ -15,17 +15,22 @@ from treeaudit.audit.routing import as_trained, with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.people.overlap import without_members
-from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
-from treeaudit.people.sources import large_source
-from treeaudit.people.streaming import Seen, stream_records
-from treeaudit.people.verification import verify
 from treeaudit.table.reconstruction import measure, routed
 
 if TYPE_CHECKING:
     from treeaudit.people.imputation import CrossGuess
+    from treeaudit.people.overlap import without_members
+    from treeaudit.people.prior import read_prior
+    from treeaudit.people.sources import large_source
+    from treeaudit.people.verification import verify
+else:
+    without_members = later("treeaudit.people.overlap", "without_members")
+    read_prior = later("treeaudit.people.prior", "read_prior")
+    large_source = later("treeaudit.people.sources", "large_source")
+    verify = later("treeaudit.people.verification", "verify")
 
 __all__ = ["Progress", "prepare"]
 
@@ -81,14 +86,18 @@ def prepare(
     trained = people(request.train, "train")
     said: list[str] = []
     # Rows that stand in the training data too are only found among rows that are held.
-    given = request.test
-    large = None if trained is not None else large_source(given)
-    if isinstance(given, Seen):
-        unseen: Records | None = given.records("test")
-    elif large is not None:
-        unseen = stream_records(large, forest, target=request.target, jobs=jobs, seed=request.seed)
-    else:
-        unseen = people(given, "test")
+    unseen, given = None, request.test
+    if given is not None:
+        from treeaudit.people.streaming import Seen, stream_records
+
+        large = None if trained is not None else large_source(given)
+        if isinstance(given, Seen):
+            unseen = given.records("test")
+        elif large is not None:
+            target = request.target
+            unseen = stream_records(large, forest, target=target, jobs=jobs, seed=request.seed)
+        else:
+            unseen = people(given, "test")
     if unseen is not None and unseen.whole is not None:
         every = forest.n_trees == 1 and trained is None
         said.append(_sampled(unseen, every=every))

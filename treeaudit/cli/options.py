@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.registries import attacks, policies
 from treeaudit.errors import DataError
 
@@ -18,6 +17,7 @@ __all__ = [
     "Acro",
     "Attacks",
     "ExitZero",
+    "Fixing",
     "Force",
     "Form",
     "Jobs",
@@ -264,6 +264,14 @@ Jobs = Annotated[
 ReleaseSafe = Annotated[
     bool,
     _OUTPUT("--release-safe", help="Write the statement that may leave the room, in every output."),
+]
+Fixing = Annotated[
+    bool | None,
+    _OUTPUT(
+        "--fix/--no-fix",
+        help="Seek a repair that passes, once the report is shown. Unless told: on a terminal, for "
+        "-o and for --format json.",
+    ),
 ]
 ExitZero = Annotated[
     bool,

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Context
 
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import Force, distinct, settings
 from treeaudit.cli.registries import algorithms
 
@@ -21,7 +22,7 @@ _RESERVED = {
 }
 
 
-def _list(context: typer.Context, algorithm: str | None) -> str | None:
+def _list(context: Context, algorithm: str | None) -> str | None:
     """Print all algorithms, or one if its parameters were asked for before."""
     if algorithm == "list":
         from treeaudit.trainers import ALGORITHMS
@@ -35,7 +36,7 @@ def _list(context: typer.Context, algorithm: str | None) -> str | None:
     return algorithm
 
 
-def _help(context: typer.Context, given: list[str] | None) -> list[str] | None:
+def _help(context: Context, given: list[str] | None) -> list[str] | None:
     """Print the parameters of the algorithm, which may be named before this or after."""
     if given and "help" in given:
         context.meta["help"] = True

@@ -6,14 +6,25 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
+from treeaudit.later import later
 from treeaudit.output import check_free, write_file
-from treeaudit.reports.brief import brief, to_frame
-from treeaudit.reports.release_safe import released
-from treeaudit.reports.terminal import to_text
-from treeaudit.reports.to_json import dumps, to_dict
+
+if TYPE_CHECKING:
+    from treeaudit.reports.brief import brief, to_frame
+    from treeaudit.reports.release_safe import released
+    from treeaudit.reports.terminal import to_text
+    from treeaudit.reports.to_json import dumps, to_dict
+else:
+    brief = later("treeaudit.reports.brief", "brief")
+    to_frame = later("treeaudit.reports.brief", "to_frame")
+    released = later("treeaudit.reports.release_safe", "released")
+    to_text = later("treeaudit.reports.terminal", "to_text")
+    dumps = later("treeaudit.reports.to_json", "dumps")
+    to_dict = later("treeaudit.reports.to_json", "to_dict")
 
 __all__ = [
     "FORMATS",
