@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def check_free(path: Path, *, force: bool) -> None:
 
 def write_file(
     path: str | os.PathLike[str],
-    content: str | bytes,
+    content: str | bytes | Iterable[bytes],
     *,
     force: bool = False,
     private: bool = False,
@@ -47,7 +47,7 @@ def write_file(
     path
         Where to write. A link at this place is replaced, not followed.
     content
-        Text is written as UTF-8.
+        Text is written as UTF-8, what is no text or bytes piece by piece.
     force
         Replace a file that exists.
     private
@@ -73,6 +73,7 @@ def write_file(
     """
     target = Path(path)
     data = content.encode() if isinstance(content, str) else content
+    pieces = [data] if isinstance(data, bytes) else data
     check_new(target, force=force)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.")
@@ -82,7 +83,7 @@ def write_file(
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines(pieces)
         draft.chmod((0o600 if private else 0o666) & ~_umask())
         if force:
             draft.replace(target)

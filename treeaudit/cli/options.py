@@ -19,9 +19,11 @@ __all__ = [
     "ExitZero",
     "Force",
     "Form",
+    "Jobs",
     "Known",
     "MaxBytes",
     "Model",
+    "Models",
     "Output",
     "Person",
     "PolicyName",
@@ -94,6 +96,23 @@ Model = Annotated[
         help="A model file: pickle, joblib, skops, XGBoost, LightGBM, CatBoost, ONNX, PMML or "
         "treeaudit's own JSON.",
         show_default=False,
+    ),
+]
+Models = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Model files: pickle, joblib, skops, XGBoost, LightGBM, CatBoost, ONNX, PMML or "
+        "treeaudit's own JSON; folders of them (of MLflow too), patterns.",
+        metavar="PATH…",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    _INPUT(
+        help="How many processes audit many files (unless told: one a processor).",
+        metavar="N",
+        min=1,
     ),
 ]
 Select = Annotated[

@@ -1,4 +1,4 @@
-"""``treeaudit scan MODEL``."""
+"""``treeaudit scan PATH…``."""
 
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,10 @@ from treeaudit.cli.options import (
     ExitZero,
     Force,
     Form,
+    Jobs,
     Known,
     MaxBytes,
-    Model,
+    Models,
     Output,
     Person,
     PolicyName,
@@ -43,7 +44,7 @@ __all__ = ["scan"]
 
 
 def scan(
-    model: Model,
+    model: Models,
     train: Train = None,
     test: Test = None,
     target: Target = None,
@@ -66,6 +67,7 @@ def scan(
     release_safe: ReleaseSafe = False,
     seconds: Seconds = 10.0,
     seed: Seed = 0,
+    jobs: Jobs = None,
     exit_zero: ExitZero = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -81,7 +83,10 @@ def scan(
     treeaudit scan model.pkl --train people.csv --test others.csv
 
     treeaudit scan model.joblib --policy strict --format json
+
+    treeaudit scan models/ --jobs 4 -o fleet.html -o results.sarif
     """
+    from treeaudit.audit.fleet import is_several
     from treeaudit.audit.scan import audit_all
     from treeaudit.cli.progress import progress_bar
     from treeaudit.errors import DataError
@@ -91,13 +96,16 @@ def scan(
     from treeaudit.repair.fix import with_fix
     from treeaudit.reports import render, save, several
 
-    _check_outputs(model, output or [], force=force, release_safe=release_safe)
+    path, several_files = model[0], len(model) > 1 or is_several(model[0])
+    _check_outputs(path, output or [], force=force, release_safe=release_safe)
     if acro is not None:
         from treeaudit.reports.acro import check_folder, write_acro
 
-        check_folder(str(model), acro, force=force)
+        if several_files:
+            raise DataError("--acro takes one model: name one file")
+        check_folder(str(path), acro, force=force)
     request = Request(
-        model=model,
+        model=path,
         select=select,
         max_bytes=max_bytes,
         train=train,
@@ -117,7 +125,22 @@ def scan(
         seconds=seconds,
         seed=seed,
     )
-    with progress_bar(model, quiet=quiet) as progress:
+    if several_files:
+        from treeaudit.cli.fleet import scan_all
+
+        code = scan_all(
+            model,
+            request,
+            output or [],
+            jobs=jobs,
+            form=form,
+            release_safe=release_safe,
+            force=force,
+            quiet=quiet,
+            verbose=verbose,
+        )
+        raise typer.Exit(0 if exit_zero else code)
+    with progress_bar(path, quiet=quiet) as progress:
         with heeding_interrupts():
             audited = audit_all(request, progress)
         reports = [with_fix(one, train=train, test=test, target=target) for one in audited]
@@ -140,11 +163,11 @@ def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
     from treeaudit.output import check_free
-    from treeaudit.reports import suffix_of
+    from treeaudit.reports import MASKED, suffix_of
 
     for path in output:
-        if suffix_of(path) != "html" and release_safe:
-            raise DataError(f"{path}: only the HTML report can be made release-safe")
+        if suffix_of(path) not in MASKED and release_safe:
+            raise DataError(f"{path}: only the HTML report can be made release-safe, SARIF and XML")
         if path.resolve() == model.resolve():
             raise DataError(f"{path} is the model itself; choose another name for the report")
         check_free(path, force=force)

@@ -1,6 +1,7 @@
 """A `Report` in, text out. Renderers never compute a number of the audit."""
 
 import os
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -8,12 +9,14 @@ from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.output import check_free, write_file
 from treeaudit.reports.terminal import to_text
-from treeaudit.reports.to_json import dumps, to_dict
+from treeaudit.reports.to_json import as_line, dumps, to_dict
 
 __all__ = [
     "FORMATS",
+    "MASKED",
     "check_output",
     "in_notebook",
+    "listed",
     "render",
     "save",
     "suffix_of",
@@ -21,8 +24,10 @@ __all__ = [
     "to_text",
 ]
 
-FORMATS = ("html", "json", "txt")
-"""The suffixes that `save` knows."""
+FORMATS = ("html", "json", "txt", "jsonl", "sarif", "xml")
+"""The suffixes that `save` knows: ``jsonl`` has a report a line, ``xml`` is JUnit's."""
+MASKED = ("html", "sarif", "xml")
+"""Those in which small counts can be masked."""
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
@@ -58,7 +63,7 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`; only HTML can be release-safe.
+    """Return the report as text of one of the `FORMATS`; those `MASKED` can be release-safe.
 
     Raises
     ------
@@ -69,9 +74,23 @@ def render(report: Report, form: str, *, release_safe: bool = False) -> str:
         from treeaudit.reports.html import to_html
 
         return to_html(report, release_safe=release_safe, created=date.today())
+    if form in ("sarif", "xml"):
+        return listed([report], form, release_safe=release_safe)
     if release_safe:
         raise DataError(f"only the HTML report can be made release-safe, not .{form}")
+    if form == "jsonl":
+        return as_line(to_dict(report))
     return dumps(report) if form == "json" else to_text(report)
+
+
+def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) -> str:
+    """Return reports as SARIF or JUnit XML."""
+    from treeaudit.reports.fleet_rows import row_of
+    from treeaudit.reports.junit import to_junit
+    from treeaudit.reports.sarif import to_sarif
+
+    rows = [row_of(one, release_safe=release_safe) for one in reports]
+    return to_sarif(rows) if form == "sarif" else to_junit(rows)
 
 
 def save(

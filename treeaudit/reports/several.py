@@ -10,7 +10,7 @@ from markupsafe import Markup
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report, Reports
 from treeaudit.output import write_file
-from treeaudit.reports import render, suffix_of
+from treeaudit.reports import listed, render, suffix_of
 from treeaudit.reports import to_dict as report_to_dict
 from treeaudit.reports.html import environment
 from treeaudit.reports.looks import VERDICT
@@ -19,7 +19,7 @@ from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import model_name, shown_name
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
-from treeaudit.reports.to_json import HEAD, as_json
+from treeaudit.reports.to_json import HEAD, as_json, as_line
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -131,8 +131,14 @@ def save(
     if form == "html":
         page = to_html(found, release_safe=release_safe, created=datetime.date.today())
         return write_file(path, page, force=force)
+    if form in ("sarif", "xml"):
+        listing = listed(found.reports, form, release_safe=release_safe)
+        return write_file(path, listing, force=force)
     if release_safe:
         raise DataError(f"only the HTML report can be made release-safe, not .{form}")
+    if form == "jsonl":
+        text = "".join(as_line(report_to_dict(one)) for one in found.reports)
+        return write_file(path, text, force=force)
     return write_file(path, dumps(found) if form == "json" else to_text(found), force=force)
 
 
