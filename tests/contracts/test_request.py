@@ -55,6 +55,7 @@ SHOWN = {
     "acro": ["--acro", "outputs"],
     "form": ["--format", "json"],
     "release_safe": ["--release-safe"],
+    "jobs": ["--jobs", "2"],
     "exit_zero": ["--exit-zero"],
     "force": ["--force"],
     "quiet": ["--quiet"],

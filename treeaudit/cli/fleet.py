@@ -195,5 +195,5 @@ def _print_list(rows: Sequence[Row], found: Found, console: Console, most: int) 
 def _next(rows: Sequence[Row]) -> str:
     from shlex import quote
 
-    first = next((row for row in rows if row.verdict == "fail"), None)
-    return "" if first is None else f"next    treeaudit scan {quote(first.path)}"
+    failed = (row.path for row in rows if row.verdict == "fail" and row.path.isprintable())
+    return next((f"next    treeaudit scan {quote(path)}" for path in failed), "")
