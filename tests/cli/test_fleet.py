@@ -3,8 +3,10 @@
 import json
 import os
 import pickle
+import re
 import signal
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -197,3 +199,16 @@ def test_each_file_has_limits_of_its_own(monkeypatch) -> None:
 def test_limits_are_told_to_others() -> None:
     as_told(told_by_shell())
     assert all(len(one) == 2 for one in told_by_shell())
+
+
+def test_the_hook_for_pre_commit_stops_a_model_that_fails(folder) -> None:
+    text = (Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text("utf-8")
+    hook = dict(re.findall(r"(?m)^[- ] (\w+): (.*?)(?: #.*)?$", text))
+    program, *words = hook["entry"].split()
+    pattern = re.compile(hook["files"])
+    models = sorted(path.name for path in (folder / "models").iterdir() if path.name != ODD)
+    names = [f"models/{name}" for name in models if pattern.search(name)]
+    assert program == "treeaudit"
+    assert ("models/people.csv" in names, "models/bad.pkl" in names) == (False, True)
+    assert run(*words, *names).returncode == 1
+    assert run(*words, "models/good.pkl").returncode == 0

@@ -103,7 +103,7 @@ Models = Annotated[
     typer.Argument(
         help="Model files: pickle, joblib, skops, XGBoost, LightGBM, CatBoost, ONNX, PMML or "
         "treeaudit's own JSON; folders of them (of MLflow too), patterns.",
-        metavar="PATH…",
+        metavar="PATH",
         show_default=False,
     ),
 ]
