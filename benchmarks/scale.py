@@ -245,8 +245,8 @@ def _heading(size: str, runs: int) -> list[str]:
         "",
         f"Written by `make scale`: {size} sizes, {runs} run{'s' * (runs > 1)} each, after one that "
         "is not counted. An exponent is the slope of the least-squares line through the "
-        "logarithms of size and cost: 1 is linear. CPU is that of the call, imports left out (files: of the whole "
-        "command, its start left in); memory is what the peak grows beyond that of a small audit. "
+        "logarithms of size and cost: 1 is linear. CPU is that of the call, imports left out "
+        "(files: of the whole command, its start left in); memory is what the peak grows beyond that of a small audit. "
         f"Ours above {_MOST:g} is a **MISS**. Python {platform.python_version()}, "
         f"{platform.machine()}. What follows for 10⁹ rows and 10⁶ models: "
         "[docs/scale.md](../docs/scale.md).",
