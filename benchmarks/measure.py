@@ -74,7 +74,9 @@ class Cost:
     failed: str = ""
 
 
-def side_by_side(programs: Mapping[str, tuple[str, str] | Program], runs: int) -> dict[str, Cost]:
+def side_by_side(
+    programs: Mapping[str, tuple[str, str] | Program], runs: int, *, warm_up: bool = True
+) -> dict[str, Cost]:
     """Run every program in turn, several times, and return medians.
 
     Parameters
@@ -83,7 +85,9 @@ def side_by_side(programs: Mapping[str, tuple[str, str] | Program], runs: int) -
         Setup and measured code by name; a `Program` may ask for the peers.
     runs
         How often; the programs alternate, so that a machine that drifts
-        drifts for all of them. One warm-up round is not counted.
+        drifts for all of them.
+    warm_up
+        Whether a round goes before that is not counted.
 
     Raises
     ------
@@ -94,7 +98,7 @@ def side_by_side(programs: Mapping[str, tuple[str, str] | Program], runs: int) -
     """
     figures: dict[str, list[list[float]]] = {name: [] for name in programs}
     failed: dict[str, str] = {}
-    for turn in range(runs + 1):
+    for turn in range(runs + warm_up):
         for name, program in programs.items():
             if name in failed:
                 continue
@@ -104,7 +108,7 @@ def side_by_side(programs: Mapping[str, tuple[str, str] | Program], runs: int) -
                 if not Program(*program).peer:
                     raise RuntimeError(f"{name}: {done.stderr}")
                 failed[name] = said
-            elif turn:
+            elif turn >= warm_up:
                 figures[name].append(json.loads(done.stdout.splitlines()[-1]))
     return {
         name: Cost(0.0, 0.0, 0.0, failed[name])

@@ -168,29 +168,20 @@ def _depth(folder: Path, n: int) -> dict[str, Program]:
     return _of_file(write(folder, f"chain-{n}", chain(n)))
 
 
-def _doubled(first: int, times: int, factor: int = 2) -> tuple[int, ...]:
-    return tuple(first * factor**i for i in range(times))
-
-
-def _sizes(quick: tuple[int, int], moderate: tuple[int, int], whole: tuple[int, int]) -> dict:
-    return {
-        name: _doubled(*one)
-        for name, one in (("quick", quick), ("moderate", moderate), ("full", whole))
-    }
+def _sizes(first: int, factor: int, moderate: int, full: int) -> dict[str, tuple[int, ...]]:
+    """Return a geometric row of sizes: three of them, some, or all."""
+    times = {"quick": 3, "moderate": moderate, "full": full}
+    return {name: tuple(first * factor**i for i in range(n)) for name, n in times.items()}
 
 
 AXES: tuple[Axis, ...] = (
-    Axis(
-        name="leaves",
-        sizes=_sizes((1 << 11, 3), (1 << 12, 7), (1 << 12, 9)),
-        programs=_leaves,
-    ),
-    Axis(name="trees", sizes=_sizes((100, 3), (250, 6), (250, 8)), programs=_trees),
-    Axis(name="files", sizes=_sizes((20, 2), (50, 4), (125, 4)), programs=_files),
-    Axis(name="rows", sizes=_sizes((20_000, 3), (50_000, 5), (100_000, 7)), programs=_rows),
-    Axis(name="columns", sizes=_sizes((10, 3), (20, 5), (20, 7)), programs=_columns),
-    Axis(name="classes", sizes=_sizes((10, 3), (16, 6), (16, 7)), programs=_classes),
-    Axis(name="depth", sizes=_sizes((500, 3), (1_000, 6), (1_000, 7)), programs=_depth),
+    Axis(name="leaves", sizes=_sizes(1 << 12, 4, 4, 5), programs=_leaves),
+    Axis(name="trees", sizes=_sizes(250, 3, 4, 5), programs=_trees),
+    Axis(name="files", sizes=_sizes(50, 3, 3, 4), programs=_files),
+    Axis(name="rows", sizes=_sizes(50_000, 3, 3, 5), programs=_rows),
+    Axis(name="columns", sizes=_sizes(20, 3, 4, 5), programs=_columns),
+    Axis(name="classes", sizes=_sizes(16, 4, 4, 4), programs=_classes),
+    Axis(name="depth", sizes=_sizes(1_000, 4, 4, 5), programs=_depth),
 )
 """What grows, in the order of the figure."""
 
@@ -243,13 +234,12 @@ def _heading(size: str, runs: int) -> list[str]:
     return [
         "# How cost grows",
         "",
-        f"Written by `make scale`: {size} sizes, {runs} run{'s' * (runs > 1)} each, after one that "
-        "is not counted. An exponent is the slope of the least-squares line through the "
-        "logarithms of size and cost: 1 is linear. CPU is that of the call, imports left out "
-        "(files: of the whole command, its start left in); memory is what the peak grows beyond that of a small audit. "
-        f"Ours above {_MOST:g} is a **MISS**. Python {platform.python_version()}, "
-        f"{platform.machine()}. What follows for 10⁹ rows and 10⁶ models: "
-        "[docs/scale.md](../docs/scale.md).",
+        f"Written by `make scale`, {size} sizes, {runs} run{'s' * (runs > 1)} each. An exponent is "
+        "the slope of the least-squares line through the logarithms of size and cost: 1 is "
+        "linear. CPU is that of the call, imports left out (files: of the whole command, its "
+        "start left in); memory is what the peak grows beyond that of a small audit. Ours above "
+        f"{_MOST:g} is a **MISS**. Python {platform.python_version()}, {platform.machine()}. What "
+        "follows for 10⁹ rows and 10⁶ models: [docs/scale.md](../docs/scale.md).",
         "",
         "![CPU seconds](figures/scale-cpu.svg)",
         "",
@@ -263,7 +253,7 @@ def _heading(size: str, runs: int) -> list[str]:
 def _along(axis: Axis, folder: Path, sizes: Sequence[int], runs: int) -> dict[str, _Measured]:
     found: dict[str, _Measured] = {}
     for size in sizes:
-        costs = side_by_side(axis.programs(folder, size), runs)
+        costs = side_by_side(axis.programs(folder, size), runs, warm_up=runs > 1)
         for name, cost in costs.items():
             one = found.setdefault(name, _Measured())
             one.sizes.append(size)
