@@ -149,6 +149,7 @@ class _Pool:
             if self._stopped:
                 process.kill()
         if _asks(process, json.dumps(self._asked)) != "ready\n":
+            self._end(process)
             raise TreeauditError(
                 f"a process that audits could not be started (exit code {process.wait()}): "
                 "run with --verbose to see why"
