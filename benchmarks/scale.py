@@ -94,7 +94,7 @@ def _leaves(folder: Path, n: int) -> dict[str, Program]:
     programs = _of_file(path)
     if n <= 1 << 16:
         programs["SACRO-ML, 4 rows a leaf"] = Program(setup, "attack(model, x, y)", peer=True)
-    if n <= 1 << 12:
+    if n <= 1 << 16:
         frame = (
             f"{_WARM}from pycanon import anonymity; model = ta.load({str(path)!r})\n"
             "frame = ta.reconstruct(model).expand(); names = model.schema.names"
@@ -195,7 +195,7 @@ def exponent(sizes: Sequence[int], costs: Sequence[float]) -> float | None:
     2.0
     """
     kept = [(size, cost) for size, cost in zip(sizes, costs, strict=True) if cost > 0]
-    if len(kept) < 3:
+    if len(kept) < 2:
         return None
     x, y = np.log(np.array(kept)).T
     return float(np.polyfit(x, y, 1)[0])
@@ -236,17 +236,18 @@ def _heading(size: str, runs: int) -> list[str]:
         "",
         f"Written by `make scale`, {size} sizes, {runs} run{'s' * (runs > 1)} each. An exponent is "
         "the slope of the least-squares line through the logarithms of size and cost: 1 is "
-        "linear. CPU is that of the call, imports left out (files: of the whole command, its "
-        "start left in); memory is what the peak grows beyond that of a small audit. Ours above "
-        f"{_MOST:g} is a **MISS**. Python {platform.python_version()}, {platform.machine()}. What "
-        "follows for 10⁹ rows and 10⁶ models: [docs/scale.md](../docs/scale.md).",
+        "linear (*last step*: through the two largest alone). CPU is that of the call, imports "
+        "left out (files: of the whole command, its start left in); memory is what the peak "
+        f"grows beyond that of a small audit. Ours above {_MOST:g} is a **MISS**. Python "
+        f"{platform.python_version()}, {platform.machine()}. What follows for 10⁹ rows and 10⁶ "
+        "models: [docs/scale.md](../docs/scale.md).",
         "",
         "![CPU seconds](figures/scale-cpu.svg)",
         "",
         "![Memory](figures/scale-memory.svg)",
         "",
-        "| along | what | sizes | CPU-s | exponent | MB | exponent | |",
-        "|---|---|---|---|---:|---|---:|---|",
+        "| along | what | sizes | CPU-s | exponent | last step | MB | exponent | |",
+        "|---|---|---|---|---:|---:|---|---:|---|",
     ]
 
 
@@ -267,7 +268,7 @@ def _told(
     rows, cpu, memory = [], [], []
     for name, one in found.items():
         if failed := next((cost.failed for cost in one.costs if cost.failed), ""):
-            rows.append(f"| {axis.name} | {name} | | FAILED: {failed[:120]} | | | | |")
+            rows.append(f"| {axis.name} | {name} | | FAILED: {failed[:120]} | | | | | |")
             continue
         spent = [cost.call for cost in one.costs]
         peaks = [cost.peak for cost in one.costs]
@@ -276,11 +277,14 @@ def _told(
             exponent(one.sizes, spent),
             exponent(one.sizes, [mb if mb > _SMALL else 0.0 for mb in grown]),
         )
-        missed = name == _OURS and any(slope is not None and slope > _MOST for slope in slopes)
+        # What is paid once hides growth from the line through all sizes, not from the last step.
+        last = exponent(one.sizes[-2:], spent[-2:])
+        held = [slope for slope in (*slopes, last) if slope is not None]
+        missed = name == _OURS and max(held, default=0) > _MOST
         note = "**MISS**" + (f": {axis.cause}" if axis.cause else "") if missed else ""
         rows.append(
             f"| {axis.name} | {name} | {one.sizes[0]:,} – {one.sizes[-1]:,} | "
-            f"{spent[0]:.3f} – {spent[-1]:.3f} | {_shown(slopes[0])} | "
+            f"{spent[0]:.3f} – {spent[-1]:.3f} | {_shown(slopes[0])} | {_shown(last)} | "
             f"{peaks[0]:,.0f} – {peaks[-1]:,.0f} | {_shown(slopes[1])} | {note} |"
         )
         ours = name == _OURS

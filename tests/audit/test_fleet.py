@@ -1,12 +1,15 @@
 """Which files of a folder are audited, and which are said to be no models."""
 
+import gzip
 import os
+import pickle
 import sys
 
 import pytest
 
-from treeaudit.audit.fleet import find, no_model
-from treeaudit.errors import DataError, ReadError, UnsafeModelError
+from treeaudit.audit.fleet import attempt, find
+from treeaudit.errors import DataError, ReadError
+from treeaudit.findings.request import Request
 
 
 @pytest.fixture
@@ -100,28 +103,50 @@ def test_what_mlflow_names_is_a_model(tmp_path) -> None:
     assert any("outside of the folder" in one.wrong for one in outside)
 
 
+CODE = b"cos\nsystem\n(S'x'\ntR."
+TABLE = b"age,income\n" + b"1,2\n" * 400_000
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "is_one"),
+    ("name", "content", "what"),
     [
-        ("people.csv", b"age,income\n1,2\n", False),
-        ("requirements.txt", b"cloudpickle==2.2.1\nnumpy\n", False),
-        ("input_example.json", b'{"columns": ["a"], "data": [[1]]}', False),
-        ("notes.json", b"", False),
-        ("model.pkl", b"age,income\n1,2\n", True),
-        ("model.pkl", b"", True),
-        ("weights.bin", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", True),
-        ("model.model", b"binf" + bytes(64), True),
-        ("anything", b"\x80\x05K\x01.", True),
-        ("cut.gz", b"\x1f\x8b\x08\x00", True),
+        ("people.csv", b"age,income\n1,2\n", "a text file"),
+        ("people.csv.gz", gzip.compress(TABLE), "a text file"),
+        ("zeros.gz", gzip.compress(bytes(300 << 20), 1), "no kind of file that treeaudit knows"),
+        ("requirements.txt", b"cloudpickle==2.2.1\nnumpy\n", "a text file"),
+        ("requirements.txt", b"catboost\nnumpy\nscipy\n", "a text file"),
+        ("conda.yaml", b"channels:\n- conda-forge\ndependencies:\n- pip\n", "a text file"),
+        ("input_example.json", b'{"columns": ["a"], "data": [[1]]}', "a JSON file"),
+        ("notes.json", b"", "an empty file"),
     ],
 )
-def test_what_is_no_model(tmp_path, name, content, is_one) -> None:
+def test_what_is_no_model_is_named(tmp_path, name, content, what) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    assert bool(no_model(str(path), ReadError("it cannot be read"))) is not is_one
+    told = attempt(Request(model=path), named=False)
+    assert isinstance(told, str)
+    assert told.startswith(what)
+    with pytest.raises(ReadError):
+        attempt(Request(model=path), named=True)
 
 
-def test_what_would_run_code_is_never_left_aside(tmp_path) -> None:
-    path = tmp_path / "note.txt"
-    path.write_text("cos\nsystem\n(S'x'\ntR.")
-    assert no_model(str(path), UnsafeModelError("it would run code")) == ""
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("model.pkl", b"age,income\n1,2\n"),
+        ("model.pkl", b""),
+        ("model.pkl.gz", gzip.compress(pickle.dumps({1: 2}))),
+        ("weights.bin", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"),
+        ("model.model", b"binf" + bytes(64)),
+        ("anything", b"\x80\x05K\x01."),
+        ("cut.gz", b"\x1f\x8b\x08\x00"),
+        ("note.txt", CODE),
+        ("note", CODE[:-1]),
+        ("note.gz", gzip.compress(CODE)),
+    ],
+)
+def test_what_calls_itself_a_model_and_cannot_be_read_is_an_error(tmp_path, name, content) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ReadError):
+        attempt(Request(model=path), named=False)

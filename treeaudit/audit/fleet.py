@@ -13,14 +13,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from treeaudit.audit.scan import audit_all
-from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsafeModelError
+from treeaudit.errors import DataError, ModelTooLargeError, ReadError
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.input import CONFIG, read_bytes
 from treeaudit.readers import READERS
 from treeaudit.readers.detect import name_of
-from treeaudit.readers.limits import Limits, show
-from treeaudit.readers.unpack import open_file
+from treeaudit.readers.limits import show
+from treeaudit.readers.unpack import beginning
 
 __all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
 
@@ -30,6 +30,8 @@ _SUFFIXES = frozenset(
     ".pkl .pickle .joblib .skops .ubj .xgb .lgb .cbm .onnx .pmml .dill .cloudpickle".split()
 )
 _TREES = ("a Git LFS", "an XGBoost", "a CatBoost", "a treelite", "a LightGBM", "an H2O", "a skops")
+_TEXT = "a text file"
+_TEXTS = frozenset(".txt .in .lock .yaml .yml .toml .cfg .ini .md .rst .csv .tsv".split())
 _KEYS = "pickled_model|model_path|python_model|model_data|data"
 _NAMED = re.compile(rf"^[ \t]+(?:{_KEYS}):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _KEPT = re.compile(r"^(storage_location|source):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
@@ -218,34 +220,39 @@ def attempt(request: Request, *, named: bool) -> tuple[Report, ...] | str:
     TreeauditError
         If it is one and cannot be audited; see `treeaudit.audit.scan.audit_all`.
     """
+    path = str(request.model)
+    if not named and (other := no_model(path)):
+        return other
     try:
         return audit_all(request)
     except ReadError as error:
-        other = "" if named else no_model(str(request.model), error)
-        if not other:
+        if named or not _is_text(path, error):
             raise
-        return other
+        return _TEXT
 
 
-def no_model(path: str, error: ReadError | None = None) -> str:
-    """Say what a file is that no reader knows; nothing where it is, or calls itself, a model.
-
-    Parameters
-    ----------
-    error
-        What reading it ended with, if anything.
-    """
-    known = Path(path).suffix.lower() in _SUFFIXES
-    if known or isinstance(error, UnsafeModelError | ModelTooLargeError):
+def no_model(path: str) -> str:
+    """Say what a file is that no reader knows; nothing where it is, or calls itself, a model."""
+    if Path(path).suffix.lower() in _SUFFIXES:
         return ""
     try:
-        content = open_file(path, Limits())
+        content = beginning(path)
     except ReadError:
         empty = Path(path).is_file() and Path(path).stat().st_size == 0
         return "an empty file" if empty else ""
     what = name_of(content.data)
-    if what.startswith(_TREES):
-        return ""
-    # The names of packages in a list begin as old pickles do.
-    is_text = what == "a text file" and type(error) is ReadError
-    return what if is_text or not any(one.reader.matches(content) for one in READERS) else ""
+    known = what.startswith(_TREES) or any(one.reader.matches(content) for one in READERS)
+    return "" if known else what
+
+
+def _is_text(path: str, error: ReadError) -> bool:
+    """Tell whether a text was taken for a pickle: lists of packages begin as old ones do."""
+    suffix = Path(path).suffix.lower()
+    if suffix in _SUFFIXES or isinstance(error, ModelTooLargeError):
+        return False
+    data = beginning(path).data
+    if name_of(data) != _TEXT:
+        return False
+    # What would run code is a pickle, unless it has no end and says that it is something else.
+    whole = len(data) > CONFIG or bytes(data[-64:]).rstrip()[-1:] == b"."
+    return type(error) is ReadError or (suffix in _TEXTS and not whole)

@@ -134,8 +134,9 @@ def _audited(
                 following += 1
         if sys.stderr.isatty() and not quiet:
             for row in answer.rows:
-                told = Text(f"{done:>{len(str(len(rows)))}}/{len(rows)}  ", style="dim")
-                console.print(told.append_text(line(row)), no_wrap=True, overflow="ellipsis")
+                at = f"{done:>{len(str(len(rows)))}}/{len(rows)}  "
+                told = Text.assemble((at, "dim"), line(row))
+                console.print(told, no_wrap=True, overflow="ellipsis")
     found.aside.sort()
     return [row for each in rows for row in each]
 

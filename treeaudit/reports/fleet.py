@@ -48,9 +48,8 @@ def line(row: Row) -> "Text":
 
     label, _ = look_of(row)
     style = VERDICT["fail" if row.verdict in _LABEL else label.lower()].plain
-    return Text.assemble((f"{label:<{_WIDE}}", style), f"  {plain(row.name, 200)}  ").append(
-        plain(row.said, 400), style="dim"
-    )
+    said = (plain(row.said, 400), "dim")
+    return Text.assemble((f"{label:<{_WIDE}}", style), f"  {plain(row.name, 200)}  ", said)
 
 
 def counted(rows: Sequence[Row]) -> str:
