@@ -25,6 +25,7 @@ __all__ = [
     "MaxBytes",
     "Model",
     "ModelName",
+    "Models",
     "Output",
     "Person",
     "PolicyName",
@@ -98,6 +99,24 @@ Model = Annotated[
         help="A model file: {formats}.",
         metavar="MODEL",
         show_default=False,
+    ),
+]
+Models = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Model files ({formats}); "
+        "folders of them (of MLflow too), patterns.",
+        metavar="PATH",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    _INPUT(
+        help="How many processes audit many files (unless told: one a processor) or read a large "
+        "table at once.",
+        metavar="N",
+        min=1,
     ),
 ]
 Select = Annotated[
@@ -256,10 +275,6 @@ Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_pan
 Form = Annotated[
     Literal["text", "json"],
     typer.Option("--format", help="What to print.", rich_help_panel="Output"),
-]
-Jobs = Annotated[
-    int | None,
-    _INPUT(help="How many processes read a large table at once.", metavar="N", min=1),
 ]
 ReleaseSafe = Annotated[
     bool,

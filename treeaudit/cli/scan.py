@@ -1,4 +1,4 @@
-"""``treeaudit scan MODEL``."""
+"""``treeaudit scan PATH…``."""
 
 import sys
 from functools import partial
@@ -17,8 +17,8 @@ from treeaudit.cli.options import (
     Jobs,
     Known,
     MaxBytes,
-    Model,
     ModelName,
+    Models,
     Output,
     Person,
     PolicyName,
@@ -46,7 +46,7 @@ __all__ = ["scan"]
 
 
 def scan(
-    model: Model,
+    model: Models,
     train: Train = None,
     test: Test = None,
     target: Target = None,
@@ -87,7 +87,10 @@ def scan(
     treeaudit scan model.pkl --train people.csv --test others.csv
 
     treeaudit scan model.joblib --policy strict --format json
+
+    treeaudit scan models/ --jobs 4 -o fleet.html -o results.sarif
     """
+    from treeaudit.audit.fleet import is_several
     from treeaudit.audit.scan import audit_all
     from treeaudit.cli.progress import progress_bar
     from treeaudit.cli.way_out import shown
@@ -96,13 +99,16 @@ def scan(
     from treeaudit.findings.request import Request
     from treeaudit.reconstruction.budget import heeding_interrupts
 
-    _check_outputs(model, output or [], force=force)
+    path, several_files = model[0], len(model) > 1 or is_several(model[0])
+    _check_outputs(path, output or [], force=force)
     if acro is not None:
         from treeaudit.reports.acro import check_folder, write_acro
 
-        check_folder(str(model), acro, force=force)
+        if several_files:
+            raise DataError("--acro takes one model: name one file")
+        check_folder(str(path), acro, force=force)
     request = Request(
-        model=model,
+        model=path,
         select=select,
         max_bytes=max_bytes,
         train=train,
@@ -123,7 +129,22 @@ def scan(
         seconds=seconds,
         seed=seed,
     )
-    with progress_bar(model, quiet=quiet) as progress, heeding_interrupts():
+    if several_files:
+        from treeaudit.cli.fleet import scan_all
+
+        code = scan_all(
+            model,
+            request,
+            output or [],
+            jobs=jobs,
+            form=form,
+            release_safe=release_safe,
+            force=force,
+            quiet=quiet,
+            verbose=verbose,
+        )
+        raise typer.Exit(0 if exit_zero else code)
+    with progress_bar(path, quiet=quiet) as progress, heeding_interrupts():
         audited = audit_all(request, progress, jobs)
     if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")

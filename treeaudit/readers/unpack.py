@@ -23,7 +23,7 @@ from typing import IO, Protocol
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.limits import LIMITS, Limits, Most
 
-__all__ = ["Content", "inflated", "open_file", "spooled", "unpack"]
+__all__ = ["Content", "beginning", "inflated", "open_file", "spooled", "unpack"]
 
 _CHUNK, _FIRST_CHUNK = 1 << 20, 1 << 12
 _SPOOL = 64 << 20
@@ -170,6 +170,35 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     >>> content.compression, bytes(content.data)
     ('zlib', b'a model')
     """
+    return replace(unpack(_mapped(path, limits), limits), folder=Path(path).parent)
+
+
+def beginning(path: str | os.PathLike[str]) -> Content:
+    """Map a file and undo the compression of its beginning alone: enough to tell what it is.
+
+    Raises
+    ------
+    ReadError
+        If it cannot be opened, is empty or damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "zeros"
+    >>> _ = path.write_bytes(zlib.compress(bytes(10 << 20)))
+    >>> len(beginning(path).data) <= _CHUNK
+    True
+    """
+    packed = _mapped(path, LIMITS)
+    compression = _compression(packed[:16])
+    if not compression:
+        return unpack(packed)
+    start = _ZF_HEADER if compression == "ZF" else 0
+    data = next(inflated(packed, compression, start), b"")
+    return Content(data=data, compression=compression, digest=str, n_bytes=len(packed))
+
+
+def _mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:
     name = Path(path).name or str(path)
     try:
         # O_NONBLOCK: a named pipe must not make the audit wait forever.
@@ -193,12 +222,11 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
                 f"{name} has {status.st_size:,} bytes, more than the limit of "
                 f"{limits.max_bytes:,}; raise it with --max-bytes"
             )
-        mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+        return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise ReadError(f"{name} cannot be read: {error}") from None
     finally:
         os.close(descriptor)
-    return replace(unpack(mapped, limits), folder=Path(path).parent)
 
 
 def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:

@@ -1,7 +1,7 @@
 """A `Report` in, text out. Renderers never compute a number of the audit."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -15,14 +15,16 @@ from treeaudit.output import check_free, write_file
 
 if TYPE_CHECKING:
     from treeaudit.reports.brief import brief, to_frame
-    from treeaudit.reports.release_safe import released
+    from treeaudit.reports.release_safe import released, statement
     from treeaudit.reports.terminal import to_text
-    from treeaudit.reports.to_json import dumps, to_dict
+    from treeaudit.reports.to_json import as_line, dumps, to_dict
 else:
     brief = later("treeaudit.reports.brief", "brief")
     to_frame = later("treeaudit.reports.brief", "to_frame")
     released = later("treeaudit.reports.release_safe", "released")
+    statement = later("treeaudit.reports.release_safe", "statement")
     to_text = later("treeaudit.reports.terminal", "to_text")
+    as_line = later("treeaudit.reports.to_json", "as_line")
     dumps = later("treeaudit.reports.to_json", "dumps")
     to_dict = later("treeaudit.reports.to_json", "to_dict")
 
@@ -33,6 +35,7 @@ __all__ = [
     "check_output",
     "dumps",
     "in_notebook",
+    "listed",
     "render",
     "save",
     "suffix_of",
@@ -76,13 +79,36 @@ def _safe_markdown(report: Report) -> str:
     return fenced(released(report, "txt"))
 
 
+def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) -> str:
+    """Return reports as SARIF or JUnit XML."""
+    from treeaudit.reports.fleet_rows import row_of
+    from treeaudit.reports.junit import to_junit
+    from treeaudit.reports.sarif import to_sarif
+
+    rows = [row_of(one, release_safe=release_safe) for one in reports]
+    return to_sarif(rows) if form == "sarif" else to_junit(rows)
+
+
+def _as_list(form: str) -> Format:
+    return Format(
+        render=lambda report: listed([report], form),
+        release=lambda report: listed([report], form, release_safe=True),
+    )
+
+
 FORMATS = {
     "html": Format(render=_html, release=partial(_html, release_safe=True)),
     "md": Format(render=_markdown, release=_safe_markdown),
     "json": Format(render=dumps, release=lambda report: released(report, "json")),
     "txt": Format(render=to_text, release=lambda report: released(report, "txt")),
+    "jsonl": Format(
+        render=lambda report: as_line(to_dict(report)),
+        release=lambda report: as_line(statement(report)),
+    ),
+    "sarif": _as_list("sarif"),
+    "xml": _as_list("xml"),
 }
-"""What `save` knows, by suffix."""
+"""What `save` knows, by suffix: ``jsonl`` has a report a line, ``xml`` is JUnit's."""
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
