@@ -14,13 +14,13 @@ from treeaudit.later import later
 from treeaudit.output import check_free, write_file
 
 if TYPE_CHECKING:
-    from treeaudit.reports.brief import brief, to_frame
+    from treeaudit.reports.short import brief, to_frame
     from treeaudit.reports.release_safe import released, statement
     from treeaudit.reports.terminal import to_text
     from treeaudit.reports.to_json import as_line, dumps, to_dict
 else:
-    brief = later("treeaudit.reports.brief", "brief")
-    to_frame = later("treeaudit.reports.brief", "to_frame")
+    brief = later("treeaudit.reports.short", "brief")
+    to_frame = later("treeaudit.reports.short", "to_frame")
     released = later("treeaudit.reports.release_safe", "released")
     statement = later("treeaudit.reports.release_safe", "statement")
     to_text = later("treeaudit.reports.terminal", "to_text")
