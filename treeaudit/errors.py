@@ -33,7 +33,7 @@ __all__ = [
     "near",
 ]
 
-_LISTED, _CLOSE = 8, 0.7
+_LISTED, _CLOSE = 8, 0.62
 
 
 class TreeauditError(Exception):

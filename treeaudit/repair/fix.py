@@ -144,5 +144,5 @@ def _released(report: Report, wanted: Wanted) -> Report:
 
 
 def _no_better(one: Report, other: Report) -> bool:
-    order = ("pass", "review", "fail")
+    order = ("pass", "accepted", "review", "fail")
     return order.index(one.verdict) >= order.index(other.verdict)
