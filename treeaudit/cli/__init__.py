@@ -81,6 +81,8 @@ def main() -> None:
         with bounded(words):
             code = app(prog_name="treeaudit", standalone_mode=False)
     except USAGE as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help is printed by then
+            sys.exit(2)
         _fail(usage(error, {str(one.__name__): one for one in _COMMANDS}))
     except TreeauditError as error:
         _fail(told(error, words))
