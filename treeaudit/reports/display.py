@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["RiskDisplay", "TradeDisplay"]
 
 _STARTS = (1, 2, 5, 10, 50)
+_NEAR = 0.04
 _RED, _CALM = "#a5142f", "#7f9fa8"
 
 
@@ -134,7 +135,8 @@ class TradeDisplay:
         TreeauditError
             If matplotlib is not installed.
         """
-        ax = _axes(ax)
+        ax, placed = _axes(ax), list[tuple[float, float]]()
+        middle = sum(m.useful.value for m in self.models if m.useful) / len(self.models)
         for model in self.models:
             useful, leak = model.useful, next(iter(model.leakage.measured.values()))
             if useful is None:
@@ -146,9 +148,14 @@ class TradeDisplay:
                 mfc=colour if model.verdict == "pass" else "white", **style,
             )  # fmt: skip
             epsilon = "" if model.epsilon is None else f", ε {model.epsilon:g}"
+            # Names of models that stand together are set above each other.
+            x, y = useful.value, leak.value
+            crowd = sum(abs(x - a) < _NEAR and abs(y - b) < _NEAR for a, b in placed)
+            placed.append((x, y))
+            left = x <= middle
             ax.annotate(
-                f"{model.name}{epsilon}", (useful.value, leak.value), xytext=(5, 5),
-                textcoords="offset points", fontsize=8,
+                f"{model.name}{epsilon}", (x, y), xytext=(5 if left else -5, 5 + 10 * crowd),
+                textcoords="offset points", fontsize=8, ha="left" if left else "right",
             )  # fmt: skip
         across = "R²" if self.models[0].utility is None else "accuracy"
         ax.set(xlabel=f"{across} on unseen people", ylabel="found beyond the guess")
