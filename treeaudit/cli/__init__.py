@@ -83,7 +83,7 @@ def main() -> None:
     except USAGE as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the help is printed by then
             sys.exit(2)
-        _fail(usage(error, {str(one.__name__): one for one in _COMMANDS}))
+        _fail(usage(error, {str(one.__name__): one for one in _COMMANDS}, words))
     except TreeauditError as error:
         _fail(told(error, words))
     except BrokenPipeError:
