@@ -1,5 +1,6 @@
 """What was mistyped, in one sentence with the next step, whatever words typer has for it."""
 
+import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -68,8 +69,8 @@ def usage(
         known = [
             opt for one in getattr(command, "params", ()) for opt in one.opts if opt[:2] == "--"
         ]
-        close = near(error.option_name, known, "options are")
-        close = close if "did you mean" in close else ""
+        meant = difflib.get_close_matches(error.option_name, known, 1, 0.7)
+        close = f"; did you mean {meant[0]}?" if meant else ""
         return f"{_of(name, inside)} has no option {error.option_name}{close or f'; see {see}'}"
     if kind == "MissingParameter" and error.param is not None:
         lacking = str(error.param.opts[0])
