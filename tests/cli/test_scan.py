@@ -74,8 +74,9 @@ def test_a_report_that_may_leave_the_room(cancer_file, tmp_path) -> None:
     assert run("scan", cancer_file, *options).returncode == 1
     assert "fewer than 5" in (tmp_path / "safe.html").read_text()
     done = run("scan", cancer_file, "--release-safe", "-o", tmp_path / "safe.json")
-    assert done.returncode == 2
-    assert "only the HTML report" in done.stderr
+    assert done.returncode == 1
+    assert "Release-safe copy" in done.stdout
+    assert json.loads((tmp_path / "safe.json").read_text())["release_safe"] is True
 
 
 def test_nothing_is_overwritten(cancer_file, tmp_path) -> None:

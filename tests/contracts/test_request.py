@@ -59,7 +59,9 @@ SHOWN = {
     "form": ["--format", "json"],
     "release_safe": ["--release-safe"],
     "exit_zero": ["--exit-zero"],
+    "fix": ["--no-fix"],
     "force": ["--force"],
+    "jobs": ["--jobs", "2"],
     "quiet": ["--quiet"],
     "verbose": ["--verbose"],
 }
@@ -134,7 +136,11 @@ def test_the_printed_command_gives_the_same_report(folder, name) -> None:
     if name in ASKED and name != "model":
         assert PARAMETERS[name].opts[0] in again
     code_again, second = answer(*shlex.split(again)[1:], "--format", "json")
-    assert second == first
+    if name == "release_safe":
+        # The statement that may leave the room says less than what is repeated.
+        assert (first["release_safe"], first["verdict"]) == (True, second["verdict"])
+    else:
+        assert second == first
     assert code_again == code or name == "exit_zero"
 
 

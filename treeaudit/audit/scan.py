@@ -12,7 +12,7 @@ from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.asked import listed
 from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.judging import check_names, judge, not_run, verdict_of
+from treeaudit.findings.judging import check_names, epsilons_added, judge, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
@@ -42,6 +42,7 @@ def scan(
     attacks: Sequence[str] | None = None,
     seconds: float = 10.0,
     seed: int = 0,
+    jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Audit what a model file gives away about its training data.
@@ -98,6 +99,9 @@ def scan(
         enough, its check does not pass.
     seed
         Of every random choice.
+    jobs
+        How many workers read a large table at once, as joblib counts them; one unless told.
+        ``joblib.parallel_config`` says whose they are. It changes no result.
     progress
         Called with what is being done, steps done and steps in all.
 
@@ -149,17 +153,19 @@ def scan(
             seed=seed,
         ),
         progress,
+        jobs,
     )
 
 
-def audit(request: Request, progress: Progress | None = None) -> Report:
+def audit(request: Request, progress: Progress | None = None, jobs: int | None = None) -> Report:
     """Answer a request; `scan` says what it takes, gives and raises."""
-    return _audit(
-        load(request.model, select=request.select, max_bytes=request.max_bytes), request, progress
-    )
+    forest = load(request.model, select=request.select, max_bytes=request.max_bytes)
+    return _audit(forest, request, progress, jobs)
 
 
-def audit_all(request: Request, progress: Progress | None = None) -> tuple[Report, ...]:
+def audit_all(
+    request: Request, progress: Progress | None = None, jobs: int | None = None
+) -> tuple[Report, ...]:
     """Answer a request about a file for each of its models, unless one is chosen.
 
     Raises
@@ -171,11 +177,19 @@ def audit_all(request: Request, progress: Progress | None = None) -> tuple[Repor
     if len(forests) > 1 and request.baseline is not None:
         raise DataError("--baseline is a report of one model: choose it with --select NAME")
     several = request.select is None and (len(forests) > 1 or bool(forests[0].others))
-    found = (_audit(forest, request, progress) for forest in forests)
-    return tuple(replace(report, several=several) for report in found)
+    found = tuple(_audit(forest, request, progress, jobs) for forest in forests)
+    cost = sum(report.epsilon for report in found if report.forest.privacy is not None)
+    return tuple(
+        replace(report, several=several, checks=checks, verdict=verdict_of(checks))
+        if several and (checks := epsilons_added(report.checks, cost)) != report.checks
+        else replace(report, several=several)
+        for report in found
+    )
 
 
-def _audit(forest: Forest, request: Request, progress: Progress | None) -> Report:
+def _audit(
+    forest: Forest, request: Request, progress: Progress | None, jobs: int | None = None
+) -> Report:
     offered = offered_attacks()
     known_checks = all_checks(offered)
     asked = request.policy
@@ -187,7 +201,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
     if request.target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 
-    case, counted, unverified = prepare(forest, request, policy, progress)
+    case, counted, unverified = prepare(forest, request, policy, progress, jobs)
     forest = case.forest
     results: list[Finding | Skipped] = []
     refused = list(offered.refused if request.attacks is None else ())
@@ -221,7 +235,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
         ),
         pages={attack.id: attack for attack in chosen},
         people={
-            name: (records.origin, len(records))
+            name: (records.origin, records.n_people)
             for name, records in (("train", case.train), ("test", case.test), ("known", case.known))
             if records is not None
         },

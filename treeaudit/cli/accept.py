@@ -4,8 +4,7 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import Force
 
 __all__ = ["accept"]

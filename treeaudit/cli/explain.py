@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Annotated
 
-import typer
+from treeaudit.cli import declared as typer
 
 __all__ = ["explain"]
 

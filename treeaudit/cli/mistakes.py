@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 
+from treeaudit.cli.declared import Declared
 from treeaudit.errors import ReadError, UnsafeModelError, near
 
 __all__ = ["USAGE", "told", "usage"]
@@ -102,7 +103,8 @@ def _takes(command: Callable[..., object], parameter: str) -> str:
     hint: Any = get_type_hints(command, include_extras=True).get(parameter)
     least = None
     if hasattr(hint, "__metadata__"):
-        least = next((getattr(one, "min", None) for one in hint.__metadata__), None)
+        told = (one.given for one in hint.__metadata__ if isinstance(one, Declared))
+        least = next((given.get("min") for given in told), None)
         hint = get_args(hint)[0]
     for one in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
         if get_origin(one) is Literal:

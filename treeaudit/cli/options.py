@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.registries import attacks, policies
 from treeaudit.errors import DataError
 
@@ -18,12 +17,15 @@ __all__ = [
     "Acro",
     "Attacks",
     "ExitZero",
+    "Fixing",
     "Force",
     "Form",
+    "Jobs",
     "Known",
     "MaxBytes",
     "Model",
     "ModelName",
+    "Models",
     "Output",
     "Person",
     "PolicyName",
@@ -97,6 +99,23 @@ Model = Annotated[
         help="A model file: {formats}.",
         metavar="MODEL",
         show_default=False,
+    ),
+]
+Models = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Model files ({formats}); folders of them (of MLflow too), patterns.",
+        metavar="PATH",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    _INPUT(
+        help="How many processes audit many files (unless told: one a processor) or read a large "
+        "table at once.",
+        metavar="N",
+        min=1,
     ),
 ]
 Select = Annotated[
@@ -258,8 +277,14 @@ Form = Annotated[
 ]
 ReleaseSafe = Annotated[
     bool,
+    _OUTPUT("--release-safe", help="Write the statement that may leave the room, in every output."),
+]
+Fixing = Annotated[
+    bool | None,
     _OUTPUT(
-        "--release-safe", help="Mask small counts in the HTML file, so that it may leave the room."
+        "--fix/--no-fix",
+        help="Seek a repair that passes, once the report is shown. Unless told: on a terminal, for "
+        "-o and for --format json.",
     ),
 ]
 ExitZero = Annotated[

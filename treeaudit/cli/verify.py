@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import (
     AcceptedReport,
     Known,

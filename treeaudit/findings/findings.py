@@ -95,6 +95,11 @@ class Control:
         people, by name of the guess.
     excess
         Claim, or verified where it is known, minus control: what was memorised.
+    memorised
+        The same in people, of the ``n`` whom the claim is about; None where they are not
+        counted once each.
+    residual
+        Of what fails on unseen people, the share in which the claim holds.
     sentence
         The whole in plain words.
     """
@@ -105,6 +110,8 @@ class Control:
     control: Estimate | None = None
     baselines: Mapping[str, Estimate] = field(default_factory=dict)
     excess: Estimate | None = None
+    memorised: Estimate | None = None
+    residual: Estimate | None = None
     sentence: str = ""
 
 
@@ -224,8 +231,8 @@ class Check:
         Id of the attack that has to have run; None for what the model itself tells.
     share, among
         Whether the number is a share, and whether it is one of all the people.
-    step, beside_repair
-        What to do where it fails, and whether also where a repair was found.
+    step
+        What to do where it fails.
     """
 
     name: str
@@ -243,4 +250,3 @@ class Check:
     share: bool = False
     among: bool = False
     step: str = ""
-    beside_repair: bool = False

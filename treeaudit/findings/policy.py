@@ -188,9 +188,14 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     """
     if name.endswith(".toml"):
         found = _own(Path(name), name)
-        if len(found) != 1:
+        if not found:
             raise PolicyError(
-                f"{name} defines {len(found)} policies ({', '.join(found) or 'none'}): "
+                f"{name} defines no policy: write [policies.NAME], and under it what to ask for, "
+                "such as min-leaf = 10"
+            )
+        if len(found) > 1:
+            raise PolicyError(
+                f"{name} defines {len(found)} policies ({', '.join(found)}): "
                 "a file named as policy must define exactly one"
             )
         return next(Policy(name=only, values=found[only], source=name) for only in found)

@@ -201,9 +201,9 @@ class Report(Rendered):
     def save(
         self, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
     ) -> Path:
-        """Write the report; ``.html``, ``.json`` or ``.txt`` by suffix.
+        """Write the report; ``.html``, ``.md``, ``.json`` or ``.txt`` by suffix.
 
-        ``release_safe`` masks small counts (HTML only), so that it may leave the room.
+        ``release_safe`` writes the statement that may leave the room in its place.
 
         Raises
         ------

@@ -17,7 +17,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of
 from treeaudit.rendered import Told
 
-__all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre"]
+__all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre", "all_count"]
 
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
@@ -85,7 +85,7 @@ class Noise:
             raise DataError(f"noise of no known kind, or of no rate above 0: {self.rate:g}")
 
 
-_ROOM = 16_000_000
+_ROOM = 128_000_000
 _SHOWN = 8
 
 
@@ -94,7 +94,7 @@ class LazyTrees(Sequence[Tree]):
 
     A forest of millions of leaves is never held as a whole: each pass builds a
     tree from the mapped file, looks at it and lets it go. Only the last one is
-    kept, and as many as fit in 16 MB, so that a small model is built once.
+    kept, and as many as fit in 128 MB, so that all but huge models are built once.
     """
 
     def __init__(self, build: Callable[[int], Tree], n_trees: int) -> None:
@@ -103,6 +103,15 @@ class LazyTrees(Sequence[Tree]):
         self._last: tuple[int, Tree] | None = None
         self._kept: dict[int, Tree] = {}
         self._room = _ROOM
+        self._has_counts: dict[int, bool] = {}
+
+    @property
+    def all_count(self) -> bool:
+        """Whether every tree holds class counts; what was built once is not built again to tell."""
+        return all(
+            self._has_counts[i] if i in self._has_counts else self[i].counts is not None
+            for i in range(len(self))
+        )
 
     def __len__(self) -> int:
         return self._n_trees
@@ -122,6 +131,7 @@ class LazyTrees(Sequence[Tree]):
         if self._last is None or self._last[0] != index:
             tree = self._build(index)
             self._last = (index, tree)
+            self._has_counts[index] = tree.counts is not None
             if tree.n_bytes <= self._room:
                 self._room -= tree.n_bytes
                 self._kept[index] = tree
@@ -129,6 +139,13 @@ class LazyTrees(Sequence[Tree]):
 
     def __iter__(self) -> Iterator[Tree]:
         return (self[i] for i in range(len(self)))
+
+
+def all_count(trees: Sequence[Tree]) -> bool:
+    """Tell whether every tree holds class counts."""
+    if isinstance(trees, LazyTrees):
+        return trees.all_count
+    return all(tree.counts is not None for tree in trees)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -18,7 +18,16 @@ from treeaudit.findings.request import OPTIONS, Given, Request
 from treeaudit.model.forest import Forest
 from treeaudit.version import __version__
 
-__all__ = ["HEAD", "SCHEMA_VERSION", "as_json", "asked", "dumps", "json_schema", "to_dict"]
+__all__ = [
+    "HEAD",
+    "SCHEMA_VERSION",
+    "as_json",
+    "as_line",
+    "asked",
+    "dumps",
+    "json_schema",
+    "to_dict",
+]
 
 SCHEMA_VERSION = 1
 HEAD = {"schema_version": SCHEMA_VERSION, "tool": {"name": "treeaudit", "version": __version__}}
@@ -45,6 +54,11 @@ def dumps(report: Report) -> str:
 def as_json(data: object) -> str:
     """Return plain data as JSON text."""
     return json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def as_line(data: object) -> str:
+    """Return plain data as one line of JSON text."""
+    return json.dumps(data, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def asked(policy: Policy, people: Mapping[str, tuple[str, int]]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,13 @@ from treeaudit.errors import DataError, PrivacyError, near
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import check_new, write_file
-from treeaudit.people.sheet import read_table
+from treeaudit.people.sheet import Plan, read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.parameters import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.writers import save
 
-__all__ = ["check_place", "save_trained", "train", "trainer_named"]
+__all__ = ["cells_of", "check_place", "save_trained", "train", "trainer_named"]
 
 _SUFFIXES = (".json", ".pkl", ".pickle", ".joblib")
 
@@ -96,48 +97,84 @@ def train(
     """
     trainer = trainer_named(algorithm)
     if not isinstance(data, pd.DataFrame):
-        data = read_table(data, texts=() if person is None else (person,)).frame
+        data = read_table(data, texts=cells_of(schema, target, person)).frame
+    public = _public(schema)
+    target, used = _columns(list(data.columns), public, target, person)
+    made = {"epsilon": epsilon, "schema": public or FROM_DATA, **parameters}
+    model = _made(trainer, made)
+    model.fit(data[used], data[target], person=None if person is None else data[person])
+    return model
+
+
+def cells_of(
+    schema: Schema | str | os.PathLike[str] | None, target: str | None, person: str | None
+) -> Plan:
+    """Return how a file of the private table is read: every cell by itself, as the schema says.
+
+    Raises
+    ------
+    PrivacyError, DataError
+        As `train` does.
+    """
+    public = _public(schema)
+
+    def plan(names: list[str]) -> tuple[list[int], list[int]]:
+        label, used = _columns(names, public, target, person)
+        if public is None:
+            return ([] if person is None else [names.index(person)]), []
+        numbers = [f.name for f in public.features if f.categories is None]
+        numbers += [label] if public.classes is None else []
+        texts = [name for name in (*used, label, person) if name and name not in numbers]
+        return [names.index(name) for name in texts], [names.index(name) for name in numbers]
+
+    return plan
+
+
+def _public(schema: Schema | str | os.PathLike[str] | None) -> Schema | None:
+    """Return the public schema; None where it is to be taken from the data."""
     if schema is None:
         raise PrivacyError(
             "a private fit needs the bounds, categories and labels that everybody may know: give a "
             "file with --schema (schema=); treeaudit schema DATA drafts one"
         )
-    public: Schema | str = FROM_DATA
-    if not (isinstance(schema, str) and schema == FROM_DATA):
-        public = schema if isinstance(schema, Schema) else read_schema(schema)
+    if isinstance(schema, str) and schema == FROM_DATA:
+        return None
+    return schema if isinstance(schema, Schema) else read_schema(schema)
+
+
+def _columns(
+    names: Sequence[str], public: Schema | None, target: str | None, person: str | None
+) -> tuple[str, list[str]]:
+    """Return the column of the labels and those of the features."""
     if target is None:
-        if not isinstance(public, Schema):
+        if public is None:
             raise DataError("say with --target (target=) which column holds the labels")
         target = public.target
-    names = [str(name) for name in data.columns]
-    if target not in data.columns:
+    if target not in names:
         raise DataError(f"the data has no column {target!r} with the labels{near(target, names)}")
-    if person is not None and person not in data.columns:
+    if person is not None and person not in names:
         raise DataError(f"the data has no column {person!r}{near(person, names)} (--person)")
     if person is not None and person == target:
         raise DataError(f"{person!r} cannot be both the person (--person) and the label (--target)")
-    used = [name for name in data.columns if name not in (target, person)]
-    if isinstance(public, Schema):
-        gone = [name for name in public.names if name not in used]
-        if gone:
-            if person in gone:
-                raise DataError(
-                    f"the schema describes {person!r}, whose each row is: no question may be asked "
-                    "of that; take it out of the schema"
-                )
-            if target in gone:
-                raise DataError(
-                    f"the schema describes {target!r} as a feature, so it cannot be the label: "
-                    "--target names the column of the labels"
-                )
-            raise DataError(
-                f"the data has no column {gone[0]!r}, which the schema describes"
-                f"{near(gone[0], names)}"
-            )
-        used = public.names
-    model = _made(trainer, {"epsilon": epsilon, "schema": public, **parameters})
-    model.fit(data[used], data[target], person=None if person is None else data[person])
-    return model
+    used = [name for name in names if name not in (target, person)]
+    if public is None:
+        return target, used
+    gone = [name for name in public.names if name not in used]
+    if gone and person in gone:
+        raise DataError(
+            f"the schema describes {person!r}, whose each row is: no question may be asked "
+            "of that; take it out of the schema"
+        )
+    if gone and target in gone:
+        raise DataError(
+            f"the schema describes {target!r} as a feature, so it cannot be the label: "
+            "--target names the column of the labels"
+        )
+    if gone:
+        raise DataError(
+            f"the data has no column {gone[0]!r}, which the schema describes{near(gone[0], names)}"
+        )
+    return target, public.names
 
 
 def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTrees:
