@@ -85,7 +85,8 @@ class RiskDisplay:
         ax = _axes(ax)
         names = ["alone", "2–4", "5–9", "10–49", "50+"]
         colours = [_RED if start < self.k else _CALM for start in _STARTS]
-        ax.bar(names, self.people, **{"color": colours, **kwargs})  # type: ignore[arg-type]
+        style: dict[str, Any] = {"color": colours, **kwargs}
+        ax.bar(names, self.people, **style)
         ax.set(xlabel="people in the same group", ylabel="people", title=self.name)
         self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
         return self
@@ -142,7 +143,7 @@ class TradeDisplay:
             if useful is None:
                 continue
             colour = _CALM if model.verdict == "pass" else _RED
-            style = {"fmt": "o", "color": colour, "capsize": 2, **kwargs}
+            style: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 2, **kwargs}
             ax.errorbar(
                 [useful.value], [leak.value], _arms(leak), _arms(useful),
                 mfc=colour if model.verdict == "pass" else "white", **style,
