@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from treeaudit.readers import load
     from treeaudit.repair.defend import defend
     from treeaudit.repair.release import release
-    from treeaudit.reports.display import RiskDisplay
+    from treeaudit.reports.display import RiskDisplay, TradeDisplay
     from treeaudit.stats import Estimate
     from treeaudit.table.reconstruction import reconstruct
     from treeaudit.table.table import Table
@@ -65,6 +65,7 @@ __all__ = [
     "Skipped",
     "Source",
     "Table",
+    "TradeDisplay",
     "Tree",
     "TreeauditError",
     "UnsafeModelError",
@@ -97,7 +98,7 @@ _HOME = {
     "readers": "load",
     "repair.defend": "defend",
     "repair.release": "release",
-    "reports.display": "RiskDisplay",
+    "reports.display": "RiskDisplay TradeDisplay",
     "stats": "Estimate",
     "table.reconstruction": "reconstruct",
     "table.table": "Table",

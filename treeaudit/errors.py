@@ -33,7 +33,7 @@ __all__ = [
     "near",
 ]
 
-_LISTED, _CLOSE = 8, 0.7
+_LISTED, _CLOSE = 8, 0.62
 
 
 class TreeauditError(Exception):
@@ -97,7 +97,8 @@ class PrivacyWarning(UserWarning):
 def near(name: str, known: Iterable[str], otherwise: str = "it has") -> str:
     """Return what may have been meant, whatever the case of the letters, or what there is.
 
-    Names of columns, which a table ``has``, are quoted; words of treeaudit are not.
+    Names of columns, which a table ``has``, are quoted, and the first of many told; words of
+    treeaudit are not, and all are.
 
     Examples
     --------
@@ -112,5 +113,6 @@ def near(name: str, known: Iterable[str], otherwise: str = "it has") -> str:
     if close:
         meant = folded[close[0]]
         return f"; did you mean {meant!r}?" if otherwise == "it has" else f"; did you mean {meant}?"
-    more = f", … ({len(names) - _LISTED} more)" if len(names) > _LISTED else ""
-    return f"; {otherwise} {', '.join(names[:_LISTED])}{more}"
+    most = _LISTED if otherwise == "it has" else len(names)
+    more = f", … ({len(names) - most} more)" if len(names) > most else ""
+    return f"; {otherwise} {', '.join(names[:most])}{more}"

@@ -121,7 +121,7 @@ def test_people_are_given_again(model, tmp_path) -> None:
     report = ta.scan(model, train=people, target="label").save(tmp_path / "report.json")
     done = run("verify", report, model)
     assert done.returncode == 2
-    assert f"was made with --train {people}: give that too" in done.stderr
+    assert "was made with --train people.csv: give that too" in done.stderr
     moved = people.rename(tmp_path / "moved.csv")
     done = run("verify", report, model, "--train", moved)
     assert (done.returncode, done.stderr) == (0, "")

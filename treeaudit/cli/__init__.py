@@ -2,7 +2,7 @@
 
 stdout carries the result; stderr progress, warnings and errors. Exit codes:
 0 every check passed, 1 a check failed, 2 not audited, 3 nothing failed but a
-required check was skipped.
+required check was skipped, 4 a named person accepted what fails.
 """
 
 import io

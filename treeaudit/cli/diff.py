@@ -49,6 +49,9 @@ def diff(
     for path in outputs:
         if path.resolve() in (old.resolve(), new.resolve()):
             raise DataError(f"{path} is one of the two files; choose another name")
+    for path in (old, new):
+        if not path.exists():
+            raise DataError(f"there is no file {path}")
     kinds = is_report(old), is_report(new)
     if kinds[0] != kinds[1]:
         report, model = (old, new) if kinds[0] else (new, old)

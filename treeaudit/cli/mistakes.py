@@ -1,5 +1,6 @@
 """What was mistyped, in one sentence with the next step, whatever words typer has for it."""
 
+import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -42,7 +43,11 @@ def told(error: Exception, words: Sequence[str]) -> str:
     return said
 
 
-def usage(error: Any, commands: Mapping[str, Callable[..., object]]) -> str:  # noqa: ANN401  # typer's own
+def usage(
+    error: Any,  # noqa: ANN401  # typer's own
+    commands: Mapping[str, Callable[..., object]],
+    words: Sequence[str],
+) -> str:
     """Return in one sentence why a line cannot be read, and what helps.
 
     Parameters
@@ -51,10 +56,13 @@ def usage(error: Any, commands: Mapping[str, Callable[..., object]]) -> str:  # 
         An exception of the type `USAGE`.
     commands
         The functions behind the commands, by name.
+    words
+        The line, behind the program.
     """
     context = getattr(error, "ctx", None)
     command = getattr(context, "command", None)
-    name = str(getattr(command, "name", "") or "")
+    named = next((word for word in words if not word.startswith("-")), "")
+    name = str(getattr(command, "name", "") or named)
     inside = name in commands
     see = f"'treeaudit {name} --help'" if inside else "'treeaudit --help'"
     kind, message = type(error).__name__, str(getattr(error, "message", "") or error)
@@ -62,8 +70,8 @@ def usage(error: Any, commands: Mapping[str, Callable[..., object]]) -> str:  # 
         known = [
             opt for one in getattr(command, "params", ()) for opt in one.opts if opt[:2] == "--"
         ]
-        close = near(error.option_name, known, "options are")
-        close = close if "did you mean" in close else ""
+        meant = difflib.get_close_matches(error.option_name, known, 1, 0.7)
+        close = f"; did you mean {meant[0]}?" if meant else ""
         return f"{_of(name, inside)} has no option {error.option_name}{close or f'; see {see}'}"
     if kind == "MissingParameter" and error.param is not None:
         lacking = str(error.param.opts[0])
@@ -77,7 +85,7 @@ def usage(error: Any, commands: Mapping[str, Callable[..., object]]) -> str:  # 
     if found := re.search(r"No such command '?(.+?)'?\.(?: |$)", message):
         close = near(found[1], commands, "commands are")
         return f"there is no command {found[1]}{close}"
-    if found := re.search(r"unexpected extra arguments? \((.*)\)", message):
+    if found := re.search(r"unexpected extra argument(?:s|\(s\))? \((.*)\)", message):
         return f"{name} cannot take {found[1]} too; see {see}"
     if found := re.search(r"Option '?(--?[\w-]+)'? requires an argument", message):
         return f"{found[1]} needs a value behind it; see {see}"

@@ -91,8 +91,10 @@ def run(app: typer.Typer, names: Sequence[str]) -> None:
     try:
         code: object = app(prog_name="treeaudit", standalone_mode=False)
     except USAGE as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help is printed by then
+            sys.exit(2)
         functions = {name: getattr(import_module(f"treeaudit.cli.{name}"), name) for name in names}
-        raise TreeauditError(usage(error, functions)) from None
+        raise TreeauditError(usage(error, functions, sys.argv[1:])) from None
     if code == _INTERRUPTED:
         raise Interrupted
     sys.exit(code if isinstance(code, int) else 0)

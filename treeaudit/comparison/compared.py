@@ -77,11 +77,16 @@ class Compared:
 
 
 def by_ledger(report: Report) -> tuple[Check, ...]:
-    """Return the checks of policy ``private`` where noise keeps another policy from its own.
+    """Return the checks of policy ``private`` where another policy asks about leaves of noise.
 
     The largest epsilon is that of the policy of the report, where it names one.
     """
-    if report.verdict != "review" or not bounded(report.forest):
+    if report.verdict not in ("review", "fail") or not bounded(report.forest):
+        return ()
+    # What fails of people or of the file fails whatever the leaves are; leaves hold noise.
+    pages = report.pages
+    failed = [check.attack for check in report.checks if check.status == "fail"]
+    if any(one is None or one not in pages or pages[one].about != "table" for one in failed):
         return ()
     own = {name: report.policy.values[name] for name in _PRIVATE.values
            if name in report.policy.values}  # fmt: skip

@@ -143,7 +143,7 @@ class Request:
         words = ["treeaudit", name, _quoted(self._path("model", folders=folders))]
         for field in filter(self._asks, options):
             value = getattr(self, field)
-            if self._names_file(field):
+            if self.names_file(field):
                 value = self._path(field, folders=folders)
             for one in value if isinstance(value, tuple) else (value,):
                 # After a space, a value that begins with a dash could be read as an option.
@@ -191,7 +191,8 @@ class Request:
         value = getattr(self, field)
         return bool(value != _UNSAID[field]) if field in _UNSAID else value is not None
 
-    def _names_file(self, field: str) -> bool:
+    def names_file(self, field: str) -> bool:
+        """Tell whether a field is the path of a file, where it is no object."""
         return field in _FILES or (field == "policy" and str(self.policy).endswith(".toml"))
 
     def _path(self, field: str, *, folders: bool) -> str:
@@ -210,7 +211,7 @@ class Request:
         given = {
             field: Path(getattr(self, field))
             for field in ("model", *OPTIONS)
-            if self._asks(field) and self._names_file(field) and not self._kind(field)
+            if self._asks(field) and self.names_file(field) and not self._kind(field)
         }
         far = [field for field, path in given.items() if path.is_absolute()]
         if not far:
@@ -227,7 +228,7 @@ class Request:
         value = getattr(self, field)
         if self._kind(field):
             return field
-        if self._names_file(field):
+        if self.names_file(field):
             return repr(self._path(field, folders=folders))
         if isinstance(value, tuple):
             return repr(list(value))

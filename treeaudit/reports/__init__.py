@@ -14,8 +14,8 @@ from treeaudit.later import later
 from treeaudit.output import check_free, write_file
 
 if TYPE_CHECKING:
-    from treeaudit.reports.short import brief, to_frame
     from treeaudit.reports.release_safe import released, statement
+    from treeaudit.reports.short import brief, to_frame
     from treeaudit.reports.terminal import to_text
     from treeaudit.reports.to_json import as_line, dumps, to_dict
 else:

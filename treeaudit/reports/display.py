@@ -1,19 +1,24 @@
 """The picture of a report, in the convention of scikit-learn's displays."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from treeaudit.comparison.compare import Comparison
+from treeaudit.comparison.compared import Compared
 from treeaudit.errors import TreeauditError
 from treeaudit.findings.report import Report
+from treeaudit.stats import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["RiskDisplay"]
+__all__ = ["RiskDisplay", "TradeDisplay"]
 
 _STARTS = (1, 2, 5, 10, 50)
+_NEAR = 0.04
 _RED, _CALM = "#a5142f", "#7f9fa8"
 
 
@@ -77,17 +82,97 @@ class RiskDisplay:
         TreeauditError
             If matplotlib is not installed.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise TreeauditError(
-                "a picture needs matplotlib: pip install 'treeaudit[plot]'"
-            ) from None
-        if ax is None:
-            _, ax = plt.subplots()
+        ax = _axes(ax)
         names = ["alone", "2–4", "5–9", "10–49", "50+"]
         colours = [_RED if start < self.k else _CALM for start in _STARTS]
-        ax.bar(names, self.people, **{"color": colours, **kwargs})  # type: ignore[arg-type]
+        style: dict[str, Any] = {"color": colours, **kwargs}
+        ax.bar(names, self.people, **style)
         ax.set(xlabel="people in the same group", ylabel="people", title=self.name)
         self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
         return self
+
+
+class TradeDisplay:
+    """What models are good for against what attacks measured of their people.
+
+    Parameters
+    ----------
+    models
+        Those of a comparison that tell both.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes and the figure that `plot` drew on.
+    """
+
+    ax_: "Axes"
+    figure_: "Figure"
+
+    def __init__(self, *, models: Sequence[Compared]) -> None:
+        self.models = tuple(models)
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: Comparison, *, ax: "Axes | None" = None, **kwargs: object
+    ) -> Self:
+        """Draw a comparison; further arguments go to the error bars of matplotlib.
+
+        Raises
+        ------
+        TreeauditError
+            If no model tells both, which needs training and unseen people.
+        """
+        told = [m for m in comparison.models if m.useful is not None and m.leakage.measured]
+        if not told:
+            raise TreeauditError("nothing was measured: compare with train= and test=")
+        return cls(models=told).plot(ax=ax, **kwargs)
+
+    def plot(self, *, ax: "Axes | None" = None, **kwargs: object) -> Self:
+        """Draw a point per model, filled where it passes, an epsilon at its name.
+
+        Raises
+        ------
+        TreeauditError
+            If matplotlib is not installed.
+        """
+        ax, placed = _axes(ax), list[tuple[float, float]]()
+        middle = sum(m.useful.value for m in self.models if m.useful) / len(self.models)
+        for model in self.models:
+            useful, leak = model.useful, next(iter(model.leakage.measured.values()))
+            if useful is None:
+                continue
+            colour = _CALM if model.verdict == "pass" else _RED
+            style: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 2, **kwargs}
+            ax.errorbar(
+                [useful.value], [leak.value], _arms(leak), _arms(useful),
+                mfc=colour if model.verdict == "pass" else "white", **style,
+            )  # fmt: skip
+            epsilon = "" if model.epsilon is None else f", ε {model.epsilon:g}"
+            # Names of models that stand together are set above each other.
+            x, y = useful.value, leak.value
+            crowd = sum(abs(x - a) < _NEAR and abs(y - b) < _NEAR for a, b in placed)
+            placed.append((x, y))
+            left = x <= middle
+            ax.annotate(
+                f"{model.name}{epsilon}", (x, y), xytext=(5 if left else -5, 5 + 10 * crowd),
+                textcoords="offset points", fontsize=8, ha="left" if left else "right",
+            )  # fmt: skip
+        across = "R²" if self.models[0].utility is None else "accuracy"
+        ax.set(xlabel=f"{across} on unseen people", ylabel="found beyond the guess")
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self
+
+
+def _arms(one: Estimate) -> list[list[float]]:
+    """Return how far an interval reaches down and up, as matplotlib takes it."""
+    return [[one.value - one.low], [one.high - one.value]]
+
+
+def _axes(ax: "Axes | None") -> "Axes":
+    """Return the axes to draw on, new ones unless told."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise TreeauditError("a picture needs matplotlib: pip install 'treeaudit[plot]'") from None
+    return plt.subplots()[1] if ax is None else ax

@@ -21,8 +21,9 @@ def printed(show: "Callable[[Console], None]", width: int) -> str:
 
     buffer = io.StringIO()
     console = Console(
-        file=buffer, width=width, no_color=True, highlight=False, emoji=False, force_jupyter=False
-    )
+        file=buffer, width=width, no_color=True, highlight=False, emoji=False,
+        force_jupyter=False, force_terminal=False,
+    )  # fmt: skip
     show(console)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 

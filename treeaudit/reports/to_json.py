@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from treeaudit.dp.bounded import unbounded_because
@@ -13,7 +14,7 @@ from treeaudit.findings.details import plain_data
 from treeaudit.findings.findings import Check, Finding, Skipped
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Fix, Report, Tried
-from treeaudit.findings.request import OPTIONS, Given
+from treeaudit.findings.request import OPTIONS, Given, Request
 from treeaudit.model.forest import Forest
 from treeaudit.version import __version__
 
@@ -88,19 +89,22 @@ def to_dict(report: Report) -> dict[str, Any]:
         "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
         "seed": report.request.seed,
-        "request": {field: _asked(getattr(report.request, field)) for field in ("model", *OPTIONS)},
+        "request": {field: _asked(report.request, field) for field in ("model", *OPTIONS)},
     }
 
 
-def _asked(value: object) -> object:
-    """Return a part of the request as plain data; an object by its kind, a policy by its name."""
+def _asked(request: Request, field: str) -> object:
+    """Return a part of the request as plain data: files and policies by name, objects by kind."""
+    value = getattr(request, field)
+    if request.names_file(field) and isinstance(value, str | os.PathLike):
+        return Path(value).name
     if isinstance(value, Given):
         return {"object": value.kind}
     if isinstance(value, Policy):
         return value.name
     if isinstance(value, tuple):
         return list(value)
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
+    return value
 
 
 def _model(report: Report) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import sentence
+from treeaudit.readers import load
 from treeaudit.table.labels import Labels, Once, joined, labels_of
 from treeaudit.table.table import Table
 
@@ -24,15 +25,15 @@ Leaves = tuple[Wide | None, Float | None]
 """People per leaf and class counts of some leaves of a tree, as far as they are told."""
 
 
-def reconstruct(forest: Forest, trees: Sequence[int] | None = None) -> Table:
+def reconstruct(model: object, trees: Sequence[int] | None = None) -> Table:
     """Rebuild the anonymised table that a model gives away.
 
     Its labels are measured when they are first asked for.
 
     Parameters
     ----------
-    forest
-        The model.
+    model
+        A path, a fitted estimator, or a `Forest`.
     trees
         Which trees; all of them unless told.
 
@@ -56,6 +57,7 @@ def reconstruct(forest: Forest, trees: Sequence[int] | None = None) -> Table:
     >>> table.size.tolist(), table.labels.distinct.tolist()
     ([2, 3], [1, 1])
     """
+    forest = load(model)
     wanted = range(forest.n_trees) if trees is None else sorted(set(trees))
     for index in wanted:
         _check_tree(forest, index)

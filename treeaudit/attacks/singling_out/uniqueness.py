@@ -211,7 +211,8 @@ def _summary(details: UniquenessDetails, many: bool) -> str:
     unique, leaves, k = details.unique_leaves, details.below_k_leaves, details.k
     people = details.below_k_people
     if not leaves:
-        return f"Every leaf holds at least {k} people."
+        each = "In each tree alone, every" if many else "Every"
+        return f"{each} leaf holds at least {k} people."
     if many:
         return (
             f"{unique:,} leaves hold one record alone; {leaves:,} hold fewer than {k}. Different "
