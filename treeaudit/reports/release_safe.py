@@ -150,9 +150,9 @@ def page_of(report: Report, created: datetime.date | None = None) -> dict[str, A
         "checks": [(one, _shown(one)) for one in said["checks"]],
         "findings": [(one, "run" if one["run"] else "not run") for one in said["findings"]],
         "rounding": (
-            f"Release-safe copy: numbers of people are rounded to multiples of {2 * said['k']:,}, shares to steps "
-            f"that stand for {2 * said['k']:,} people or more. Everything else that could give a "
-            f"group of fewer than {said['k']:,} people back is left out of this copy."
+            f"Release-safe copy: numbers of people are rounded to multiples of {2 * said['k']:,}, "
+            f"shares to steps that stand for {2 * said['k']:,} people or more. Everything else "
+            f"that could give a group of fewer than {said['k']:,} people back is left out."
         ),
         "command": Markup.escape(repeat_command(report)),
         "date": f"{created.day} {created:%B %Y}" if created is not None else "",
