@@ -6,7 +6,7 @@ from benchmarks.coverage import Case, cases, coverage
 from treeaudit.stats import Estimate
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.interval}, {case.setting}")
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: f"{case.interval}, {case.setting}")
 def test_every_interval_is_drawn_and_mostly_holds(case) -> None:
     found = coverage(case, 12)
     assert found.inside + found.above + found.below == pytest.approx(1)
