@@ -15,7 +15,8 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.reports import render
+from treeaudit.findings.report import Reports
+from treeaudit.reports import render, several
 from treeaudit.reports.acro import write_acro
 from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.release_safe import about, share_of
@@ -212,6 +213,16 @@ def test_what_stands_in_it_is_listed() -> None:
     }  # fmt: skip
     assert {*said["checks"][0]} == {"name", "title", "bound", "status", "share_about", "step"}
     assert {*said["findings"][0]} == {"id", "title", "run"}
+
+
+def test_how_severe_it_is_is_not_told() -> None:
+    """Up to 1 % of the people is low: of 100 people, one."""
+    report = report_of(0)
+    both = several.to_html(Reports(reports=(report, report)), release_safe=True)
+    texts = [render(report, form, release_safe=True) for form in ("html", "txt", "json")]
+    for text in (*texts, both):
+        assert "RISK" not in text
+        assert "severity" not in text
 
 
 def test_a_share_is_rounded_by_itself_and_never_divided_from_rounded_numbers() -> None:
