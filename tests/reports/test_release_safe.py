@@ -232,6 +232,7 @@ def test_a_share_is_rounded_by_itself_and_never_divided_from_rounded_numbers() -
     for k in (3, 5, 10):
         for people in range(4 * k):
             assert abs(about(people, k) - people) <= k
+            assert about(people, k) % (2 * k) == 0
             found = share_of(0.5, about(people, k), k)
             if found is not None:
                 assert found[1] * people >= 2 * k
