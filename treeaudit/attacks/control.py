@@ -68,14 +68,18 @@ def leaf_control(case: Case, chosen: Flag, of: str, stated: Stated | None = None
     size, labels = stated.size[chosen], stated.labels
     right = np.round(labels.share * stated.size, 9)
     seen = _scored(case, case.train, stated.train, chosen, stated)
-    unseen = _scored(case, case.test, stated.test, chosen, stated)
+    unseen = some = _scored(case, case.test, stated.test, chosen, stated)
+    if case.test is not None and stated.test is case.test.labels:
+        # Of too many people to hold, all are counted, and some are guessed.
+        every = case.test.in_leaves()
+        unseen = some if every is case.test else _scored(case, every, every.labels, chosen, stated)
     claim = fact(float(right[chosen].sum() / size.sum()), int(size.sum()))
     control = beside(of, claim, seen, unseen)
     if control.verified is None and case.forest.n_trees > 1:
         # Without the training people a person counts in every tree.
         control = replace(control, memorised=None)
-    if unseen is not None and unseen.n:
-        control = replace(control, baselines=_baselines(stated, unseen))
+    if unseen is not None and unseen.n and some is not None:
+        control = replace(control, baselines=_baselines(stated, unseen, some))
     return replace(control, sentence=_sentence(stated, control))
 
 
@@ -133,15 +137,17 @@ def _scored(
     return score
 
 
-def _baselines(stated: Stated, unseen: Score) -> dict[str, Estimate]:
-    """Return how well the same unseen people are guessed without the model."""
+def _baselines(stated: Stated, unseen: Score, some: Score) -> dict[str, Estimate]:
+    """Return how well the same unseen people, or some of them, are guessed without the model."""
     code, people = np.asarray(unseen.code), unseen.made > 0
-    answer, n = code[people], unseen.n
-    common = int(np.bincount(code[code >= 0], minlength=1).argmax())
-    found = {f"most frequent {stated.value}": wilson(int((answer == common).sum()), n)}
-    if stated.guess is not None:
-        right = stated.guess()[people] == answer
-        found["guess without the model"] = wilson(int(right.sum()), n)
+    answer, times, n = code[people], unseen.times, unseen.n
+    common = int(np.bincount(code[code >= 0], times[code >= 0], minlength=1).argmax())
+    fit = int(times[people][answer == common].sum())
+    found = {f"most frequent {stated.value}": wilson(fit, n)}
+    if stated.guess is not None and some.n:
+        asked = some.made > 0
+        right = stated.guess(asked) == np.asarray(some.code)[asked]
+        found["guess without the model"] = wilson(int(right.sum()), some.n)
     return found
 
 

@@ -37,7 +37,8 @@ class Stated:
         The code of each person, -1 for a value that no leaf holds; None where
         nothing can be held against them.
     guess
-        Gives the codes of ``test`` as guessed without the model, or None.
+        Gives the codes of some people of ``test``, by a flag each, as guessed without the
+        model, or None.
     values
         The values as text, by code; None where the class counts tell.
     """
@@ -50,7 +51,7 @@ class Stated:
     ordered: bool
     train: Codes | None
     test: Codes | None
-    guess: Callable[[], Codes] | None = None
+    guess: Callable[[npt.NDArray[np.bool_]], Codes] | None = None
     values: tuple[str, ...] | None = None
 
 
@@ -81,5 +82,5 @@ def label_of(case: Case) -> Stated:
         ordered=numbers and list(classes) == sorted(classes),
         train=train,
         test=test,
-        guess=None if guess is None else lambda: guess().argmax(axis=1),
+        guess=None if guess is None else lambda asked: guess(asked).argmax(axis=1),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
 from treeaudit.findings.details import Details
+from treeaudit.rendered import Told
 from treeaudit.stats import Estimate
 
 __all__ = [
@@ -115,7 +116,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Told):
     """What one attack found.
 
     Attributes
@@ -167,6 +168,11 @@ class Finding:
         if self.severity == "none" and (self.unseen or not self.looked):
             unseen = ", ".join(self.unseen) or "anything"
             raise ValueError(f"{self.id} cannot be clear: nobody looked at {unseen}")
+
+    def __repr__(self) -> str:
+        """Return what was found, in two lines."""
+        risk = "clear" if self.severity == "none" else self.severity
+        return f"{self.id} {self.title}: {risk}, {self.people:,} people\n  {self.summary}"
 
     @property
     def status(self) -> Literal["found", "clear"]:
@@ -225,8 +231,8 @@ class Check:
         Id of the attack that has to have run; None for what the model itself tells.
     share, among
         Whether the number is a share, and whether it is one of all the people.
-    step, beside_repair
-        What to do where it fails, and whether also where a repair was found.
+    step
+        What to do where it fails.
     """
 
     name: str
@@ -244,4 +250,3 @@ class Check:
     share: bool = False
     among: bool = False
     step: str = ""
-    beside_repair: bool = False

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report, Reports
 from treeaudit.output import write_file
-from treeaudit.reports import render, suffix_of
+from treeaudit.reports import listed, render, suffix_of
 from treeaudit.reports import to_dict as report_to_dict
 from treeaudit.reports.html import environment
 from treeaudit.reports.looks import VERDICT
@@ -133,11 +133,13 @@ def save(
         raise DataError(f"{path} is the model itself; choose another name for the report")
     if form == "html":
         text = to_html(found, release_safe=release_safe, created=datetime.date.today())
-    elif release_safe:
-        text = released(found, form)
+    elif form in ("sarif", "xml"):
+        text = listed(found.reports, form, release_safe=release_safe)
+    elif release_safe or form not in ("json", "txt"):
+        text = released(found, form) if release_safe else _each(found, form)
     else:
         text = dumps(found) if form == "json" else to_text(found)
-    return write_file(path, text, force=force)
+    return write_file(path, text, force=force, private=not release_safe)
 
 
 def released(found: Reports, form: str) -> str:
@@ -145,7 +147,12 @@ def released(found: Reports, form: str) -> str:
     if form == "json":
         each = [statement(one) for one in found.reports]
         return as_json({**HEAD, "verdict": found.worst.verdict, "reports": each})
-    return "\n".join(render(one, form, release_safe=True) for one in found.reports)
+    return _each(found, form, release_safe=True)
+
+
+def _each(found: Reports, form: str, *, release_safe: bool = False) -> str:
+    between = "" if form == "jsonl" else "\n"
+    return between.join(render(one, form, release_safe=release_safe) for one in found.reports)
 
 
 def in_notebook(found: Reports) -> str:

@@ -52,8 +52,11 @@ def view(result: Finding | Skipped, report: Report) -> View:
             (
                 "Diversity",
                 say(
-                    f"at least {details.distinct_l} distinct per group, entropy l "
-                    f"{details.entropy_l:.2f}, t-closeness {details.t_closeness:.2f}",
+                    f"the least mixed group has {details.distinct_l} "
+                    f"{'label' if details.distinct_l == 1 else 'labels'}, as mixed as "
+                    f"{details.entropy_l:.2f} equally frequent ones (entropy l-diversity); the "
+                    f"labels of a group are up to {details.t_closeness:.2f} from everybody's "
+                    "(t-closeness)",
                     exact=True,
                 ),
             ),

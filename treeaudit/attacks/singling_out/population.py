@@ -16,6 +16,7 @@ from treeaudit.attacks.case import Case
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 from treeaudit.model.forest import Forest
+from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 from treeaudit.table.population import expected_chance, population_uniques
 from treeaudit.table.risks import Risk, risk
@@ -152,7 +153,7 @@ def population(case: Case) -> Population | None:
         fraction=fraction,
         alone_in_data=People(alone),
         alone_in_both=AloneInBoth(
-            counted=None if fits is None else alone_in_both(fits, len(case.people("test")), rest),
+            counted=None if fits is None else alone_in_both(fits, _n_unseen(case), rest),
             pitman=of_these(uniques.pitman),
             zayatz=of_these(uniques.zayatz),
             slide_negative_binomial=of_these(uniques.slide),
@@ -195,14 +196,26 @@ def _unseen_of_each(case: Case, tree: int) -> Wide | None:
     single = np.flatnonzero(case.table.size[rows] == 1)
     if case.test is None or not len(single):
         return None
-    position = case.table.positions(tree, case.test.node[:, tree]) - rows.start
-    inside = position[(position >= 0) & (position < rows.stop - rows.start)]
-    return np.bincount(inside, minlength=rows.stop - rows.start)[single]
+    test = case.test.in_leaves()
+    position = case.table.positions(tree, test.node[:, tree]) - rows.start
+    times = _times(test)
+    here = (position >= 0) & (position < rows.stop - rows.start)
+    fits = np.bincount(position[here], times[here], minlength=rows.stop - rows.start)
+    return fits[single].astype(np.int64)
+
+
+def _times(people: Records) -> Wide:
+    """Return how many people each row stands for."""
+    return np.ones(len(people), np.int64) if people.times is None else people.times
+
+
+def _n_unseen(case: Case) -> int:
+    return int(_times(case.people("test").in_leaves()).sum())
 
 
 def _others(case: Case, fits: Wide, rest: int) -> Estimate:
     """Scale unseen people in leaves of one person to the rest of the population."""
-    share = wilson(int(fits.sum()), len(case.people("test")))
+    share = wilson(int(fits.sum()), _n_unseen(case))
     scale = rest / len(fits)
     return Estimate(
         value=share.value * scale, low=share.low * scale, high=share.high * scale, n=share.n

@@ -68,7 +68,7 @@ def _population_uniques(findings: Sequence[Finding], _: Forest) -> float | None:
     return found.alone_in_both.pitman if counted is None else counted.high
 
 
-_STEP = "train again with min_samples_leaf={k} or more, so that nobody stands alone"
+_STEP = "train again with larger leaves (a higher min_samples_leaf)"
 
 _CHECKS = (
     Rule(
@@ -78,7 +78,6 @@ _CHECKS = (
         measure=least("min_leaf"),
         holds=holds_at_least,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-unique-people",
@@ -88,7 +87,6 @@ _CHECKS = (
         told=told("unique_in_any_tree"),
         among=True,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-small-leaf-people",
@@ -98,7 +96,6 @@ _CHECKS = (
         told=told("below_k_in_any_tree"),
         among=True,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-small-leaf-share",
