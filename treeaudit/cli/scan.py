@@ -156,7 +156,10 @@ def scan(
         from treeaudit.repair.fix import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
-    found = shown(found, form, seek, quiet=quiet, verbose=verbose)
+    if release_safe and not (quiet and form == "text"):
+        typer.echo(_statement(found, form), nl=False)
+    else:
+        found = shown(found, form, seek, quiet=quiet, verbose=verbose)
     written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
     if acro is not None:
         written.append(write_acro(found.reports[0], acro, force=force, release_safe=release_safe))
@@ -175,6 +178,17 @@ def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
         if path.resolve() == model.resolve():
             raise DataError(f"{path} is the model itself; choose another name for the report")
         check_output(path, force=force)
+
+
+def _statement(found: "Reports", form: str) -> str:
+    """Return what may leave the room: a repair that was tried is not told there."""
+    if len(found.reports) > 1:
+        from treeaudit.reports import several
+
+        return several.released(found, form)
+    from treeaudit.reports import render
+
+    return render(found.reports[0], form, release_safe=True)
 
 
 def _save(found: "Reports", path: Path, *, force: bool, safe: bool) -> Path:
