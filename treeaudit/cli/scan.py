@@ -152,12 +152,12 @@ def scan(
     reads = sys.stdout.isatty() and not quiet
     found = Reports(reports=audited)
     seek = None
-    if (read_by_others or reads) if fix is None else fix:
+    if not release_safe and ((read_by_others or reads) if fix is None else fix):
         from treeaudit.repair.fix import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
-    if release_safe and not (quiet and form == "text"):
-        typer.echo(_statement(found, form), nl=False)
+    if release_safe:
+        _print_statement(found, form, quiet=quiet)
     else:
         found = shown(found, form, seek, quiet=quiet, verbose=verbose)
     written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
@@ -169,6 +169,18 @@ def scan(
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
 
 
+def _print_statement(found: "Reports", form: str, *, quiet: bool) -> None:
+    """Print what may leave the room, and nothing else."""
+    if quiet and form == "text":
+        return
+    from treeaudit.reports import render, several
+
+    if len(found.reports) > 1:
+        typer.echo(several.released(found, form), nl=False)
+    else:
+        typer.echo(render(found.reports[0], form, release_safe=True), nl=False)
+
+
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
@@ -178,17 +190,6 @@ def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
         if path.resolve() == model.resolve():
             raise DataError(f"{path} is the model itself; choose another name for the report")
         check_output(path, force=force)
-
-
-def _statement(found: "Reports", form: str) -> str:
-    """Return what may leave the room: a repair that was tried is not told there."""
-    if len(found.reports) > 1:
-        from treeaudit.reports import several
-
-        return several.released(found, form)
-    from treeaudit.reports import render
-
-    return render(found.reports[0], form, release_safe=True)
 
 
 def _save(found: "Reports", path: Path, *, force: bool, safe: bool) -> Path:
