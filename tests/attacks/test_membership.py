@@ -178,6 +178,16 @@ def test_the_strongest_is_corrected_for_choosing() -> None:
     assert found.tpr_at_1_percent_fpr_high == highest
 
 
+def test_a_test_on_few_people_may_be_the_strongest() -> None:
+    """Its own number is lower, but it may be higher than that of the other: so says the end."""
+    rng = np.random.default_rng(1)
+    sure = rng.normal(0.5, 1, 3_000), rng.normal(0, 1, 3_000)
+    few = rng.normal(0.4, 1, 30), rng.normal(0, 1, 30)
+    found, by_area, _ = strongest({"counts": sure, "lira": few})
+    assert by_area == "counts"
+    assert found.auc_high == area(*few).high > area(*sure).high
+
+
 def test_the_interval_of_the_strongest_covers() -> None:
     """Three tests alike: the highest of three draws is above the truth, its interval is not."""
     rng, truth = np.random.default_rng(5), ndtr(0.2 / np.sqrt(2))

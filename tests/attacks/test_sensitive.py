@@ -156,7 +156,7 @@ def test_unseen_people_are_the_control() -> None:
     assert coin.memorised.low > 0.4 * coin.memorised.n
     assert fact.excess.high < 0.05
     assert fact.memorised.high < 0.1 * fact.memorised.n
-    assert fact.sentence.endswith("beyond what unseen people would show.")
+    assert "beyond what unseen people would show" in fact.sentence
     assert coin.control.n > 500
     for control in finding.controls:
         assert control.claim.value == 1

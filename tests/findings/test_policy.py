@@ -372,6 +372,17 @@ def control(high: float | None) -> ta.Control:
             "pass",
         ),
         (
+            {"max-population-uniques": 3},
+            finding(
+                "TA101",
+                population={
+                    "alone_in_data": 5,
+                    "alone_in_both": {"counted": {"value": 1, "high": 3.5}, "pitman": 2},
+                },
+            ),
+            "fail",
+        ),
+        (
             {"max-marketer-risk": 0.2},
             finding("TA101", risks={"prosecutor": {"average": 0.2}}),
             "pass",

@@ -15,7 +15,8 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.reports import render
+from treeaudit.findings.report import Reports
+from treeaudit.reports import FORMATS, render, several
 from treeaudit.reports.acro import write_acro
 from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.release_safe import about, share_of
@@ -197,11 +198,22 @@ def test_no_form_says_more_than_the_json(seed) -> None:
     states = [check["status"] for check in said["checks"]]
     words += [str(n) for n in (len(states), *(states.count(state) for state in set(states)))]
     known = numbers_in(" ".join(words))
+    known |= numbers_in(json.dumps(said["policy"]["values"]))
     page = render(report, "html", release_safe=True)
     body = re.sub(r"<style.*?</style>|<head>.*?</head>|<[^>]+>", " ", page, flags=re.S)
     date = re.search(r"<li>(\d+ \w+ \d{4})</li>", page)[1]
-    for text in (render(report, "txt", release_safe=True), unescape(body).replace(date, "")):
-        assert numbers_in(text) <= known
+    every = {form: render(report, form, release_safe=True) for form in FORMATS}
+    every["html"] = unescape(body).replace(date, "")
+    for form in ("html", "md", "txt"):
+        assert numbers_in(every[form]) <= known, form
+    assert json.loads(every["jsonl"]) == said
+    # These hold versions, places and exit codes of their form, and no number of people.
+    for form in ("sarif", "xml"):
+        for finding in report.findings:
+            assert finding.summary not in every[form]
+        for check in report.checks:
+            if check.shown and check.attack is not None and not check.share:
+                assert f": {check.shown} (" not in every[form], (form, check.title)
 
 
 def test_what_stands_in_it_is_listed() -> None:
@@ -214,6 +226,16 @@ def test_what_stands_in_it_is_listed() -> None:
     assert {*said["findings"][0]} == {"id", "title", "run"}
 
 
+def test_how_severe_it_is_is_not_told() -> None:
+    """Up to 1 % of the people is low: of 100 people, one."""
+    report = report_of(0)
+    both = several.to_html(Reports(reports=(report, report)), release_safe=True)
+    texts = [render(report, form, release_safe=True) for form in ("html", "txt", "json")]
+    for text in (*texts, both):
+        assert "RISK" not in text
+        assert "severity" not in text
+
+
 def test_a_share_is_rounded_by_itself_and_never_divided_from_rounded_numbers() -> None:
     """83 % of 400 people are not told as everybody."""
     assert share_of(0.83, 410, 10) == (0.85, 0.05)
@@ -221,6 +243,7 @@ def test_a_share_is_rounded_by_itself_and_never_divided_from_rounded_numbers() -
     for k in (3, 5, 10):
         for people in range(4 * k):
             assert abs(about(people, k) - people) <= k
+            assert about(people, k) % (2 * k) == 0
             found = share_of(0.5, about(people, k), k)
             if found is not None:
                 assert found[1] * people >= 2 * k
@@ -248,7 +271,7 @@ def test_every_output_of_the_command_line(tmp_path) -> None:
     model, _ = drawn(1)
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(model))
     command = [sys.executable, "-m", "treeaudit", "scan", "m.pkl", "--release-safe", "--acro", "o"]
-    for form in ("html", "json", "txt"):
+    for form in FORMATS:
         command += ["-o", f"r.{form}"]
     for form in ("text", "json"):
         done = subprocess.run(
@@ -260,3 +283,23 @@ def test_every_output_of_the_command_line(tmp_path) -> None:
             assert "≤" not in text
             assert "worst" not in text
             assert "evidence" not in text
+
+
+def test_every_output_about_many_files(tmp_path) -> None:
+    for seed in (1, 2):
+        (tmp_path / f"m{seed}.pkl").write_bytes(pickle.dumps(drawn(seed)[0]))
+    command = [sys.executable, "-m", "treeaudit", "scan", "m1.pkl", "m2.pkl", "--release-safe"]
+    for form in FORMATS:
+        if form != "md":
+            command += ["-o", f"r.{form}"]
+    for form in ("text", "json"):
+        done = subprocess.run(
+            [*command, "--force", "--format", form], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode in (0, 1, 3), done.stderr
+        written = [path.read_text() for path in tmp_path.glob("r.*")]
+        assert len(written) == len(FORMATS) - 1
+        for text in (done.stdout, *written):
+            assert "alone in a leaf;" not in text
+            assert '"summary"' not in text
+            assert '"evidence"' not in text

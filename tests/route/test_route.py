@@ -11,7 +11,7 @@ from tests.route.expected import Expected, told
 from tests.route.knowing import claims, falling
 from tests.route.models import KINDS, draw
 from tests.route.verdicts import THRESHOLDS, disagreements
-from tests.route.words import misread
+from tests.route.words import misread, unremembered
 from treeaudit.findings.policy import Policy
 from treeaudit.reports.html import to_html
 from treeaudit.reports.terminal import to_text
@@ -71,7 +71,8 @@ def test_known_and_unseen_people(kind: str, seed: int) -> None:
     apart = np.array([tuple(row) not in inside for row in both])
     unseen, label = unseen[apart], label[apart]
     given = {"train": rows, "test": unseen.assign(label=label), "known": rows[known]}
-    report = ta.scan(drawn.model, target="label", repeats="people", **given).to_dict()
+    audited = ta.scan(drawn.model, target="label", repeats="people", **given)
+    report = audited.to_dict()
     expected = Expected(told(drawn, report), 5, train=True)
     if expected.drawn.sized_only:
         return
@@ -89,3 +90,5 @@ def test_known_and_unseen_people(kind: str, seed: int) -> None:
         for part, right in real[of].items():
             told_ = None if control[part] is None else (control[part]["value"], control[part]["n"])
             assert told_ == (None if right is None else pytest.approx(right)), (of, part)
+    text, page = to_text(audited, width=4_000, verbose=True), to_html(audited)
+    assert list(unremembered(text, page, {of: claim for of, claim in real.items() if claim})) == []

@@ -1,13 +1,14 @@
 """The numbers that a person reads, taken out of the text of the terminal and of the page."""
 
 import html
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.route.expected import Expected
 
-__all__ = ["misread"]
+__all__ = ["misread", "unremembered"]
 
 _BINS = {"alone": (1, 1), "2–4": (2, 4), "5–9": (5, 9), "10–49": (10, 49), "50+": (50, 10**9)}
 _VERDICTS = {"pass": "This file may go out", "fail": "should not go out", "review": "somebody has"}
@@ -135,3 +136,28 @@ def _rungs(body: str, report: Mapping[str, Any], expected: Expected) -> Iterator
         told = f"{bounds['high']:,}" if exact else f"at least {bounds['low']:,} and at most"
         if told not in rest:
             yield f"ladder: {knows}: {rest} does not say {told}"
+
+
+def unremembered(text: str, page: str, claims: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the terminal or the page says otherwise of people by memory.
+
+    Their number is that of the training people times how much more often the claim is true
+    of them than of unseen people; its interval is Wilson's of the unseen people, moved.
+    """
+    body = _plain(
+        re.sub(r"<style.*?</style>|<svg.*?</svg>|<script.*?</script>", "", page, flags=re.S)
+    )
+    for of, parts in claims.items():
+        (seen, n), unseen = parts["verified"], parts["control"]
+        if unseen is None:
+            continue
+        share, m = unseen
+        z = 1.959963984540054
+        middle = (share + z * z / (2 * m)) / (1 + z * z / m)
+        half = z / (1 + z * z / m) * math.sqrt(share * (1 - share) / m + z * z / (4 * m * m))
+        ends = (share, min(1.0, middle + half), max(0.0, middle - half))
+        about, low, high = (round(max(0.0, n * (seen - end))) for end in ends)
+        said = f"about {about:,} of {n:,} ({low:,}–{high:,}) beyond what unseen people would show"
+        for where, words in (("terminal", " ".join(text.split())), ("page", body)):
+            if said not in words:
+                yield f"{where} does not say of {of}: {said}"

@@ -29,6 +29,7 @@ __all__ = [
     "leaf_control",
     "lowered",
     "memory",
+    "of_what_fails",
 ]
 
 Flag = npt.NDArray[np.bool_]
@@ -199,13 +200,24 @@ def conclusion(control: Control) -> str:
     """Say what unseen people tell of a claim that they were held against: a number, no label."""
     if control.memorised is not None:
         said = memory(control.memorised)
-        return said.template.format(*(f"{n:,}" for n in said.parts)) + "."
+        told = said.template.format(*(f"{n:,}" for n in said.parts))
+        return told + (of_what_fails(control.residual) or ".")
     if control.excess is None:
         return "no unseen person fits."
     found = control.excess
     return (
         f"{max(found.value, 0):.1%} ({max(found.low, 0):.1%}–{max(found.high, 0):.1%}) of them "
         "beyond what unseen people would show."
+    )
+
+
+def of_what_fails(found: Estimate | None) -> str:
+    """Say the residual risk; nothing where there is none, or all that can be is true."""
+    if found is None or found.low >= 1:
+        return ""
+    return (
+        f"; residual risk {found.value:.0%} ({found.low:.0%}–{found.high:.0%}): so much of what "
+        "fails for unseen people is right for the others."
     )
 
 

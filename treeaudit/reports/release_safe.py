@@ -20,12 +20,12 @@ from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.commands import repeat_command
+from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.provenance import shown_name
-from treeaudit.reports.summary import pill
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
-__all__ = ["about", "measured", "page_of", "released", "share_of", "statement"]
+__all__ = ["about", "measured", "page_of", "released", "share_of", "statement", "verdict_word"]
 
 _STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
 
@@ -138,22 +138,28 @@ def released(report: Report, form: str) -> str:
     return "\n".join([*lines, "", page["rounding"], ""])
 
 
+def verdict_word(report: Report) -> tuple[str, str]:
+    """Return the verdict and its tone; how severe it is tells how many people there are."""
+    word = report.verdict if report.checks else "observed"
+    look = VERDICT[word]
+    return f"{look.word} {word.upper()}".strip(), look.tone
+
+
 def page_of(report: Report, created: datetime.date | None = None) -> dict[str, Any]:
     """Return what the template of the page is filled in with."""
-    said = statement(report)
+    said, (word, tone) = statement(report), verdict_word(report)
     return {
         "said": said,
-        "pill": pill(report)[0],
-        "tone": pill(report)[1],
+        "pill": word,
+        "tone": tone,
         "line": verdict_line(report),
         "meta": _meta(said["model"]),
         "checks": [(one, _shown(one)) for one in said["checks"]],
         "findings": [(one, "run" if one["run"] else "not run") for one in said["findings"]],
         "rounding": (
-            "Release-safe copy: numbers of people are rounded to multiples of "
-            f"{2 * said['k']:,}, shares to steps that stand for {2 * said['k']:,} people or more. "
-            f"Everything else that could give a group of fewer than {said['k']:,} people back is "
-            "left out of this copy."
+            f"Release-safe copy: numbers of people are rounded to multiples of {2 * said['k']:,}, "
+            f"shares to steps that stand for {2 * said['k']:,} people or more. Everything else "
+            f"that could give a group of fewer than {said['k']:,} people back is left out."
         ),
         "command": Markup.escape(repeat_command(report)),
         "date": f"{created.day} {created:%B %Y}" if created is not None else "",

@@ -17,7 +17,7 @@ from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.notebook import framed
 from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import model_name, shown_name
-from treeaudit.reports.release_safe import statement
+from treeaudit.reports.release_safe import statement, verdict_word
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
 from treeaudit.reports.to_json import HEAD, as_json
@@ -86,11 +86,12 @@ def to_html(
     found: Reports, *, release_safe: bool = False, created: datetime.date | None = None
 ) -> str:
     """Return one page with the page of each model in it; that of the worst is open."""
+    word = verdict_word if release_safe else pill
     pages = [
         {
             "name": shown_name(one),
-            "pill": pill(one)[0],
-            "tone": pill(one)[1],
+            "pill": word(one)[0],
+            "tone": word(one)[1],
             "open": one is found.worst,
             "frame": _frame(one, release_safe=release_safe),
         }
@@ -101,8 +102,8 @@ def to_html(
         .get_template("several.html.j2")
         .render(
             name=model_name(found.worst.forest),
-            pill=pill(found.worst)[0],
-            tone=pill(found.worst)[1],
+            pill=word(found.worst)[0],
+            tone=word(found.worst)[1],
             said=_said(found),
             pages=pages,
             date=f"{created.day} {created:%B %Y}" if created is not None else "",

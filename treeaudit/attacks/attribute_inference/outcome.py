@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from treeaudit.arrays import Flag
 from treeaudit.attacks.attribute_inference.candidates import Column
 from treeaudit.attacks.attribute_inference.details import InferredColumn
+from treeaudit.attacks.control import of_what_fails
 from treeaudit.findings.findings import Control
 from treeaudit.findings.numbers import Share
 from treeaudit.stats import Estimate, difference, paired, residual, wilson
@@ -93,7 +94,7 @@ def control_of(outcome: Outcome) -> Control:
     members, control = outcome.share(outcome.model)
     guessed_members, guessed = outcome.share(outcome.imputation)
     frequent = outcome.share(outcome.frequent)[1]
-    name = outcome.column.name
+    name, left = outcome.column.name, residual(members, control)
     return Control(
         of=name,
         claim=members,
@@ -101,10 +102,11 @@ def control_of(outcome: Outcome) -> Control:
         control=control,
         baselines={"most frequent value": frequent, "guess without the model": guessed},
         excess=difference(members, control),
-        residual=residual(members, control),
+        residual=left,
         sentence=(
             f"{name} is found for {members.value:.0%} ({members.low:.0%}–{members.high:.0%}) of "
             f"{members.n:,} members and {control.value:.0%} of {control.n:,} unseen people; "
-            f"without the model for {guessed_members.value:.0%} and {guessed.value:.0%}."
+            f"without the model for {guessed_members.value:.0%} and {guessed.value:.0%}"
+            + (of_what_fails(left) or ".")
         ),
     )

@@ -18,6 +18,7 @@ import numpy as np
 
 from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
+from treeaudit.attacks.control import of_what_fails
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,
@@ -215,17 +216,18 @@ def _blind(case: Case, usual: Scores | Reason) -> bool:
 def _control(members: Float, control: Float, rate: Estimate) -> Control:
     threshold = threshold_at(control, 0.01)
     alarms = wilson(int((control > threshold).sum()), len(control))
-    excess = difference(rate, alarms)
+    excess, left = difference(rate, alarms), residual(rate, alarms)
     return Control(
         of="people taken for members at 1 % false alarms",
         claim=rate,
         verified=rate,
         control=alarms,
         excess=excess,
-        residual=residual(rate, alarms),
+        residual=left,
         sentence=(
             f"{rate.value:.1%} ({rate.low:.1%}–{rate.high:.1%}) of {rate.n:,} members are "
-            f"recognised, and {alarms.value:.1%} of {alarms.n:,} unseen people are taken for one."
+            f"recognised, and {alarms.value:.1%} of {alarms.n:,} unseen people are taken for one"
+            + (of_what_fails(left) or ".")
         ),
     )
 
