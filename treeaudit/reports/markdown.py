@@ -24,7 +24,7 @@ from treeaudit.version import __version__
 __all__ = ["escaped", "to_markdown"]
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&$]|:(?=//)|(?<=w)\.")
-_MARK = {"fail": "✕", "pass": "✓", "skipped": "–"}
+_MARK = {"fail": "✕", "accepted": "!", "pass": "✓", "skipped": "–"}
 
 
 def to_markdown(report: Report, *, release_safe: bool = False) -> str:
