@@ -2,7 +2,8 @@
 
 ``tests/golden/reports`` holds for each audit what ``treeaudit scan`` prints (80 columns, piped,
 no colour, the command before it and the exit code after it), its JSON and its HTML; for some the
-Markdown, the release-safe HTML and the folder for SACRO-Viewer, and the same three of ``treeaudit compare``.
+Markdown, the release-safe HTML and the folder for SACRO-Viewer, and what ``treeaudit compare``
+gives.
 Nothing is trained here: models and tables are small files in ``reports/inputs``, made once by
 ``reports/make_inputs.py``.
 
