@@ -1,26 +1,46 @@
 """A `Report` in, text out. Renderers never compute a number of the audit."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
+from treeaudit.later import later
 from treeaudit.output import check_free, write_file
-from treeaudit.reports.terminal import to_text
-from treeaudit.reports.to_json import dumps, to_dict
+
+if TYPE_CHECKING:
+    from treeaudit.reports.brief import brief, to_frame
+    from treeaudit.reports.release_safe import released, statement
+    from treeaudit.reports.terminal import to_text
+    from treeaudit.reports.to_json import as_line, dumps, to_dict
+else:
+    brief = later("treeaudit.reports.brief", "brief")
+    to_frame = later("treeaudit.reports.brief", "to_frame")
+    released = later("treeaudit.reports.release_safe", "released")
+    statement = later("treeaudit.reports.release_safe", "statement")
+    to_text = later("treeaudit.reports.terminal", "to_text")
+    as_line = later("treeaudit.reports.to_json", "as_line")
+    dumps = later("treeaudit.reports.to_json", "dumps")
+    to_dict = later("treeaudit.reports.to_json", "to_dict")
 
 __all__ = [
     "FORMATS",
     "Format",
+    "brief",
     "check_output",
+    "dumps",
     "in_notebook",
+    "listed",
     "render",
     "save",
     "suffix_of",
     "to_dict",
+    "to_frame",
     "to_text",
 ]
 
@@ -32,43 +52,72 @@ class Format:
     Attributes
     ----------
     render
-        Returns a report as text, release-safe where told to.
-    safe
-        Whether it can be release-safe.
+        Returns a report as text.
+    release
+        Returns the statement of it that may leave the room.
     """
 
-    render: Callable[[Report, bool], str]
-    safe: bool = False
+    render: Callable[[Report], str]
+    release: Callable[[Report], str]
 
 
-def _html(report: Report, release_safe: bool) -> str:
+def _html(report: Report, *, release_safe: bool = False) -> str:
     from treeaudit.reports.html import to_html
 
     return to_html(report, release_safe=release_safe, created=date.today())
 
 
-def _markdown(report: Report, release_safe: bool) -> str:
+def _markdown(report: Report) -> str:
     from treeaudit.reports.markdown import to_markdown
 
-    return to_markdown(report, release_safe=release_safe)
+    return to_markdown(report)
+
+
+def _safe_markdown(report: Report) -> str:
+    from treeaudit.reports.markdown import fenced
+
+    return fenced(released(report, "txt"))
+
+
+def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) -> str:
+    """Return reports as SARIF or JUnit XML."""
+    from treeaudit.reports.fleet_rows import row_of
+    from treeaudit.reports.junit import to_junit
+    from treeaudit.reports.sarif import to_sarif
+
+    rows = [row_of(one, release_safe=release_safe) for one in reports]
+    return to_sarif(rows) if form == "sarif" else to_junit(rows)
+
+
+def _as_list(form: str) -> Format:
+    return Format(
+        render=lambda report: listed([report], form),
+        release=lambda report: listed([report], form, release_safe=True),
+    )
 
 
 FORMATS = {
-    "html": Format(render=_html, safe=True),
-    "md": Format(render=_markdown, safe=True),
-    "json": Format(render=lambda report, _: dumps(report)),
-    "txt": Format(render=lambda report, _: to_text(report)),
+    "html": Format(render=_html, release=partial(_html, release_safe=True)),
+    "md": Format(render=_markdown, release=_safe_markdown),
+    "json": Format(render=dumps, release=lambda report: released(report, "json")),
+    "txt": Format(render=to_text, release=lambda report: released(report, "txt")),
+    "jsonl": Format(
+        render=lambda report: as_line(to_dict(report)),
+        release=lambda report: as_line(statement(report)),
+    ),
+    "sarif": _as_list("sarif"),
+    "xml": _as_list("xml"),
 }
-"""What `save` knows, by suffix."""
+"""What `save` knows, by suffix: ``jsonl`` has a report a line, ``xml`` is JUnit's."""
 
 
-def suffix_of(path: str | os.PathLike[str], *, release_safe: bool = False) -> str:
+def suffix_of(path: str | os.PathLike[str]) -> str:
     """Return the format that a path asks for.
 
     Raises
     ------
     DataError
-        If it is none of `FORMATS`, or cannot be release-safe as asked.
+        If it is none of `FORMATS`.
 
     Examples
     --------
@@ -79,36 +128,33 @@ def suffix_of(path: str | os.PathLike[str], *, release_safe: bool = False) -> st
     if suffix not in FORMATS:
         known = ", ".join(f".{name}" for name in FORMATS)
         raise DataError(f"{path}: the report can be written as {known}")
-    if release_safe and not FORMATS[suffix].safe:
-        safe = " and ".join(f".{name}" for name, one in FORMATS.items() if one.safe)
-        raise DataError(f"{path}: only {safe} reports can be made release-safe")
     return suffix
 
 
-def check_output(path: Path, *, force: bool, release_safe: bool = False) -> None:
+def check_output(path: Path, *, force: bool) -> None:
     """Refuse a file that no report can be written to, before long work begins.
 
     Raises
     ------
     DataError
-        If its format is unknown or cannot be release-safe as asked, the file exists, or there is
-        no such folder.
+        If its format is unknown, the file exists, or there is no such folder.
     """
-    suffix_of(path, release_safe=release_safe)
+    suffix_of(path)
     check_free(path, force=force)
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`; ``text`` is ``txt``.
+    """Return the report, or the statement that may leave the room, in one of the `FORMATS`.
+
+    ``text`` is ``txt``.
 
     Raises
     ------
     DataError
-        If a format is to be masked that cannot be.
+        If there is no such format.
     """
-    name = "txt" if form == "text" else form
-    known = FORMATS[suffix_of(f"report.{name}", release_safe=release_safe)]
-    return known.render(report, release_safe)
+    known = FORMATS[suffix_of(f"report.{'txt' if form == 'text' else form}")]
+    return known.release(report) if release_safe else known.render(report)
 
 
 def save(
@@ -121,7 +167,7 @@ def save(
     DataError
         If the suffix is unknown, the file exists already, or it is the model.
     """
-    form = suffix_of(path, release_safe=release_safe)
+    form = suffix_of(path)
     model = report.forest.source.path
     if model is not None and Path(path).resolve() == Path(model).resolve():
         raise DataError(f"{path} is the model itself; choose another name for the report")

@@ -18,16 +18,13 @@ _SEARCH = (
 
 
 def acceptance(report: Report) -> str:
-    """Return who accepts what fails, and until when; nothing where there is no baseline."""
+    """Return who accepts what fails, when, until when and why; nothing without a baseline."""
     if report.baseline is None:
         return ""
-    by, until = (report.baseline.get(key) for key in ("by", "until"))
-    if not by or not until:
-        return "accepted by nobody in particular"
-    by = plain(by, 120)
-    if report.baseline.get("holds"):
-        return f"accepted by {by} until {until}"
-    return f"the acceptance by {by} ended on {until}"
+    by, on, until, why = (plain(report.baseline[k], 200) for k in ("by", "on", "until", "reason"))
+    if report.baseline["holds"]:
+        return f"accepted by {by} until {until} (on {on}: {why})"
+    return f"the acceptance by {by} ended on {until} and counts no more"
 
 
 def verdict_line(report: Report) -> str:
@@ -47,6 +44,8 @@ def verdict_line(report: Report) -> str:
     if count["fail"]:
         text = f"{count['fail']} of {total} {checks} of {name} failed"
         text += f", {count['accepted']} accepted by {old}" if count["accepted"] else ""
+        ended = report.baseline is not None and not report.baseline["holds"]
+        text += f"; {acceptance(report)}" if ended else ""
         return text + (f", {count['skipped']} skipped" if count["skipped"] else "")
     if count["skipped"]:
         return f"{count['skipped']} of {total} {checks} of {name} could not be made"
@@ -77,11 +76,10 @@ def next_steps(report: Report) -> list[str]:
         if finding.status == "found":
             steps.append(view_of(report, finding).step)
     steps = list(dict.fromkeys(step for step in steps if step))
-    if any(c.accepted for c in report.checks) and not (report.baseline or {}).get("holds"):
+    if report.baseline is not None and not report.baseline["holds"]:
         steps.append(
-            "whoever answers for what is no worse writes their name and a date into "
-            f"{plain((report.baseline or {})['name'], 120)}, "
-            '"accepted": {"by": "NAME", "until": "YYYY-MM-DD"}'
+            "whoever still answers for it accepts the report again: treeaudit accept "
+            "report.json --by NAME --until YYYY-MM-DD --reason WHY -o accepted.json"
         )
     if report.verdict == "review" and math.isfinite(report.epsilon):
         steps.append(_under_private(report))

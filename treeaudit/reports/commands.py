@@ -7,10 +7,16 @@ commands of a page run there.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.writers import repaired_suffix
+from treeaudit.later import later
+
+if TYPE_CHECKING:
+    from treeaudit.writers import repaired_suffix
+else:
+    repaired_suffix = later("treeaudit.writers", "repaired_suffix")
 
 __all__ = [
     "defend_command",

@@ -43,6 +43,7 @@ from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import bounded_by
 from treeaudit.reports.provenance import facts, made_from, not_checked, shown_name
+from treeaudit.reports.release_safe import page_of
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release
 from treeaudit.version import __version__
@@ -58,9 +59,7 @@ def to_html(
     Parameters
     ----------
     release_safe
-        Mask numbers of people below the policy's k, round the others to
-        multiples of it, and leave out rules and labels of small groups, so that
-        the report itself may leave the room.
+        Return the statement that may leave the room in its place.
 
     Examples
     --------
@@ -74,10 +73,13 @@ def to_html(
     >>> "can single out <b>1 person</b>" in page, "<age>" in page, "&lt;age&gt;" in page
     (True, False, True)
     """
-    numbers = Numbers(k=report.policy.k, safe=release_safe)
+    if release_safe:
+        page = environment().get_template("release_safe.html.j2")
+        return page.render(**page_of(report, created))
+    numbers = Numbers(k=report.policy.k)
     rows = published_rows(report, numbers)
     word, tone = pill(report)
-    tried = () if release_safe else report.frontier
+    tried = report.frontier
     return (
         environment()
         .get_template("report.html.j2")

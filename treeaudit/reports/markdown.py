@@ -22,14 +22,14 @@ from treeaudit.reports.provenance import made_from, shown_name
 from treeaudit.reports.summary import headline, is_accepted, pill, release
 from treeaudit.version import __version__
 
-__all__ = ["escaped", "to_markdown"]
+__all__ = ["escaped", "fenced", "to_markdown"]
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&$]|:(?=//)|(?<=w)\.")
 _MARK = {"fail": "✕", "accepted": "!", "pass": "✓", "skipped": "–"}
 
 
-def to_markdown(report: Report, *, release_safe: bool = False) -> str:
-    """Return the report as Markdown; ``release_safe`` masks it as the HTML page is masked.
+def to_markdown(report: Report) -> str:
+    """Return the report as Markdown.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def to_markdown(report: Report, *, release_safe: bool = False) -> str:
     >>> to_markdown(ta.scan(model)).splitlines()[0]
     '### – REVIEW · LOW RISK: model in memory'
     """
-    numbers = Numbers(k=report.policy.k, safe=release_safe)
+    numbers = Numbers(k=report.policy.k)
     checks = check_lines(report, numbers)
     open_ = [line for line in checks if line.status != "pass"]
     every = cards(report, numbers, frozenset())
@@ -74,6 +74,12 @@ def escaped(text: str) -> str:
     return shown.replace("@", "&#64;<!-- -->")
 
 
+def fenced(text: str, language: str = "text") -> str:
+    """Return text that Markdown shows line by line as it stands."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
 def _bold(markup: Markup) -> str:
     """Return a sentence whose tags are all our own ``<b>``."""
     told = [escaped(html.unescape(part)) for part in re.split(r"</?b>", str(markup))]
@@ -84,11 +90,10 @@ def _todo(report: Report, numbers: Numbers) -> list[str]:
     fix = numbers.text(fix_outcome(report, numbers))
     stands = report.fix is not None or report.verdict == "fail" or is_accepted(report)
     command = next_command(report) if stands else ""
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", command)), default=0))
     steps = [escaped(numbers.text(step)) for step in next_steps(report)]
     return [
         f"**What to do:** {escaped(fix)}" if fix else "",
-        f"{fence}sh\n{command}\n{fence}" if command else "",
+        fenced(command, "sh") if command else "",
         "\n".join(f"- {step[:1].upper()}{step[1:]}" for step in steps),
     ]
 

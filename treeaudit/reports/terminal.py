@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["plain", "print_report", "print_verdict", "to_text"]
+__all__ = ["plain", "print_report", "print_verdict", "print_way_out", "to_text"]
 
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
@@ -38,8 +38,10 @@ def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     return printed(lambda console: print_report(report, console, verbose=verbose), width)
 
 
-def print_report(report: Report, console: "Console", *, verbose: bool = False) -> None:
-    """Print the five blocks of the report."""
+def print_report(
+    report: Report, console: "Console", *, verbose: bool = False, way_out: bool = True
+) -> None:
+    """Print the five blocks of the report, and unless told otherwise what to do next."""
     from rich.text import Text
 
     console.print(_heading(report))
@@ -77,6 +79,14 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     if report.warnings:
         console.print()
     print_verdict(report, console)
+    if way_out:
+        print_way_out(report, console)
+
+
+def print_way_out(report: Report, console: "Console") -> None:
+    """Print what to do next: the repair that was found, and what else there is to do."""
+    from rich.text import Text
+
     stands = report.verdict == "fail" or report.fix is not None
     command = next_command(report, folders=True) if stands else ""
     if command:

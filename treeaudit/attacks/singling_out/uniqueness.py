@@ -54,11 +54,18 @@ def _marketer_risk(findings: Sequence[Finding], _: Forest) -> float:
 
 
 def _population_uniques(findings: Sequence[Finding], _: Forest) -> float | None:
-    """Measure the estimated people who are alone in the data and in the population."""
+    """Measure the people who are alone in the data and in the population.
+
+    Counted on unseen people, at the upper end, where there are some; by a model of the
+    population without them.
+    """
     found: Population | None = details_of(findings[0], UniquenessDetails).population
     if found is None:
         return None
-    return 0.0 if not found.alone_in_data else found.alone_in_both.pitman
+    if not found.alone_in_data:
+        return 0.0
+    counted = found.alone_in_both.counted
+    return found.alone_in_both.pitman if counted is None else counted.high
 
 
 _STEP = "train again with larger leaves (a higher min_samples_leaf)"

@@ -186,10 +186,22 @@ def _population(found: Population | None) -> Iterator[tuple[str, Phrase]]:
     if found is None:
         return
     alone = found.alone_in_both
+    if alone.counted is not None:
+        counted = alone.counted
+        text = (
+            f"of {found.alone_in_data:,} alone in the data, {counted.value:,.0f} "
+            f"({counted.low:,.0f}–{counted.high:,.0f}) are alone among {found.people:,} people "
+            f"as well, counted on unseen people"
+        )
+        yield "Population", say("{}", text, exact=True)
     named = (
-        ("Pitman", alone.pitman),
-        ("Zayatz", alone.zayatz),
-        ("SNB", alone.slide_negative_binomial),
+        ()
+        if alone.counted is not None
+        else (
+            ("Pitman", alone.pitman),
+            ("Zayatz", alone.zayatz),
+            ("SNB", alone.slide_negative_binomial),
+        )
     )
     both = [f"{value:,.1f} ({name})" for name, value in named if value is not None]
     if both:
