@@ -42,7 +42,8 @@ def test_the_papers_walk_through(figure_3) -> None:
     finding = run(figure_3)
     assert finding.details.homogeneous_leaves == 2
     assert finding.details.homogeneous_people == 3
-    worst = finding.evidence[0]
+    alone, worst = finding.evidence
+    assert alone.people == 1
     assert (worst.leaf, worst.people, worst.says) == (4, 2, "Health = no")
     assert worst.rule == "Height < 170 · Weight ≥ 60"
 

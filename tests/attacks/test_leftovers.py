@@ -59,7 +59,8 @@ def test_a_forest_that_carries_its_training_data(forest) -> None:
     assert "out-of-bag" in kinds
     if hasattr(forest, "_sample_weight"):
         assert kinds[0] == "labels"
-        assert data.summary.startswith("_sample_weight: a weight for each of 569 training records")
+        assert data.summary.startswith("A weight for each of 569 training records")
+        assert "(_sample_weight)" in data.summary
     # Old versions of scikit-learn do not store how many people a weighted forest has.
     stored = hasattr(forest, "_n_samples")
     assert (draws.severity, draws.people) == ("medium", 569 if stored else 0)
@@ -169,7 +170,7 @@ def test_the_worst_is_said_in_full_and_the_others_are_named() -> None:
         Leftover(kind="column-values", where="bins", n=90, says="ninety bins"),
     )
     finding = scan_with(*found)["TA204"]
-    assert finding.summary == "bins: ninety bins; also smallest and largest values of columns."
+    assert finding.summary == "Ninety bins (bins); also smallest and largest values of columns."
     assert finding.people == 0
 
 

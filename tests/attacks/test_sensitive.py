@@ -59,7 +59,8 @@ def test_by_hand(figure_3) -> None:
     assert finding.summary == (
         "The diagnosis of 4 people (44.4%) is certain: 2 leaves of one diagnosis."
     )
-    first = finding.evidence[0]
+    alone, first = finding.evidence
+    assert alone.people == 1
     assert (first.people, first.says) == (3, "diagnosis = flu")
     assert first.rule == "Height < 170 · Weight < 60"
     told = plain_data(finding.details)

@@ -272,7 +272,7 @@ def test_columns_that_are_given_away_come_first(report) -> None:
     assert [line.name for line in plot.lines] == ["<job> (given away)", "sex", "age"]
     assert plot.lines[0].cells == ("60%", "40%", "30%")
     assert plot.more == ("<job> in words.", "sex in words.", "age in words.")
-    assert OPEN.say(view.unseen) == "40%, not 60%"
+    assert OPEN.say(view.unseen) == "40%, members 60%"
     (plot,) = drawn(view, SAFE)
     assert plot.more == ()
     assert plot.lines[0].cells == ("≈60%", "≈40%", "≈30%")
@@ -381,7 +381,7 @@ def test_no_features_draw_nothing(report) -> None:
 
 def test_a_safe_copy_tells_no_risk_of_single_people(report) -> None:
     view = Uniqueness.view(report["TA101"], report)
-    assert {"Prosecutor", "Marketer"} <= set(facts(view, OPEN))
+    assert {"Chance to find one chosen person", "Chance over everybody"} <= set(facts(view, OPEN))
     assert facts(view, SAFE) == {}
 
 

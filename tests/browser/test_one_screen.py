@@ -8,12 +8,13 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.repair.fix import with_fix
-from treeaudit.reports.html import to_html
+from treeaudit.reports import render
 from treeaudit.trainers import PrivateTreeClassifier
 
 pytestmark = pytest.mark.browser
 GOLDEN = Path(__file__).parent.parent / "golden" / "reports"
 PAGES = sorted(p.name for p in GOLDEN.glob("*.html") if not p.name.startswith("compare"))
+OPEN = [name for name in PAGES if ".release-safe." not in name]
 MOST_WORDS, MOST_SHEETS = 900, 2
 TRAIN, TEST = slice(0, 3_000), slice(3_000, 4_500)
 MODELS = ["unlimited", "depth 6", "forest", "forest of large leaves", "boosting", "private"]
@@ -45,7 +46,8 @@ def pages(request, adult, tmp_path_factory) -> list[Path]:
     folder, written = tmp_path_factory.mktemp("six"), []
     for i, (report, safe) in enumerate([(alone, False), (held, False), (held, True)]):
         path = folder / f"{i}.html"
-        path.write_text(to_html(report, release_safe=safe), encoding="utf-8")
+        text = render(report, "html", release_safe=safe)
+        path.write_text(text, encoding="utf-8")
         written.append(path)
     return written
 
@@ -78,7 +80,7 @@ def _is_short(browser, path: Path) -> None:
     sheets = len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4")))
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 703, "height": 1032})
-    decided = page.locator(".verdict").bounding_box()
+    decided = page.locator("#verdict").bounding_box()
     page.close()
     assert words <= MOST_WORDS
     assert 1 <= sheets <= MOST_SHEETS
@@ -110,14 +112,14 @@ def _decides(browser, path: Path, width: int, height: int) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", OPEN)
 def test_one_screen_decides(browser, golden_page, name, width, height) -> None:
     _decides(browser, golden_page(name), width, height)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 def test_one_screen_decides_of_six_models(browser, pages, width, height) -> None:
-    for path in pages:
+    for path in pages[:2]:  # a release-safe copy tells of no person
         _decides(browser, path, width, height)
 
 

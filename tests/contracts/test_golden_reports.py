@@ -2,7 +2,8 @@
 
 ``tests/golden/reports`` holds for each audit what ``treeaudit scan`` prints (80 columns, piped,
 no colour, the command before it and the exit code after it), its JSON and its HTML; for some the
-release-safe HTML and the folder for SACRO-Viewer, and the same three of ``treeaudit compare``.
+Markdown, the release-safe HTML and the folder for SACRO-Viewer, and what ``treeaudit compare``
+gives.
 Nothing is trained here: models and tables are small files in ``reports/inputs``, made once by
 ``reports/make_inputs.py``.
 
@@ -69,6 +70,7 @@ SCANS = {
     "private_published": "private_published.json",
 }
 RELEASE_SAFE = ("tree_people", "leftovers", "private_published")
+MARKDOWN = ("tree", "forest_people", "private_people")
 COMPARISONS = {
     "compare": "tree.pkl forest.pkl",
     "compare_people": f"tree.pkl large_leaves.pkl {PEOPLE}",
@@ -134,10 +136,13 @@ def each(names: Iterable[str]) -> list[object]:
 @pytest.mark.parametrize("name", each(SCANS))
 def test_scan(name, run, golden, tmp_path) -> None:
     command = f"scan {SCANS[name]} -o OUT/{name}.html -o OUT/{name}.json"
+    command += f" -o OUT/{name}.md" * (name in MARKDOWN)
     golden(f"reports/{name}.txt", run(command))
     golden(f"reports/{name}.json", rounded(read(tmp_path / f"{name}.json")))
     page = read(tmp_path / f"{name}.html")
     golden(f"reports/{name}.html", stable(page) if name == "tree" else body(page))
+    if name in MARKDOWN:
+        golden(f"reports/{name}.md", stable(read(tmp_path / f"{name}.md")))
 
 
 @pytest.mark.parametrize("name", each(RELEASE_SAFE))

@@ -126,7 +126,7 @@ def _count(found: list[Leftover], kinds: tuple[Kind, ...]) -> int:
 def _summary(found: list[Leftover], grades: Mapping[Kind, Severity]) -> str:
     """Say the worst in full and name the other kinds."""
     first = max(found, key=lambda one: SEVERITIES.index(grades[one.kind]))
-    text = f"{first.where}: {first.says}"
+    text = f"{first.says[:1].upper()}{first.says[1:]} ({first.where})"
     others = dict.fromkeys(one.kind for one in found if one.kind != first.kind)
     if others:
         text += f"; also {', '.join(_NAMES[kind] for kind in others)}"

@@ -12,8 +12,8 @@ from treeaudit.reports.plain_text import plain
 __all__ = ["acceptance", "next_steps", "verdict_line"]
 
 _SEARCH = (
-    "defend searches for fewer trees and larger leaves whose trees together pass; that takes "
-    "minutes and was not tried here"
+    "a search for fewer trees and larger leaves that pass together takes minutes and was not "
+    "tried here"
 )
 
 

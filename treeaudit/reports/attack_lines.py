@@ -35,6 +35,11 @@ class AttackLine:
     unseen: str = ""
     policy: str = ""
 
+    @property
+    def has_columns(self) -> bool:
+        """Whether it is a row of the table of attacks, or told beside it."""
+        return bool(self.id) and self.level != "skipped"
+
 
 def has_control(report: Report) -> bool:
     """Tell whether any claim was held against unseen people."""

@@ -50,8 +50,7 @@ class Card:
     withheld
         Whether groups that show this are left out of a safe copy.
     clear, skipped
-        Whether nothing was found and there is nothing to compare, and why it
-        was not run.
+        Whether nothing was found, and why it was not run.
     """
 
     id: str
@@ -116,7 +115,7 @@ def _card(
         proofs=_proofs(report, result, numbers, rows),
         charts=tuple(one for one in charts if one is not None),
         withheld=numbers.safe and bool(result.evidence),
-        clear=not found and not tested,
+        clear=not found,
     )
 
 

@@ -33,14 +33,14 @@ class CheckLine:
 
 def check_lines(report: Report, numbers: Numbers) -> list[CheckLine]:
     """Return the checks, those that failed first, a reason once."""
-    order = {"fail": 0, "skipped": 1, "pass": 2}
+    order = {"fail": 0, "skipped": 1, "accepted": 2, "pass": 3}
     ids = {result.id for result in report.results}
     lines, said = [], ""
-    for check in sorted(report.checks, key=lambda one: order[one.status]):
+    for check in sorted(report.checks, key=lambda one: order[_status(one)]):
         reason = numbers.text(check.reason or "")
         lines.append(
             CheckLine(
-                status=check.status,
+                status=_status(check),
                 title=check.title,
                 bound=check.bound,
                 reason="" if reason == said else reason,
@@ -51,6 +51,10 @@ def check_lines(report: Report, numbers: Numbers) -> list[CheckLine]:
         )
         said = reason
     return lines
+
+
+def _status(check: Check) -> str:
+    return "accepted" if check.accepted else check.status
 
 
 def _note(check: Check, report: Report, numbers: Numbers) -> str:

@@ -58,6 +58,10 @@ class Glossary:
             parts[i] = self._explained(parts[i])
         return Markup("".join(parts))  # noqa: S704  # escaped above
 
+    def words(self, text: str) -> str:
+        """Return a text with what it uses first explained, without markup."""
+        return self(text).striptags()
+
     def _explained(self, escaped: str) -> str:
         for term, spelled in list(self._open.items()):
             found = spelled.search(escaped)

@@ -15,6 +15,7 @@ from treeaudit.reports.cards import Card, cards
 from treeaudit.reports.check_lines import CheckLine, check_lines
 from treeaudit.reports.commands import next_command
 from treeaudit.reports.fixed import fix_outcome
+from treeaudit.reports.glossary import Glossary
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.provenance import made_from, shown_name
@@ -24,7 +25,7 @@ from treeaudit.version import __version__
 __all__ = ["escaped", "fenced", "to_markdown"]
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&$]|:(?=//)|(?<=w)\.")
-_MARK = {"fail": "✕", "pass": "✓", "skipped": "–"}
+_MARK = {"fail": "✕", "accepted": "!", "pass": "✓", "skipped": "–"}
 
 
 def to_markdown(report: Report) -> str:
@@ -110,8 +111,10 @@ def _checks(lines: list[CheckLine]) -> str:
 
 
 def _findings(told: list[Card]) -> str:
+    gloss = Glossary()
     return "\n".join(
-        f"- **{card.word}** {escaped(_with_id(card.title, card.id))}: {escaped(card.gist)}"
+        f"- **{card.word}** {escaped(_with_id(card.title, card.id))}: "
+        f"{escaped(gloss.words(card.gist))}"
         for card in told
     )
 

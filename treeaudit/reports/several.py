@@ -16,7 +16,7 @@ from treeaudit.reports.html import environment
 from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.notebook import framed
 from treeaudit.reports.plain_text import printed
-from treeaudit.reports.provenance import model_name, shown_name
+from treeaudit.reports.provenance import made_from, model_name, shown_name
 from treeaudit.reports.release_safe import statement, verdict_word
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
@@ -106,6 +106,7 @@ def to_html(
             tone=word(found.worst)[1],
             said=_said(found),
             pages=pages,
+            made_from=made_from(found.worst),
             date=f"{created.day} {created:%B %Y}" if created is not None else "",
             version=__version__,
         )

@@ -47,11 +47,11 @@ def print_report(
     console.print(_heading(report))
     console.print()
     lines = attack_lines(report, short=has_control(report))
-    told = [line for line in lines if _in_table(line)]
+    told = [line for line in lines if line.has_columns]
     if told:
         console.print(_attacks(report, told, console.width))
     for other in lines:
-        if not _in_table(other):
+        if not other.has_columns:
             console.print(_beside(other))
     if has_control(report):
         console.print(
@@ -175,11 +175,6 @@ def _attacks(report: Report, lines: list[AttackLine], width: int) -> "Table":
             Text(look.word, style=look.style), Text(line.id), Text(line.title), *map(Text, cells)
         )
     return table
-
-
-def _in_table(line: AttackLine) -> bool:
-    """Whether it has numbers for the columns of the table."""
-    return bool(line.id) and line.level != "skipped"
 
 
 def _beside(line: AttackLine) -> "Table":

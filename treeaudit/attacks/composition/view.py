@@ -29,6 +29,10 @@ def view(result: Finding | Skipped, report: Report) -> View:
             number=People(result.people),
             counts=f"more whose {what} all trees together give back than the model itself answers",
         ),
+        reason=say(
+            "All trees together set {} of {} apart from everybody else.",
+            People.alone(last.alone), details.train,
+        ),
         rungs=(
             Rung(
                 knows=say(_KNOWS),
