@@ -61,4 +61,5 @@ def gaussian(deviation: float, n: int, entropy: Entropy) -> Wide:
     """
     radius = np.sqrt(-2 * np.log1p(-unit(entropy, n)))
     noise = deviation * radius * np.cos(2 * np.pi * unit(entropy, n))
-    return np.rint(noise).astype(np.int64)
+    drawn: Wide = np.rint(noise).astype(np.int64)
+    return drawn
