@@ -4,6 +4,7 @@ from treeaudit.trainers.bootstrap_forest import BootstrapForestClassifier
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.exponential_id3 import ExponentialID3Classifier
+from treeaudit.trainers.midpoint_forest import MidpointForestClassifier
 from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
@@ -22,6 +23,7 @@ __all__ = [
     "DPDFClassifier",
     "DiffPID3Classifier",
     "ExponentialID3Classifier",
+    "MidpointForestClassifier",
     "PrivateAdditiveTreeClassifier",
     "PrivateForestClassifier",
     "PrivateForestRegressor",
@@ -45,6 +47,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     SulqID3Classifier,
     ExponentialID3Classifier,
     BootstrapForestClassifier,
+    MidpointForestClassifier,
     RandomCountForestClassifier,
     SemiSupervisedForestClassifier,
     SignalToNoiseForestClassifier,
