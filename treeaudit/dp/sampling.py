@@ -14,6 +14,7 @@ class counts of random trees.
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -200,6 +201,7 @@ def _chernoff(n: float, gamma: float, rate: float) -> float:
     return math.exp(-n * far)
 
 
+@lru_cache(maxsize=1024)
 def least_threshold(
     rate: float,
     epsilon: float,
