@@ -16,6 +16,7 @@ from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassif
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 from treeaudit.trainers.sulq_id3 import SulqID3Classifier
 from treeaudit.trainers.threshold_forest import ThresholdForestClassifier
+from treeaudit.trainers.top_down_specialization import TopDownSpecializationClassifier
 
 __all__ = [
     "ALGORITHMS",
@@ -35,6 +36,7 @@ __all__ = [
     "SmoothSensitivityForestClassifier",
     "SulqID3Classifier",
     "ThresholdForestClassifier",
+    "TopDownSpecializationClassifier",
 ]
 
 ALGORITHMS: tuple[type[PrivateTrees], ...] = (
@@ -52,6 +54,7 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     SemiSupervisedForestClassifier,
     SignalToNoiseForestClassifier,
     ThresholdForestClassifier,
+    TopDownSpecializationClassifier,
     PrivateTreeRegressor,
     PrivateForestRegressor,
 )
