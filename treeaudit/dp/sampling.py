@@ -38,6 +38,7 @@ BOOTSTRAP = "Poisson bootstrap"
 
 _BITS = 62
 _STEPS = 200_000
+_NOTHING = 1e-290
 _LARGEST_EPSILON = 30.0
 """A smaller epsilon promises more; the exponential of a larger one is no number."""
 
@@ -138,8 +139,8 @@ def loose_threshold_delta(k: int, rate: float, epsilon: float) -> float:
         n = _last(m, gamma)
         if n >= first:
             best = max(best, float(binom.sf(m - 1, n, rate)))
-        if _chernoff(m / gamma, gamma, rate) < best or m > k + _STEPS:
-            return best
+        if (rest := _chernoff(m / gamma, gamma, rate)) < max(best, _NOTHING):
+            return max(best, rest)
         m += 1
 
 
@@ -180,8 +181,8 @@ def threshold_delta(k: int, rate: float, epsilon: float) -> float:
             beyond = math.expm1(epsilon) * binom.sf(m - 1, n - 1, rate)
             best = max(best, float((once_more - beyond).max()))
         first = max(first, _last(m, gamma) + 1)
-        if _chernoff(first, gamma, rate) < best or m > k + _STEPS:
-            return best
+        if (rest := _chernoff(first, gamma, rate)) < max(best, _NOTHING):
+            return max(best, rest)
         m += 1
 
 
