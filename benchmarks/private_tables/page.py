@@ -12,6 +12,7 @@ from benchmarks.private_tables.cells import CHOSEN_ON, EPSILONS, HELD_OUT, TABLE
 from benchmarks.private_tables.figures import figure
 from benchmarks.private_tables.models import PEERS, RUNNERS, module_of
 from benchmarks.private_tables.models.model import Model
+from benchmarks.private_tables.ranks import Ranks, ranked
 from benchmarks.private_tables.summary import METRICS, Contest, Results, contests, most_ahead
 
 __all__ = ["write_page"]
@@ -51,9 +52,19 @@ def write_page(
     for metric in METRICS:
         drawn = figure(results, metric, best, OURS, THEIRS)
         (figures / f"private-tables-{metric}.svg").write_text(drawn, encoding="utf-8")
+    compared = [name for name in (*OURS, "naive-bayes") if name in {cell.model for cell in scores}]
+    different = []
+    for metric in METRICS:
+        ranks = ranked(results, TABLES, 1.0, compared, metric)
+        if ranks is not None:
+            title = f"Mean rank of the {NAMES[metric]} at epsilon 1"
+            place = f"private-tables-ranks-{metric}.svg"
+            (figures / place).write_text(drawn(ranks, title), encoding="utf-8")
+            different.append((title, place, ranks))
     lines = [
         *_heading(scores, absent),
         *_counts(results, single, anyone),
+        *_ranks(different),
         *_lost(f"Where {MODELS[best].title} is behind the best peer", single[best]),
         *_lost("Where all of ours are behind the best peer", anyone),
         *_adult(results),
@@ -130,6 +141,25 @@ def _counts(
         "",
         "![AUC by epsilon on the twelve tables](figures/private-tables-auc.svg)",
     ]
+    return lines
+
+
+def _ranks(different: Sequence[tuple[str, str, Ranks]]) -> list[str]:
+    if not different:
+        return []
+    lines = [
+        "",
+        "## Which trainers differ",
+        "",
+        "Ranks of the medians on every table, averaged; Friedman's test and the critical "
+        "difference of Nemenyi at 5 % (Demsar 2006). Trainers that a bar joins do not differ "
+        "by it. `threshold-forest` claims (ε, δ) with δ = 1e-6, and all others ε.",
+    ]
+    for title, place, ranks in different:
+        told = ", ".join(
+            f"{name} {mean:.1f}" for name, mean in zip(ranks.names, ranks.mean, strict=True)
+        )
+        lines += ["", f"![{title}](figures/{place})", "", f"{title}: {told}."]
     return lines
 
 
