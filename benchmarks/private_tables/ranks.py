@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.private_tables.summary import Results
 
-__all__ = ["Ranks", "drawn", "ranked"]
+__all__ = ["Ranks", "diagram", "ranked"]
 
 _WIDE, _LEFT, _ROW = 900, 250, 18
 
@@ -82,7 +82,7 @@ def ranked(
     )
 
 
-def drawn(ranks: Ranks, title: str) -> str:
+def diagram(ranks: Ranks, title: str) -> str:
     """Draw the diagram: a dot for each mean rank, a bar over those that do not differ."""
     k, runs = len(ranks.names), ranks.alike()
     high = 70 + _ROW * (k + len(runs))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.private_tables.cells import Cell, Score
-from benchmarks.private_tables.ranks import drawn, ranked
+from benchmarks.private_tables.ranks import diagram, ranked
 from benchmarks.private_tables.summary import Results
 
 # Demsar (2006), table 6: AUC of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets.
@@ -37,7 +37,7 @@ def test_the_worked_example() -> None:
     assert found.critical == pytest.approx(2.569 * np.sqrt(20 / 84), abs=1e-3)
     assert found.p < 0.05
     assert found.alike() == [(0, 3)]
-    picture = ET.fromstring(drawn(found, "AUC"))
+    picture = ET.fromstring(diagram(found, "AUC"))
     assert len(picture.findall(".//{*}circle")) == 4
 
 
