@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Context
 
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import Force, distinct, settings
+from treeaudit.cli.registries import algorithms
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger
@@ -13,13 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["train"]
 
 _PRIVACY = "Privacy"
+_WEAK = 20.0
 _RESERVED = {
     *("epsilon", "schema", "algorithm", "target", "budget", "random_state"),
     *("person", "rows_per_person"),
 }
 
 
-def _list(context: typer.Context, algorithm: str | None) -> str | None:
+def _list(context: Context, algorithm: str | None) -> str | None:
     """Print all algorithms, or one if its parameters were asked for before."""
     if algorithm == "list":
         from treeaudit.trainers import ALGORITHMS
@@ -33,7 +36,7 @@ def _list(context: typer.Context, algorithm: str | None) -> str | None:
     return algorithm
 
 
-def _help(context: typer.Context, given: list[str] | None) -> list[str] | None:
+def _help(context: Context, given: list[str] | None) -> list[str] | None:
     """Print the parameters of the algorithm, which may be named before this or after."""
     if given and "help" in given:
         context.meta["help"] = True
@@ -87,7 +90,9 @@ def train(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="How to train; 'list' prints all ways, with what is proved of each.",
+            help="How to train: {algorithms}; the first unless told, and 'list' prints what is "
+            "proved of each.",
+            autocompletion=algorithms,
             metavar="NAME",
             show_default=False,
             is_eager=True,
@@ -177,7 +182,7 @@ def train(
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
-    from treeaudit.trainers.train import check_place
+    from treeaudit.trainers.train import cells_of, check_place
 
     for path in output:
         check_place(path, force=force)
@@ -190,7 +195,7 @@ def train(
         given["budget"] = Budget.at(budget)
     if algorithm is not None:
         given["algorithm"] = algorithm
-    table = read_table(data, texts=() if person is None else (person,)).frame
+    table = read_table(data, texts=cells_of(schema, target, person)).frame
     with warnings.catch_warnings():
         # The same is said below, and stays in the model.
         warnings.simplefilter("ignore", PrivacyWarning)
@@ -199,6 +204,8 @@ def train(
         except ValueError as error:
             # Estimators answer for their parameters and labels as scikit-learn asks.
             raise error if isinstance(error, TreeauditError) else DataError(str(error)) from None
+    if epsilon > _WEAK:
+        typer.echo(f"epsilon {epsilon:g} protects hardly anybody: 1 is usual, 10 is much", err=True)
     typer.echo(f"{model.algorithm}, {variant} variant")
     _print_ledger(model.privacy_)
     if budget is not None:

@@ -53,6 +53,8 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the ledger names a mechanism that is not known to protect anybody"
     if not asked or any(q.asked < 1 or q.sensitivity <= 0 or q.epsilon < 0 for q in asked):
         return "the ledger is not whole"
+    if any(q.used == 0 < q.epsilon for q in asked):
+        return "the ledger tells of answers that it says cost nothing"
     least = factor(ledger.neighbours, ledger.rows_per_person)
     if any(query.sensitivity < least for query in asked):
         return "the ledger counts less of a person than its neighbours differ in"
@@ -65,8 +67,13 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the model tells how many people there are, without noise"
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
-    if forest.source.parameters.get("variant", "sound") != "sound":
+    set_to = forest.source.parameters
+    if set_to.get("variant", "sound") != "sound":
         return "the parameters of the model are not those of a variant with a proof"
+    if set_to.get("random_state") is not None:
+        return "the parameters of the model tell a seed, which makes the noise again"
+    if set_to.get("schema") == "from-data":
+        return "the parameters of the model say that its schema was read off the data"
     return None
 
 

@@ -61,5 +61,4 @@ def gaussian(deviation: float, n: int, entropy: Entropy) -> Wide:
     """
     radius = np.sqrt(-2 * np.log1p(-unit(entropy, n)))
     noise = deviation * radius * np.cos(2 * np.pi * unit(entropy, n))
-    drawn: Wide = np.rint(noise).astype(np.int64)
-    return drawn
+    return np.asarray(np.rint(noise), dtype=np.int64)
