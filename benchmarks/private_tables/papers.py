@@ -39,7 +39,7 @@ def beside_the_papers(results: Results) -> list[str]:
             "Fletcher & Islam (2015a) print an accuracy some 25 points above that of DiffPID3 on "
             f"Nursery (in figures). Here DPDF differs from it by {lead} points at ε = 0.1, 0.5, 1 "
             "and 2, both sound; as printed, on three splits, by -22, -11, -6 and -2. So the lead "
-            "is not found in either: four trees divide ε, and the DiffPID3 here judges by `max`, the "
+            "is not found in either: four trees divide ε, and DiffPID3 here judges by `max`, the "
             "score that its authors found best; which one it was set beside is not printed. "
             "Friedman & Schuster (2010), table 1 and figure 8: "
             "`benchmarks/private_trees_single_split.py` and `PRIVATE.md`.",
