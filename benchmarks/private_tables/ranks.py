@@ -53,7 +53,7 @@ class Ranks:
 def ranked(
     results: Results, tables: Sequence[str], epsilon: float, names: Sequence[str], metric: str
 ) -> Ranks | None:
-    """Rank models by their medians, on the tables where all were measured; None on fewer than two.
+    """Rank models by their medians on the splits that all have; None on fewer than two.
 
     Examples
     --------
@@ -62,11 +62,8 @@ def ranked(
     """
     from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-    held = [
-        [list(results.values(table, epsilon, name, metric).values()) for name in names]
-        for table in tables
-    ]
-    whole = np.array([[median(one) for one in row] for row in held if all(row)])
+    found = [_medians(results, table, epsilon, names, metric) for table in tables]
+    whole = np.array([one for one in found if one])
     if len(whole) < 2 or len(names) < 3:
         return None
     mean = rankdata(-whole, axis=1).mean(axis=0)
@@ -80,6 +77,15 @@ def ranked(
         p=float(friedmanchisquare(*whole.T).pvalue),
         critical=float(quantile * np.sqrt(k * (k + 1) / (6 * n))),
     )
+
+
+def _medians(
+    results: Results, table: str, epsilon: float, names: Sequence[str], metric: str
+) -> list[float]:
+    """Return the medians over the splits that all models have; nothing where there are none."""
+    held = [results.values(table, epsilon, name, metric) for name in names]
+    seeds = set.intersection(*map(set, held)) if held else set()
+    return [median(one[seed] for seed in seeds) for one in held] if seeds else []
 
 
 def diagram(ranks: Ranks, title: str) -> str:
