@@ -157,7 +157,8 @@ def _ranks(different: Sequence[tuple[str, str, Ranks]]) -> list[str]:
         "",
         "Ranks of the medians on every table, over the splits that all have, averaged; "
         "Friedman's test and the critical difference of Nemenyi at 5 % (Demsar 2006). "
-        "Trainers that a bar joins do not differ by it. `threshold-forest` claims (ε, δ) with δ = 1e-6, and all others ε.",
+        "Trainers that a bar joins do not differ by it. `threshold-forest` claims (ε, δ) with "
+        "δ = 1e-6, and all others ε.",
     ]
     for title, place, ranks in different:
         told = ", ".join(
