@@ -12,6 +12,8 @@ from benchmarks.private_tables.cells import CHOSEN_ON, EPSILONS, HELD_OUT, TABLE
 from benchmarks.private_tables.figures import figure
 from benchmarks.private_tables.models import PEERS, RUNNERS, module_of
 from benchmarks.private_tables.models.model import Model
+from benchmarks.private_tables.papers import beside_the_papers
+from benchmarks.private_tables.ranks import Ranks, diagram, ranked
 from benchmarks.private_tables.summary import METRICS, Contest, Results, contests, most_ahead
 
 __all__ = ["write_page"]
@@ -51,12 +53,23 @@ def write_page(
     for metric in METRICS:
         drawn = figure(results, metric, best, OURS, THEIRS)
         (figures / f"private-tables-{metric}.svg").write_text(drawn, encoding="utf-8")
+    compared = [name for name in (*OURS, "naive-bayes") if name in {cell.model for cell in scores}]
+    different = []
+    for metric in METRICS:
+        ranks = ranked(results, TABLES, 1.0, compared, metric)
+        if ranks is not None:
+            title = f"Mean rank of the {NAMES[metric]} at epsilon 1"
+            place = f"private-tables-ranks-{metric}.svg"
+            (figures / place).write_text(diagram(ranks, title), encoding="utf-8")
+            different.append((title, place, ranks))
     lines = [
         *_heading(scores, absent),
         *_counts(results, single, anyone),
+        *_ranks(different),
         *_lost(f"Where {MODELS[best].title} is behind the best peer", single[best]),
         *_lost("Where all of ours are behind the best peer", anyone),
         *_adult(results),
+        *beside_the_papers(results),
         *_failures(scores),
         *(line for table in TABLES for line in _table(results, table, shapes)),
     ]
@@ -79,7 +92,8 @@ def _heading(scores: Mapping[Cell, Score], absent: Mapping[str, str]) -> list[st
         "table, and the classes. `loan` without `ID` and `ZIP Code`; a column of two numbers is "
         "one of categories. No table is cut short.",
         f"* **Defaults** of ours were chosen on {', '.join(CHOSEN_ON)}; on the nine others nothing "
-        "was chosen. All of ours are sound, at their defaults, without a seed, add-remove.",
+        "was chosen. All of ours are sound, at their defaults, without a seed, add-remove; "
+        "`semi-supervised-forest` draws its public records from the schema.",
         "* **Accuracy** of `predict`; **AUC** of `predict_proba`: the mean over classes of class "
         "against rest, of the classes that the test records have.",
         "* **Cells** are medians over the splits, in brackets the 10th and 90th percentile; two "
@@ -87,7 +101,8 @@ def _heading(scores: Mapping[Cell, Score], absent: Mapping[str, str]) -> list[st
         "is no loss. The best of several is taken by the same medians, which flatters the best "
         "peer, and the best of ours in the row that takes it.",
         "* **Definitions.** Ours, diffprivlib, PrivaTree and naive Bayes claim pure ε (diffprivlib "
-        "does not say for which neighbours). **DP-EBM claims (ε, δ) with δ = 1e-5**, a weaker "
+        "does not say for which neighbours); `threshold-forest` of ours claims (ε, δ) with δ = "
+        "1e-6. **DP-EBM claims (ε, δ) with δ = 1e-5**, a weaker "
         "promise at the same ε, and learns two classes only.",
         "* **Peers** at the settings of their authors' experiments or defaults, in environments "
         "of their own. diffprivlib and PrivaTree get categories as numbers, by position. "
@@ -130,6 +145,26 @@ def _counts(
         "",
         "![AUC by epsilon on the twelve tables](figures/private-tables-auc.svg)",
     ]
+    return lines
+
+
+def _ranks(different: Sequence[tuple[str, str, Ranks]]) -> list[str]:
+    if not different:
+        return []
+    lines = [
+        "",
+        "## Which trainers differ",
+        "",
+        "Ranks of the medians on every table, over the splits that all have, averaged; "
+        "Friedman's test and the critical difference of Nemenyi at 5 % (Demsar 2006). "
+        "Trainers that a bar joins do not differ by it. `threshold-forest` claims (ε, δ) with "
+        "δ = 1e-6, and all others ε.",
+    ]
+    for title, place, ranks in different:
+        told = ", ".join(
+            f"{name} {mean:.1f}" for name, mean in zip(ranks.names, ranks.mean, strict=True)
+        )
+        lines += ["", f"![{title}](figures/{place})", "", f"{title}: {told}."]
     return lines
 
 

@@ -63,7 +63,7 @@ class Contest:
 def contests(
     results: Results, tables: Sequence[str], ours: Sequence[str], theirs: Iterable[str]
 ) -> list[Contest]:
-    """Set ours beside theirs in every cell that all of ours and one of theirs was measured in."""
+    """Set ours beside theirs in every cell that one of ours and one of theirs was measured in."""
     others = tuple(theirs)
     return [
         found
@@ -79,12 +79,17 @@ def _contest(
 ) -> Contest | None:
     table, epsilon, metric = cell
     held = {name: results.values(table, epsilon, name, metric) for name in (*ours, *theirs)}
-    met = [name for name in theirs if held[name]]
-    seeds = set.intersection(*(set(held[name]) for name in (*ours, *met)))
-    if not met or not seeds:
+    mine, met = ([name for name in names if held[name]] for names in (ours, theirs))
+    if not mine or not met:
         return None
-    middle = {name: median(held[name][seed] for seed in seeds) for name in (*ours, *met)}
-    best, other = max(ours, key=middle.__getitem__), max(met, key=middle.__getitem__)
+    # A trainer that was measured on fewer splits than others of ours is left out.
+    most = max(len(held[name]) for name in mine)
+    mine = [name for name in mine if len(held[name]) == most]
+    seeds = set.intersection(*(set(held[name]) for name in (*mine, *met)))
+    if not seeds:
+        return None
+    middle = {name: median(held[name][seed] for seed in seeds) for name in (*mine, *met)}
+    best, other = max(mine, key=middle.__getitem__), max(met, key=middle.__getitem__)
     return Contest(
         table=table,
         epsilon=epsilon,

@@ -19,6 +19,7 @@ TABLE_I = {
     "Mohammed, Barouti, Alhadidi & Chen 2015",
     "Patil & Singh 2014",
     "Fletcher & Islam 2015a",
+    "Rana, Gupta & Venkatesh 2016",
     "Jagannathan, Pillaipakkamnatt & Wright 2012",
     "Jagannathan, Monteleoni & Pillaipakkamnatt 2013",
     "Fletcher & Islam 2015b",

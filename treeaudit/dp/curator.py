@@ -21,6 +21,8 @@ THRESHOLD = "sampling and threshold"
 """The mechanism of `Curator.sample`: its epsilon may be broken with a chance of delta."""
 
 _LARGEST = 1 << 52
+_LEAST_DELTA = 1e-250
+"""Below it floating point cannot tell a delta from none."""
 
 Selection = Literal["permute-and-flip", "exponential mechanism"]
 
@@ -173,10 +175,13 @@ class Curator:
         """Return the least count that `sample` tells.
 
         What records of one person cost together: f of them at (epsilon, delta) each cost (f
-        epsilon, f exp(f epsilon) delta) at most.
+        epsilon, f exp(f epsilon) delta) at most. Nothing is told where that leaves too little.
         """
-        each = float(delta) / self.factor * math.exp(-min(float(epsilon), 600.0))
-        alone = float(delta) if self.factor == 1 else each
+        alone = float(delta)
+        if self.factor > 1:
+            alone *= math.exp(-min(float(epsilon), 1000.0)) / self.factor
+        if alone < _LEAST_DELTA:
+            return _LARGEST
         return least_threshold(float(rate), float(epsilon / self.factor), alone)
 
     def choose(

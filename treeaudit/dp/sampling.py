@@ -14,6 +14,7 @@ class counts of random trees.
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,7 @@ BOOTSTRAP = "Poisson bootstrap"
 
 _BITS = 62
 _STEPS = 200_000
+_NOTHING = 1e-290
 _LARGEST_EPSILON = 30.0
 """A smaller epsilon promises more; the exponential of a larger one is no number."""
 
@@ -137,8 +139,8 @@ def loose_threshold_delta(k: int, rate: float, epsilon: float) -> float:
         n = _last(m, gamma)
         if n >= first:
             best = max(best, float(binom.sf(m - 1, n, rate)))
-        if _chernoff(m / gamma, gamma, rate) < best or m > k + _STEPS:
-            return best
+        if (rest := _chernoff(m / gamma, gamma, rate)) < max(best, _NOTHING):
+            return max(best, rest)
         m += 1
 
 
@@ -179,8 +181,8 @@ def threshold_delta(k: int, rate: float, epsilon: float) -> float:
             beyond = math.expm1(epsilon) * binom.sf(m - 1, n - 1, rate)
             best = max(best, float((once_more - beyond).max()))
         first = max(first, _last(m, gamma) + 1)
-        if _chernoff(first, gamma, rate) < best or m > k + _STEPS:
-            return best
+        if (rest := _chernoff(first, gamma, rate)) < max(best, _NOTHING):
+            return max(best, rest)
         m += 1
 
 
@@ -200,6 +202,7 @@ def _chernoff(n: float, gamma: float, rate: float) -> float:
     return math.exp(-n * far)
 
 
+@lru_cache(maxsize=1024)
 def least_threshold(
     rate: float,
     epsilon: float,

@@ -41,7 +41,11 @@ Writing a trainer. It is one module, its name in ``algorithms.py`` and its tests
   counts fit together. A trainer that may stop early ends with
   `note_what_was_not_asked` (``private_tree_budget``): its claim is what it would spend at worst.
 * `walk_of` routes many records down many trees; `random_trees` grows trees
-  that look at nothing.
+  that look at nothing, ``random_counts`` asks for their leaves, ``choice_trees`` grows a
+  tree by private choices.
+* A record that is drawn by chance (`treeaudit.dp.sampling`): into one tree (`tree_of_each`),
+  several times (`poisson`), into a sample whose small counts are left out (`Curator.sample`).
+* ``listed``, its line of Table I: the command line, the README and the benchmark follow.
 
 Everything else is done once, in `PrivateTrees`: validation, the schema, the
 budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
@@ -50,6 +54,7 @@ budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 from treeaudit.trainers import algorithms
 from treeaudit.trainers.algorithms import *  # noqa: F403  # every trainer, named there alone
 from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
+from treeaudit.trainers.k_anonymous import k_anonymous
 from treeaudit.trainers.private_search import PrivateSearch
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
 from treeaudit.trainers.train import save_trained, train
@@ -62,6 +67,7 @@ __all__ = [
     "PrivateSearch",
     "PrivateTrees",
     "TrainingRows",
+    "k_anonymous",
     "save_trained",
     "train",
 ]

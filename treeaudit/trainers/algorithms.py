@@ -4,6 +4,7 @@ from treeaudit.trainers.bootstrap_forest import BootstrapForestClassifier
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
 from treeaudit.trainers.exponential_id3 import ExponentialID3Classifier
+from treeaudit.trainers.midpoint_forest import MidpointForestClassifier
 from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
@@ -15,6 +16,7 @@ from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassif
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 from treeaudit.trainers.sulq_id3 import SulqID3Classifier
 from treeaudit.trainers.threshold_forest import ThresholdForestClassifier
+from treeaudit.trainers.top_down_specialization import TopDownSpecializationClassifier
 
 __all__ = [
     "ALGORITHMS",
@@ -22,6 +24,7 @@ __all__ = [
     "DPDFClassifier",
     "DiffPID3Classifier",
     "ExponentialID3Classifier",
+    "MidpointForestClassifier",
     "PrivateAdditiveTreeClassifier",
     "PrivateForestClassifier",
     "PrivateForestRegressor",
@@ -33,6 +36,7 @@ __all__ = [
     "SmoothSensitivityForestClassifier",
     "SulqID3Classifier",
     "ThresholdForestClassifier",
+    "TopDownSpecializationClassifier",
 ]
 
 ALGORITHMS: tuple[type[PrivateTrees], ...] = (
@@ -45,10 +49,12 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     SulqID3Classifier,
     ExponentialID3Classifier,
     BootstrapForestClassifier,
+    MidpointForestClassifier,
     RandomCountForestClassifier,
     SemiSupervisedForestClassifier,
     SignalToNoiseForestClassifier,
     ThresholdForestClassifier,
+    TopDownSpecializationClassifier,
     PrivateTreeRegressor,
     PrivateForestRegressor,
 )

@@ -12,4 +12,13 @@ MEASURED: dict[str, str] = {
     "dpdf": "adult 0.822, mushroom 0.990",
     "diffpid3": "adult 0.820, mushroom 0.991",
     "smooth-sensitivity-forest": "adult 0.790, mushroom 0.972",
+    "sulq-id3": "adult 0.801, mushroom 0.892",
+    "exponential-id3": "adult 0.795, mushroom 0.996",
+    "bootstrap-forest": "adult 0.783, mushroom 0.604",
+    "midpoint-forest": "adult 0.797, mushroom 0.981",
+    "random-count-forest": "adult 0.802, mushroom 0.968",
+    "semi-supervised-forest": "adult 0.758, mushroom 0.745",
+    "signal-to-noise-forest": "adult 0.760, mushroom 0.891",
+    "threshold-forest": "adult 0.754, mushroom 0.843",
+    "top-down-specialization": "adult 0.816, mushroom 0.997",
 }

@@ -44,8 +44,8 @@ class ThresholdForestClassifier(PrivateClassifier):
     n_estimators
         Trees (tau), each on its own sample.
     max_depth
-        Questions on a path; unless told as many as leave twice the threshold in a cell of a leaf
-        on average, and at least 1.
+        Questions on a path; unless told as many as leave twice the threshold in the sample of a
+        leaf on average, and at least 1.
     delta
         Of the whole model.
     sampling_rate
@@ -149,8 +149,8 @@ class ThresholdForestClassifier(PrivateClassifier):
         n = self.n_records or self._people(rows, curator, epsilon)
         depth = self.max_depth
         if depth is None:
-            cells = int(n * rate / (2 * k * max(1, rows.n_classes)))
-            depth = max(1, levels_of(max(1, cells), branching(rows.schema)))
+            leaves = int(n * rate / (2 * k))
+            depth = max(1, levels_of(max(1, leaves), branching(rows.schema)))
         trees = random_trees(
             rows.schema, int(self.n_estimators), depth, self.max_leaves, curator.entropy
         )

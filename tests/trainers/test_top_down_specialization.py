@@ -1,0 +1,55 @@
+"""Top-down specialization with noise: the private table, its tree, and what it costs."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import treeaudit as ta
+from tests.trainers.neighbours import worst_of_all_neighbours
+from tests.trainers.people import SCHEMA, people
+from treeaudit.dp.bounded import bounded
+from treeaudit.trainers import TopDownSpecializationClassifier
+
+X, Y = people(600)
+
+
+def table(**parameters) -> TopDownSpecializationClassifier:
+    return TopDownSpecializationClassifier(schema=SCHEMA, **parameters)
+
+
+@pytest.mark.parametrize("options", [{}, {"variant": "published"}])
+def test_no_neighbour_of_a_small_table_costs_more_than_the_claim(options) -> None:
+    worst = worst_of_all_neighbours(
+        TopDownSpecializationClassifier, n_specializations=2, n_bins=2, **options
+    )
+    assert Fraction(2, 5) < worst <= 1
+
+
+def test_half_goes_to_the_choices_and_half_to_the_groups() -> None:
+    ledger = table(n_specializations=4).fit(X, Y).privacy_
+    assert [q.cost for q in ledger.queries] == [*[Fraction(1, 8)] * 4, Fraction(1, 2)]
+    # With nothing left to specialize, what was not asked is said.
+    *_, rest = table(n_bins=2).fit(X, Y).privacy_.queries
+    assert (rest.mechanism, rest.cost) == ("none", Fraction(7, 20))
+
+
+def test_a_value_is_told_apart_in_all_rows_alike() -> None:
+    model = table(epsilon=50.0, n_specializations=6).fit(X, Y)
+    frame = ta.reconstruct(model.forest_).to_frame()
+    assert bounded(model.forest_)
+    # The groups are the product of what every column was specialized to.
+    sizes = [frame[name].nunique() for name in ("age", "sex", "dose")]
+    assert len(frame) == np.prod(sizes)
+    assert frame[["age", "sex", "dose"]].drop_duplicates().shape[0] == len(frame)
+
+
+def test_a_column_is_specialized_no_more_often_than_told() -> None:
+    frame = ta.reconstruct(table(epsilon=50.0, max_depth=1).fit(X, Y).forest_).to_frame()
+    assert [frame[name].nunique() for name in ("age", "sex", "dose")] == [2, 3, 2]
+
+
+@pytest.mark.parametrize("variant", ["sound", "published"])
+def test_people_are_told_apart(variant) -> None:
+    model = table(epsilon=10.0, n_specializations=3, variant=variant, random_state=0).fit(X, Y)
+    assert model.score(X, Y) > 0.9
