@@ -25,6 +25,7 @@ from treeaudit.people.records import read_records
 from treeaudit.people.sheet import read_table
 from treeaudit.people.sources import large_source, source_of
 from treeaudit.people.streaming import Counter, stream_records
+from treeaudit.people.verification import MisfitError, verify
 
 N = 900
 
@@ -245,6 +246,34 @@ class TestAnAuditOfManyPeople:
     def test_controls_of_a_forest_say_whom_they_saw(self, trees, path, large) -> None:
         report = ta.scan(trees, test=path, target="ill")
         assert any("of 900 rows the control saw 900 of them" in said for said in report.warnings)
+
+
+def test_the_training_people_are_verified_by_their_counts(frame, forest, tmp_path) -> None:
+    path = written(frame, tmp_path, "parquet")
+    verified = stream_records(source_of(path), forest, target="ill")
+    held = read_records(frame, forest, target="ill")
+    assert verify(forest, verified) == verify(forest, held) == ""
+    for change in (frame[:-1], frame.assign(ill=frame["ill"].to_numpy()[::-1])):
+        change.to_parquet(path)
+        said = []
+        for people in (
+            stream_records(source_of(path), forest, target="ill"),
+            read_records(path, forest, target="ill"),
+        ):
+            with pytest.raises(MisfitError) as told:
+                verify(forest, people)
+            said.append(str(told.value))
+        assert said[0] == said[1]
+
+
+def test_a_large_table_that_does_not_fit_is_refused_before_it_is_held(
+    frame, forest, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("treeaudit.people.sources._LARGE_ROWS", 500)
+    path = written(frame[:-1], tmp_path, "parquet")
+    monkeypatch.setattr("treeaudit.audit.preparation.read_records", None)
+    with pytest.raises(MisfitError, match="it has 899 rows, the model was trained on 900"):
+        ta.scan(forest, train=path, target="ill")
 
 
 class TestWhatIsSaid:

@@ -78,6 +78,13 @@ def prepare(
         if progress is not None:
             progress("reading leaves", done, total)
 
+    large = large_source(request.train)
+    if large is not None:
+        # What does not fit is said before it is held.
+        verify(
+            forest,
+            stream_records(large, forest, target=request.target, person=request.person, jobs=jobs),
+        )
     trained = people(request.train, "train")
     said: list[str] = []
     # Rows that stand in the training data too are only found among rows that are held.

@@ -90,6 +90,23 @@ class Records:
         """How many records the table has, be these all or a sample."""
         return len(self) if self.whole is None else self.whole.n
 
+    def in_tree(self, tree: int, n_nodes: int, n_classes: int = 0) -> Wide:
+        """Count all people of the table by the node in which they end in a tree.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape ``(n_nodes, n_classes)`` where classes are asked for, else ``(n_nodes,)``.
+        """
+        if self.whole is not None:
+            found = self.whole.in_tree(tree)
+            return found if n_classes else found.sum(axis=1)
+        key, n = self.node[:, tree].astype(np.int64), n_nodes * max(n_classes, 1)
+        if not n_classes:
+            return np.bincount(key, minlength=n)
+        key = key * n_classes + self.known_labels
+        return np.bincount(key, minlength=n).reshape(n_nodes, n_classes)
+
     def in_leaves(self) -> "Records":
         """Return all people of the table by leaf, where these are a sample and the model one tree.
 

@@ -103,10 +103,10 @@ def first_of(samples: Sequence[Sample]) -> Sample:
 
 
 def _together(rows: Sequence[Any]) -> Any:  # noqa: ANN401  # tables of either kind
-    if hasattr(rows[0], "iloc"):
-        import pandas as pd
+    if all(hasattr(one, "schema") and one.schema == rows[0].schema for one in rows):
+        import pyarrow as pa
 
-        return pd.concat(rows)
-    import pyarrow as pa
+        return pa.concat_tables(rows)
+    import pandas as pd
 
-    return pa.concat_tables(rows)
+    return pd.concat([one if hasattr(one, "iloc") else one.to_pandas() for one in rows])
