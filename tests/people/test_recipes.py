@@ -59,6 +59,7 @@ def test_ray(frame) -> None:
         ray.shutdown()
 
 
+@pytest.mark.filterwarnings("ignore")  # those of Spark itself
 def test_spark(frame) -> None:
     sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
     spark = sql.SparkSession.builder.master("local[2]").getOrCreate()
