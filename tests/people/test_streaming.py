@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from treeaudit.errors import DataError
 from treeaudit.people import sample
+from treeaudit.people.arrow_columns import ArrowColumn, taken
 from treeaudit.people.batches import Batch
 from treeaudit.people.coding import SeriesColumn, coder_of
 from treeaudit.people.leaf_counts import LeafCounts, router_of
@@ -316,3 +317,30 @@ def test_counts_cannot_be_changed(frame, forest) -> None:
     with pytest.raises(ValueError, match="read-only"):
         counts.counts[0] = 1
     assert replace(counts).in_tree(0).sum() == N
+
+
+@given(
+    st.lists(st.none() | st.integers(-100, 100), max_size=40),
+    st.sampled_from(["int8", "int64", "float32", "double", "bool", "string", "dictionary"]),
+    st.integers(0, 20),
+    st.integers(0, 40),
+)
+def test_a_column_of_arrow_is_that_of_pandas(cells, kind, start, length) -> None:
+    pa = pytest.importorskip("pyarrow")
+    if kind == "bool":
+        cells = [None if cell is None else cell > 0 for cell in cells]
+    elif kind in ("string", "dictionary"):
+        cells = [None if cell is None else f" {cell}" for cell in cells]
+    array = pa.array(cells, "string" if kind == "dictionary" else getattr(pa, kind, pa.bool_)())
+    array = array.dictionary_encode() if kind == "dictionary" else array
+    array = array.slice(min(start, len(array)), length)
+    mine, theirs = ArrowColumn(array), SeriesColumn(array.to_pandas())
+    for one, other in zip(mine.numbers(), theirs.numbers(), strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+    found = []
+    for column in (mine, theirs):
+        codes, names = column.distinct()
+        found.append(np.array([*names, None], dtype=object)[codes].tolist())
+    assert found[0] == found[1]
+    rows = np.arange(len(array))[::-2]
+    assert taken(array, rows).to_pylist() == [array[int(i)].as_py() for i in rows]

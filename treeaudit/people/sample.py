@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
+from treeaudit.people.arrow_columns import taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,7 @@ class Sample:
             labels=None if self.labels is None else self.labels[kept],
             targets=None if self.targets is None else self.targets[kept],
             node=self.node[kept],
-            rows=self.rows.iloc[kept] if hasattr(self.rows, "iloc") else self.rows.take(kept),
+            rows=self.rows.iloc[kept] if hasattr(self.rows, "iloc") else taken(self.rows, kept),
         )
 
     @property
