@@ -1,5 +1,6 @@
 """Tables larger than memory: the same counts, whoever reads which rows, and in which order."""
 
+import gzip
 import itertools
 from dataclasses import replace
 
@@ -300,6 +301,13 @@ class TestWhatIsSaid:
         (tmp_path / "c.parquet").touch()
         with pytest.raises(DataError, match="several kinds"):
             source_of(tmp_path)
+
+    def test_packed_text_is_as_large_as_what_it_holds(self, tmp_path, monkeypatch) -> None:
+        monkeypatch.setattr("treeaudit.people.sources._LARGE_TEXT", 1 << 20)
+        for n, large in ((1 << 17, False), (1 << 20, True)):
+            path = tmp_path / f"{n}.csv.gz"
+            path.write_bytes(gzip.compress(b"a\n" + b"1\n" * n))
+            assert source_of(path).large is large
 
     def test_small_tables_are_held(self, frame, tmp_path) -> None:
         frame.to_csv(tmp_path / "people.csv", index=False)

@@ -11,6 +11,7 @@ from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import Utility, averages, utility
 from treeaudit.people.records import Records, read_records
+from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
 from treeaudit.repair.counting import Counting, counting_of
@@ -287,4 +288,4 @@ def utility_on(
     """
     if not averages(forest):
         return None
-    return utility(forest, read_records(test, forest, target=target, person=person))
+    return utility(forest, read_records(sample_table(test), forest, target=target, person=person))
