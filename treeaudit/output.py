@@ -3,13 +3,14 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from treeaudit.errors import DataError
 
-__all__ = ["alone", "alone_in", "check_free", "check_new", "write_file"]
+__all__ = ["alone", "alone_in", "check_free", "check_new", "write_file", "writing"]
 
 _LOCKED = 1 << 30
 
@@ -35,7 +36,7 @@ def check_free(path: Path, *, force: bool) -> None:
 
 def write_file(
     path: str | os.PathLike[str],
-    content: str | bytes,
+    content: str | bytes | Iterable[bytes],
     *,
     force: bool = False,
     private: bool = False,
@@ -47,7 +48,7 @@ def write_file(
     path
         Where to write. A link at this place is replaced, not followed.
     content
-        Text is written as UTF-8.
+        Text is written as UTF-8, what is no text or bytes piece by piece.
     force
         Replace a file that exists.
     private
@@ -72,7 +73,18 @@ def write_file(
     'hello'
     """
     target = Path(path)
-    data = content.encode() if isinstance(content, str) else content
+    with writing(target, force=force, private=private) as file:
+        data = content.encode() if isinstance(content, str) else content
+        file.writelines([data] if isinstance(data, bytes) else data)
+    return target
+
+
+@contextmanager
+def writing(target: Path, *, force: bool = False, private: bool = False) -> Iterator[BinaryIO]:
+    """Give a file to write to piece by piece; `write_file` says what it takes and raises.
+
+    What is written stands at its place when the end is reached, and nowhere before.
+    """
     check_new(target, force=force)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.")
@@ -82,7 +94,7 @@ def write_file(
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
         draft.chmod((0o600 if private else 0o666) & ~_umask())
         if force:
             draft.replace(target)
@@ -94,7 +106,6 @@ def write_file(
         raise DataError(f"{target} cannot be written: {reason}") from None
     finally:
         draft.unlink(missing_ok=True)
-    return target
 
 
 @contextmanager

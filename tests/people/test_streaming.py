@@ -352,3 +352,11 @@ def test_a_column_of_arrow_is_that_of_pandas(cells, kind, start, length) -> None
     assert found[0] == found[1]
     rows = np.arange(len(array))[::-2]
     assert taken(array, rows).to_pylist() == [array[int(i)].as_py() for i in rows]
+
+
+def test_decimals_behind_a_comma_are_read_in_parts_too(frame, forest, tmp_path) -> None:
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    found = stream_records(source_of(path), forest, target="ill")
+    assert np.array_equal(found.whole.counts, whole(frame, forest).counts)
+    assert np.array_equal(found.node, read_records(path, forest, target="ill").node)

@@ -7,7 +7,6 @@ can tell one from the other.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +16,10 @@ from treeaudit.attacks.score import Score, leaf_guesses
 from treeaudit.attacks.stated import Codes, Stated, label_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.findings import Control, Finding, Severity
+from treeaudit.findings.numbers import People, Phrase, say
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
-from treeaudit.stats import Estimate, difference, fact, wilson
+from treeaudit.stats import Estimate, difference, fact, residual, wilson
 
 __all__ = [
     "MEMORY",
@@ -28,7 +28,7 @@ __all__ = [
     "explained",
     "leaf_control",
     "lowered",
-    "reading",
+    "memory",
 ]
 
 Flag = npt.NDArray[np.bool_]
@@ -74,6 +74,9 @@ def leaf_control(case: Case, chosen: Flag, of: str, stated: Stated | None = None
         unseen = some if every is case.test else _scored(case, every, every.labels, chosen, stated)
     claim = fact(float(right[chosen].sum() / size.sum()), int(size.sum()))
     control = beside(of, claim, seen, unseen)
+    if control.verified is None and case.forest.n_trees > 1:
+        # Without the training people a person counts in every tree.
+        control = replace(control, memorised=None)
     if unseen is not None and unseen.n and some is not None:
         control = replace(control, baselines=_baselines(stated, unseen, some))
     return replace(control, sentence=_sentence(stated, control))
@@ -102,7 +105,24 @@ def beside(
     if unseen is not None and unseen.n:
         control = wilson(unseen.of(unseen.right) * unseen.n, unseen.n)
         excess = difference(verified or claim, control)
-    return Control(of=of, claim=claim, verified=verified, control=control, excess=excess)
+    if excess is None or control is None:
+        return Control(of=of, claim=claim, verified=verified, control=control)
+    told = verified or claim
+    return Control(
+        of=of,
+        claim=claim,
+        verified=verified,
+        control=control,
+        excess=excess,
+        memorised=_of_people(excess, told.n),
+        residual=residual(told, control),
+    )
+
+
+def _of_people(excess: Estimate, n: int) -> Estimate:
+    """Return an excess in people: nobody where it is below 0."""
+    value, low, high = (max(0.0, n * end) for end in (excess.value, excess.low, excess.high))
+    return Estimate(value=value, low=low, high=high, n=n)
 
 
 def _scored(
@@ -135,15 +155,6 @@ def explained(control: Control | None) -> bool:
     return control is not None and control.excess is not None and control.excess.high < SMALL_EXCESS
 
 
-def reading(control: Control) -> Literal["memory", "fact", "open"]:
-    """Return what unseen people say of a claim."""
-    if control.excess is None:
-        return "open"
-    if explained(control):
-        return "fact"
-    return "memory" if control.excess.low > 0 else "open"
-
-
 def lowered(severity: Severity, controls: Sequence[Control | None]) -> Severity:
     """Return the severity, one step lower where every claim holds for unseen people as well."""
     if controls and all(explained(control) for control in controls):
@@ -172,17 +183,30 @@ def _sentence(stated: Stated, control: Control) -> str:
     return (
         f"In {of}, {unseen.value:.0%} ({unseen.low:.0%}–{unseen.high:.0%}) of {unseen.n:,} "
         f"unseen {who} the {value} that the leaf states, against {seen.value:.0%} of the "
-        f"training people: {conclusion(control, stated.memory)}"
+        f"training people: {conclusion(control)}"
     )
 
 
-def conclusion(control: Control, memory: str = "the difference was memorised.") -> str:
-    """Say what unseen people tell of a claim that they were held against."""
-    if explained(control):
-        return "mostly a fact of the population, not memory."
-    if control.excess is not None and control.excess.low > 0:
-        return memory
-    return "too few unseen people fit to tell memory from fact."
+def memory(found: Estimate) -> Phrase:
+    """Say of how many people a claim holds that would not hold of others like them."""
+    return say(
+        "about {} of {} ({}–{}) beyond what unseen people would show",
+        *(People.alone(round(n)) for n in (found.value, found.n, found.low, found.high)),
+    )
+
+
+def conclusion(control: Control) -> str:
+    """Say what unseen people tell of a claim that they were held against: a number, no label."""
+    if control.memorised is not None:
+        said = memory(control.memorised)
+        return said.template.format(*(f"{n:,}" for n in said.parts)) + "."
+    if control.excess is None:
+        return "no unseen person fits."
+    found = control.excess
+    return (
+        f"{max(found.value, 0):.1%} ({max(found.low, 0):.1%}–{max(found.high, 0):.1%}) of them "
+        "beyond what unseen people would show."
+    )
 
 
 def _memorised_excess(findings: Sequence[Finding], _: Forest) -> float | None:

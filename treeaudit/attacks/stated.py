@@ -27,8 +27,6 @@ class Stated:
         What one of its values is called.
     leaves
         How leaves are called whose people are all alike, before how many they are.
-    memory
-        What is said where unseen people fit less well.
     labels
         What the leaves say.
     size
@@ -48,7 +46,6 @@ class Stated:
     name: str
     value: str
     leaves: str
-    memory: str
     labels: Labels
     size: npt.NDArray[np.int64]
     ordered: bool
@@ -80,7 +77,6 @@ def label_of(case: Case) -> Stated:
         name="label",
         value="label",
         leaves="one-label leaves of",
-        memory="the difference was memorised.",
         labels=table.labels,
         size=table.size,
         ordered=numbers and list(classes) == sorted(classes),

@@ -8,10 +8,11 @@ from typing import Literal
 from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
 from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
-from treeaudit.errors import DataError, PolicyError
+from treeaudit.errors import DataError, PolicyError, near
+from treeaudit.findings.asked import listed
 from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.judging import check_names, judge, not_run, verdict_of
+from treeaudit.findings.judging import check_names, epsilons_added, judge, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
@@ -37,6 +38,7 @@ def scan(
     repeats: Literal["people", "copies"] | None = None,
     policy: str | os.PathLike[str] | Policy = "default",
     baseline: str | os.PathLike[str] | None = None,
+    model_name: str | None = None,
     attacks: Sequence[str] | None = None,
     seconds: float = 10.0,
     seed: int = 0,
@@ -84,8 +86,11 @@ def scan(
         The thresholds: the name of a built-in policy (`treeaudit.findings.policy.BUILT_IN`)
         or of one in ``pyproject.toml``, the path of a TOML file, or a `Policy`.
     baseline
-        An accepted JSON report of the same model: a check that fails no worse
-        than in it does not make the verdict fail.
+        A JSON report that somebody accepts (``treeaudit accept``): a check that fails no
+        worse than in it does not make the verdict fail.
+    model_name
+        What the line of the model is called, from one version to the next: a baseline
+        follows it, and else the columns and labels.
     attacks
         Ids of the attacks to run; all of them unless told. A check whose
         attack did not run is never passed.
@@ -132,7 +137,7 @@ def scan(
             train=train,
             test=test,
             target=target,
-            sensitive=tuple(sensitive),
+            sensitive=listed("sensitive", sensitive, "race"),
             known=known,
             prior=prior,
             tolerance=tolerance,
@@ -142,7 +147,8 @@ def scan(
             repeats=repeats,
             policy=policy,
             baseline=baseline,
-            attacks=None if attacks is None else tuple(attacks),
+            model_name=model_name,
+            attacks=None if attacks is None else listed("attacks", attacks, "TA101"),
             seconds=seconds,
             seed=seed,
         ),
@@ -171,8 +177,14 @@ def audit_all(
     if len(forests) > 1 and request.baseline is not None:
         raise DataError("--baseline is a report of one model: choose it with --select NAME")
     several = request.select is None and (len(forests) > 1 or bool(forests[0].others))
-    found = (_audit(forest, request, progress, jobs) for forest in forests)
-    return tuple(replace(report, several=several) for report in found)
+    found = tuple(_audit(forest, request, progress, jobs) for forest in forests)
+    cost = sum(report.epsilon for report in found if report.forest.privacy is not None)
+    return tuple(
+        replace(report, several=several, checks=checks, verdict=verdict_of(checks))
+        if several and (checks := epsilons_added(report.checks, cost)) != report.checks
+        else replace(report, several=several)
+        for report in found
+    )
 
 
 def _audit(
@@ -184,7 +196,8 @@ def _audit(
     policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
     check_names(policy, known_checks)
     chosen = _choose(request.attacks, all_attacks(offered))
-    accepted = None if request.baseline is None else read_baseline(request.baseline, forest)
+    asked_of = request.baseline
+    accepted = None if asked_of is None else read_baseline(asked_of, forest, request.model_name)
     if request.target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 
@@ -211,7 +224,7 @@ def _audit(
         table=case.table,
         results=(*results, *(one for one in refused if one not in results)),
         checks=checks,
-        verdict=verdict_of(checks, signed=accepted is not None and accepted.holds),
+        verdict=verdict_of(checks),
         policy=policy,
         request=request.kept(),
         warnings=(
@@ -236,7 +249,11 @@ def _choose(ids: Sequence[str] | None, attacks: Sequence[type[Attack]]) -> list[
     wanted = list(known) if ids is None else [i.upper() for i in ids]
     for attack_id in wanted:
         if attack_id not in known:
-            raise PolicyError(f"there is no attack {attack_id}; known: {', '.join(known)}")
+            every = f"; known: {', '.join(known)}"
+            close = near(attack_id, known, "known:")
+            raise PolicyError(
+                f"there is no attack {attack_id}{close if 'mean' in close else every}"
+            )
     return [attack for attack_id, attack in known.items() if attack_id in wanted]
 
 

@@ -86,7 +86,8 @@ class TextPart:
             at = {place: wanted.index(mine) for place, mine in own.items()}
             text, number = ([own[i] for i in some if i in own] for some in (texts, numbers))
             first = 0
-            for rows in self.table.rows(between, text, number, _TEXT_ROWS, wanted):
+            decimal = self.table.decimal(between)
+            for rows in self.table.rows(between, text, number, _TEXT_ROWS, wanted, decimal):
                 yield of_frame(rows, first, at)
                 first += len(rows)
 

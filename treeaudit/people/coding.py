@@ -1,5 +1,6 @@
 """Columns of a table as numbers of a model: worked out once from names, applied to any rows."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -8,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, near
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.cells import code_of, numbers_in
-from treeaudit.people.columns import near, places_of, target_among
+from treeaudit.people.columns import places_of, target_among, width_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,7 +176,10 @@ class Coder:
                 continue
             if feature.categories is None:
                 where = f"{origin}, column {feature.name!r}"
-                found = _numbers(column(place), where, first, missing=True)
+                try:
+                    found = _numbers(column(place), where, first, missing=True)
+                except DataError as error:
+                    raise self._too_many(error) from None
             else:
                 found = self._categories(column(place), feature, first)
             values[:, i] = found
@@ -197,6 +201,16 @@ class Coder:
             else:
                 targets = _numbers(column(self.label), where, first)
         return Coded(values=values, labels=labels, targets=targets)
+
+    def _too_many(self, error: DataError) -> DataError:
+        """Return what is wrong where columns have no names and there are more than are taken."""
+        takes, given = width_of(self.schema), len(self.names) - (self.label is not None)
+        if self.schema.named or given == takes:
+            return error
+        return DataError(
+            f"the model takes {takes} columns without names, and {self.origin} has {given} beside "
+            f"the labels: give those that it was trained on, in their order ({error})"
+        )
 
     def _categories(self, column: Column, feature: Feature, first: int) -> Float:
         codes, names = column.distinct()
@@ -262,6 +276,7 @@ def _numbers(column: Column, where: str, first: int, *, missing: bool = False) -
         row = int(wrong[0])
         raise DataError(
             f"{where}, row {first + row + 1}: {column.text(row)[:40]!r} is not a number"
+            f"{_comma(column.text(row))}"
         )
     if not np.isfinite(values).all():
         bad = np.flatnonzero(np.isinf(values) | (np.isnan(values) & (not missing)))
@@ -269,6 +284,11 @@ def _numbers(column: Column, where: str, first: int, *, missing: bool = False) -
             what = "has no value" if np.isnan(values[bad[0]]) else "is infinite"
             raise DataError(f"{where}, row {first + int(bad[0]) + 1} {what}")
     return values
+
+
+def _comma(text: str) -> str:
+    """Return what helps where a number has a comma for its point."""
+    return "; write its decimals behind a point" if re.fullmatch(r"[-+\d.]*\d,\d+", text) else ""
 
 
 def coder_of(

@@ -1,12 +1,11 @@
 """Which column of a table is what of a model: found by the names alone, before rows are read."""
 
-import difflib
 from collections.abc import Collection, Sequence
 
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, near
 from treeaudit.model.schema import Feature, Schema
 
-__all__ = ["near", "places_of", "target_among"]
+__all__ = ["places_of", "target_among", "width_of"]
 
 
 def target_among(
@@ -24,7 +23,7 @@ def target_among(
     if schema.target in names:
         return names.index(schema.target)
     if not schema.named:
-        return len(names) - 1 if len(names) == 1 + _width(schema) else None
+        return len(names) - 1 if len(names) == 1 + width_of(schema) else None
     found = dict.fromkeys(names)
     used = {name for feature in schema.features for name in _sources(feature.name, found)}
     # A row index that was saved with the table comes back as a column without a name.
@@ -62,9 +61,9 @@ def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[i
     # An array names no columns either: they are in the model's order.
     bare = list(names) == [str(i) for i in range(len(schema.features))]
     if bare or not schema.named:
-        if len(names) < _width(schema):
+        if len(names) < width_of(schema):
             raise DataError(
-                f"{origin} has {len(names)} columns beside the labels, the model {_width(schema)}"
+                f"{origin} has {len(names)} columns beside the labels, the model {width_of(schema)}"
             )
         return [(i if p < 0 else p, None) for i, p in enumerate(_places(schema))]
     at = {name: i for i, name in enumerate(names)}
@@ -79,7 +78,7 @@ def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[i
     return found
 
 
-def _width(schema: Schema) -> int:
+def width_of(schema: Schema) -> int:
     """Return how many columns a model without names takes; it calls them x0, x1 and so on."""
     places = _places(schema)
     return max(len(places), 1 + max(places, default=-1))
@@ -92,14 +91,6 @@ def _places(schema: Schema) -> list[int]:
 def _place(feature: Feature) -> int:
     digits = feature.name.removesuffix(" (encoded)").removeprefix("x")
     return int(digits) if digits.isascii() and digits.isdigit() else -1
-
-
-def near(name: str, names: Sequence[str]) -> str:
-    """Return, for the end of a message, which name may have been meant."""
-    close = difflib.get_close_matches(name, names, 1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; it has {', '.join(names[:8])}" if names else ", and none but the labels"
 
 
 def _no_column(name: str, names: Sequence[str], origin: str) -> DataError:

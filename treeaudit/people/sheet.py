@@ -62,11 +62,23 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Pl
     DataError
         If the file cannot be read as a table, or holds no rows.
     """
-    import pandas as pd
-
     if isinstance(data, Sheet):
         return data
     paired = isinstance(data, tuple) and len(data) == 2
+    try:
+        return _sheet(data, origin, texts, paired=paired)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(
+            f"{origin} is a {type(data).__name__} that is no table: give a path, a DataFrame, an "
+            "array, or a pair of features and labels"
+        ) from None
+
+
+def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bool) -> Sheet:
+    import pandas as pd
+
     if isinstance(data, tuple) and len(data) == 2:
         features, labels = data
         frame = pd.DataFrame(features).reset_index(drop=True)

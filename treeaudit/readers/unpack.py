@@ -15,14 +15,15 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import IO, Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.limits import LIMITS, Limits, Most
 
-__all__ = ["Content", "inflated", "open_file", "spooled", "unpack"]
+__all__ = ["Content", "beginning", "inflated", "open_file", "spooled", "unpack"]
 
 _CHUNK, _FIRST_CHUNK = 1 << 20, 1 << 12
 _SPOOL = 64 << 20
@@ -123,6 +124,10 @@ _NEW: Mapping[str, Callable[[], _Decompressor]] = {
 }
 
 
+_BESIDE = 4_000_000
+"""From how many bytes on hashing does not wait until it is asked for."""
+
+
 def _compression(head: bytes) -> str:
     if head[:1] == b"\x78" and len(head) > 1 and int.from_bytes(head[:2], "big") % 31 == 0:
         return "zlib"
@@ -165,6 +170,35 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     >>> content.compression, bytes(content.data)
     ('zlib', b'a model')
     """
+    return replace(unpack(_mapped(path, limits), limits), folder=Path(path).parent)
+
+
+def beginning(path: str | os.PathLike[str]) -> Content:
+    """Map a file and undo the compression of its beginning alone: enough to tell what it is.
+
+    Raises
+    ------
+    ReadError
+        If it cannot be opened, is empty or damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "zeros"
+    >>> _ = path.write_bytes(zlib.compress(bytes(10 << 20)))
+    >>> len(beginning(path).data) <= _CHUNK
+    True
+    """
+    packed = _mapped(path, LIMITS)
+    compression = _compression(packed[:16])
+    if not compression:
+        return unpack(packed)
+    start = _ZF_HEADER if compression == "ZF" else 0
+    data = next(inflated(packed, compression, start), b"")
+    return Content(data=data, compression=compression, digest=str, n_bytes=len(packed))
+
+
+def _mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:
     name = Path(path).name or str(path)
     try:
         # O_NONBLOCK: a named pipe must not make the audit wait forever.
@@ -188,12 +222,11 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
                 f"{name} has {status.st_size:,} bytes, more than the limit of "
                 f"{limits.max_bytes:,}; raise it with --max-bytes"
             )
-        mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+        return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise ReadError(f"{name} cannot be read: {error}") from None
     finally:
         os.close(descriptor)
-    return replace(unpack(mapped, limits), folder=Path(path).parent)
 
 
 def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
@@ -204,11 +237,35 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     return Content(
         data=data,
         compression=compression,
-        digest=cache(lambda: hashlib.sha256(packed).hexdigest()),
+        digest=_Digest(packed),
         n_bytes=len(packed),
         packed=packed,
         streams=tuple(streams),
     )
+
+
+class _Digest:
+    """The SHA-256 of some bytes: of many, made by a thread while they are read."""
+
+    def __init__(self, packed: bytes | mmap.mmap) -> None:
+        self._packed = packed
+        self._made = ""
+        self._thread: Thread | None = None
+        if len(packed) >= _BESIDE:
+            self._thread = Thread(target=self._make, daemon=True)
+            self._thread.start()
+
+    def _make(self) -> None:
+        self._made = hashlib.sha256(self._packed).hexdigest()
+
+    def __call__(self) -> str:
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        # In a process that was split off meanwhile nobody makes it.
+        if not self._made:
+            self._make()
+        return self._made
 
 
 def _inflate(

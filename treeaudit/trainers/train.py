@@ -1,21 +1,20 @@
 """Train by name, from a table and a schema: what the command line does."""
 
-import difflib
 import io
 import os
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from treeaudit.dp.rational import Epsilon
-from treeaudit.errors import DataError, PrivacyError
+from treeaudit.errors import DataError, PrivacyError, near
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import check_new, write_file
-from treeaudit.people.sheet import Plan
+from treeaudit.people.sheet import Plan, read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.parameters import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
@@ -42,17 +41,11 @@ def trainer_named(name: str) -> type[PrivateTrees]:
     known = {trainer.algorithm: trainer for trainer in ALGORITHMS}
     if name in known:
         return known[name]
-    hint = _hint(name, known, f"known: {', '.join(known)}")
-    raise DataError(f"there is no algorithm {name!r}; {hint}")
-
-
-def _hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {near[0]}?" if near else otherwise
+    raise DataError(f"there is no algorithm {name!r}{near(name, known, 'known:')}")
 
 
 def train(
-    data: pd.DataFrame,
+    data: object,
     *,
     epsilon: Epsilon,
     schema: Schema | str | os.PathLike[str] | None,
@@ -66,7 +59,7 @@ def train(
     Parameters
     ----------
     data
-        The private table.
+        The private table: a DataFrame, or the path of a CSV or Parquet file.
     epsilon
         The privacy budget.
     schema
@@ -103,6 +96,8 @@ def train(
     ['age']
     """
     trainer = trainer_named(algorithm)
+    if not isinstance(data, pd.DataFrame):
+        data = read_table(data, texts=cells_of(schema, target, person)).frame
     public = _public(schema)
     target, used = _columns(list(data.columns), public, target, person)
     made = {"epsilon": epsilon, "schema": public or FROM_DATA, **parameters}
@@ -156,9 +151,9 @@ def _columns(
             raise DataError("say with --target (target=) which column holds the labels")
         target = public.target
     if target not in names:
-        raise DataError(f"the data has no column {target!r} with the labels; choose with --target")
+        raise DataError(f"the data has no column {target!r} with the labels{near(target, names)}")
     if person is not None and person not in names:
-        raise DataError(f"the data has no column {person!r}; choose with --person")
+        raise DataError(f"the data has no column {person!r}{near(person, names)} (--person)")
     if person is not None and person == target:
         raise DataError(f"{person!r} cannot be both the person (--person) and the label (--target)")
     used = [name for name in names if name not in (target, person)]
@@ -170,8 +165,15 @@ def _columns(
             f"the schema describes {person!r}, whose each row is: no question may be asked "
             "of that; take it out of the schema"
         )
+    if gone and target in gone:
+        raise DataError(
+            f"the schema describes {target!r} as a feature, so it cannot be the label: "
+            "--target names the column of the labels"
+        )
     if gone:
-        raise DataError(f"the data has no column {gone[0]!r}, which the schema describes")
+        raise DataError(
+            f"the data has no column {gone[0]!r}, which the schema describes{near(gone[0], names)}"
+        )
     return target, public.names
 
 
@@ -179,8 +181,8 @@ def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTre
     known = trainer().get_params()
     for name in parameters:
         if name not in known:
-            hint = _hint(name, known, f"it has {', '.join(sorted(known))}")
-            raise DataError(f"{trainer.algorithm} has no parameter {name!r}; {hint}")
+            hint = near(name, sorted(known), "known:")
+            raise DataError(f"{trainer.algorithm} has no parameter {name!r}{hint}")
     return trainer(**parameters)
 
 
