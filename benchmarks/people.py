@@ -84,6 +84,11 @@ spent, counts = time.perf_counter() - begun, found.whole.counts.ravel()
 print(spent, int((counts * np.arange(1, counts.size + 1)).sum()))
 """
 
+_CLUSTERS = {
+    "counts, two workers of Dask": "distributed",
+    "counts, two workers of Ray": "ray.util.joblib",
+}
+
 _TODAY = """
 import time, numpy as np, treeaudit as ta
 from treeaudit.people.records import read_records
@@ -137,10 +142,10 @@ def main() -> None:
         [
             "# People at any size",
             "",
-            f"Written by `python -m benchmarks.people`: medians of {options.runs} fresh processes, "
-            "in turn. CPU seconds are those of the command and all of its workers, MB the peak of "
-            f"the largest of them. Python {platform.python_version()}, {os.cpu_count()} cores, "
-            f"load {os.getloadavg()[0]:.1f} when it began.",
+            f"Written by `python -m benchmarks.people`: medians of {options.runs} runs in fresh "
+            "processes, in turn. CPU seconds are those of the command and all of its workers, MB "
+            f"the peak of the largest of them. Python {platform.python_version()}, "
+            f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it began.",
             *_streamed(options.folder, options.runs, options.cluster, 10 if options.quick else 1),
             *_one_hot(options.runs, 10 if options.quick else 1),
         ]
@@ -174,7 +179,8 @@ def _streamed(folder: Path, runs: int, cluster: str, less: int) -> list[str]:
         "`scan --test`, 20 million rows": [*scan, twenty],
         "`scan --test --jobs 2`, 20 million rows": [*scan, twenty, "--jobs", "2"],
     }
-    found = _costs(programs, runs)
+    absent = [name for name, module in _CLUSTERS.items() if not _has(cluster, module)]
+    found = _costs({name: one for name, one in programs.items() if name not in absent}, runs)
     lines = [
         "",
         "## A table of Parquet, 14 columns, a tree of depth 8",
@@ -204,7 +210,13 @@ def _streamed(folder: Path, runs: int, cluster: str, less: int) -> list[str]:
             f"{_marked(peak, 500 if 'before' not in name else None, 0)} | {wall:.1f} | "
             f"{'' if counting is None else f'{counting:.2f}'} | {share} |"
         )
-    return lines
+    return lines + [f"| {name} | not measured: not installed | | | | |" for name in absent]
+
+
+def _has(python: str, module: str) -> bool:
+    return not subprocess.run(
+        [python, "-c", f"import {module}, treeaudit"], capture_output=True
+    ).returncode
 
 
 def _one_hot(runs: int, less: int) -> list[str]:
