@@ -1,5 +1,6 @@
 """Tables larger than memory: the same counts, whoever reads which rows, and in which order."""
 
+import gzip
 import itertools
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from treeaudit.errors import DataError
 from treeaudit.people import sample
+from treeaudit.people.arrow_columns import ArrowColumn, taken
 from treeaudit.people.batches import Batch
 from treeaudit.people.coding import SeriesColumn, coder_of
 from treeaudit.people.leaf_counts import LeafCounts, router_of
@@ -25,6 +27,7 @@ from treeaudit.people.records import read_records
 from treeaudit.people.sheet import read_table
 from treeaudit.people.sources import large_source, source_of
 from treeaudit.people.streaming import Counter, stream_records
+from treeaudit.people.verification import MisfitError, verify
 
 N = 900
 
@@ -247,6 +250,34 @@ class TestAnAuditOfManyPeople:
         assert any("of 900 rows the control saw 900 of them" in said for said in report.warnings)
 
 
+def test_the_training_people_are_verified_by_their_counts(frame, forest, tmp_path) -> None:
+    path = written(frame, tmp_path, "parquet")
+    verified = stream_records(source_of(path), forest, target="ill")
+    held = read_records(frame, forest, target="ill")
+    assert verify(forest, verified) == verify(forest, held) == ""
+    for change in (frame[:-1], frame.assign(ill=frame["ill"].to_numpy()[::-1])):
+        change.to_parquet(path)
+        said = []
+        for people in (
+            stream_records(source_of(path), forest, target="ill"),
+            read_records(path, forest, target="ill"),
+        ):
+            with pytest.raises(MisfitError) as told:
+                verify(forest, people)
+            said.append(str(told.value))
+        assert said[0] == said[1]
+
+
+def test_a_large_table_that_does_not_fit_is_refused_before_it_is_held(
+    frame, forest, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("treeaudit.people.sources._LARGE_ROWS", 500)
+    path = written(frame[:-1], tmp_path, "parquet")
+    monkeypatch.setattr("treeaudit.audit.preparation.read_records", None)
+    with pytest.raises(MisfitError, match="it has 899 rows, the model was trained on 900"):
+        ta.scan(forest, train=path, target="ill")
+
+
 class TestWhatIsSaid:
     def test_the_file_and_the_row(self, frame, forest, tmp_path) -> None:
         strange = frame[500:].astype({"code": object})
@@ -271,6 +302,13 @@ class TestWhatIsSaid:
         with pytest.raises(DataError, match="several kinds"):
             source_of(tmp_path)
 
+    def test_packed_text_is_as_large_as_what_it_holds(self, tmp_path, monkeypatch) -> None:
+        monkeypatch.setattr("treeaudit.people.sources._LARGE_TEXT", 1 << 20)
+        for n, large in ((1 << 17, False), (1 << 20, True)):
+            path = tmp_path / f"{n}.csv.gz"
+            path.write_bytes(gzip.compress(b"a\n" + b"1\n" * n))
+            assert source_of(path).large is large
+
     def test_small_tables_are_held(self, frame, tmp_path) -> None:
         frame.to_csv(tmp_path / "people.csv", index=False)
         assert large_source(tmp_path / "people.csv") is None
@@ -287,3 +325,38 @@ def test_counts_cannot_be_changed(frame, forest) -> None:
     with pytest.raises(ValueError, match="read-only"):
         counts.counts[0] = 1
     assert replace(counts).in_tree(0).sum() == N
+
+
+@given(
+    st.lists(st.none() | st.integers(-100, 100), max_size=40),
+    st.sampled_from(["int8", "int64", "float32", "float64", "bool_", "string", "dictionary"]),
+    st.integers(0, 20),
+    st.integers(0, 40),
+)
+def test_a_column_of_arrow_is_that_of_pandas(cells, kind, start, length) -> None:
+    pa = pytest.importorskip("pyarrow")
+    if kind == "bool_":
+        cells = [None if cell is None else cell > 0 for cell in cells]
+    elif kind in ("string", "dictionary"):
+        cells = [None if cell is None else f" {cell}" for cell in cells]
+    array = pa.array(cells, pa.string() if kind == "dictionary" else getattr(pa, kind)())
+    array = array.dictionary_encode() if kind == "dictionary" else array
+    array = array.slice(min(start, len(array)), length)
+    mine, theirs = ArrowColumn(array), SeriesColumn(array.to_pandas())
+    for one, other in zip(mine.numbers(), theirs.numbers(), strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+    found = []
+    for column in (mine, theirs):
+        codes, names = column.distinct()
+        found.append(np.array([*names, None], dtype=object)[codes].tolist())
+    assert found[0] == found[1]
+    rows = np.arange(len(array))[::-2]
+    assert taken(array, rows).to_pylist() == [array[int(i)].as_py() for i in rows]
+
+
+def test_decimals_behind_a_comma_are_read_in_parts_too(frame, forest, tmp_path) -> None:
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    found = stream_records(source_of(path), forest, target="ill")
+    assert np.array_equal(found.whole.counts, whole(frame, forest).counts)
+    assert np.array_equal(found.node, read_records(path, forest, target="ill").node)

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from treeaudit.people.overlap import without_members
     from treeaudit.people.prior import read_prior
     from treeaudit.people.sources import large_source
+    from treeaudit.people.streaming import stream_records
     from treeaudit.people.verification import verify
 else:
     without_members = later("treeaudit.people.overlap", "without_members")
     read_prior = later("treeaudit.people.prior", "read_prior")
     large_source = later("treeaudit.people.sources", "large_source")
+    stream_records = later("treeaudit.people.streaming", "stream_records")
     verify = later("treeaudit.people.verification", "verify")
 
 __all__ = ["Progress", "prepare"]
@@ -83,12 +85,19 @@ def prepare(
         if progress is not None:
             progress("reading leaves", done, total)
 
+    large = None if request.train is None else large_source(request.train)
+    if large is not None:
+        # What does not fit is said before it is held.
+        verify(
+            forest,
+            stream_records(large, forest, target=request.target, person=request.person, jobs=jobs),
+        )
     trained = people(request.train, "train")
     said: list[str] = []
     # Rows that stand in the training data too are only found among rows that are held.
     unseen, given = None, request.test
     if given is not None:
-        from treeaudit.people.streaming import Seen, stream_records
+        from treeaudit.people.streaming import Seen
 
         large = None if trained is not None else large_source(given)
         if isinstance(given, Seen):

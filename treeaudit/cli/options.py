@@ -154,7 +154,8 @@ Verbose = Annotated[
 Train = Annotated[
     Path | None,
     _PEOPLE(
-        help="The people it was trained on (CSV, Parquet): claims are verified on them.",
+        help="The people it was trained on (CSV, Parquet, Arrow; a folder of such): claims are "
+        "verified on them.",
         metavar="DATA",
     ),
 ]

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.people.coding import SeriesColumn, text_of
 
-__all__ = ["ArrowColumn"]
+__all__ = ["ArrowColumn", "taken"]
+
+_NAMES = {"double": "float64", "float": "float32", "halffloat": "float16"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +35,10 @@ class ArrowColumn:
             return self._series().distinct()
         if not types.is_dictionary(kind):
             array = array.dictionary_encode()
-        codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        codes, there = _plain(array.indices)
+        codes = codes.astype(np.int64)
+        if there is not None:
+            codes[~there] = -1
         return codes, [text_of(value) for value in array.dictionary.to_pylist()]
 
     def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:  # noqa: D102  # of the protocol
@@ -44,7 +49,10 @@ class ArrowColumn:
             array = array.cast("uint8")
         elif not types.is_integer(kind) and not types.is_floating(kind):
             return self._series().numbers()
-        values = array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+        numbers, there = _plain(array)
+        values = numbers.astype(np.float64)
+        if there is not None:
+            values[~there] = np.nan
         return values, np.zeros(0, dtype=np.intp)
 
     def text(self, row: int) -> str:  # noqa: D102  # of the protocol
@@ -52,3 +60,25 @@ class ArrowColumn:
 
     def _series(self) -> SeriesColumn:
         return SeriesColumn(self.array.to_pandas())
+
+
+def _plain(array: Any) -> tuple[npt.NDArray[Any], Flag | None]:  # noqa: ANN401  # of pyarrow
+    """Return numbers without a copy, and which are there unless all; `to_numpy` loads pandas."""
+    n, start = len(array), array.offset
+    there, held = array.buffers()
+    dtype = np.dtype(_NAMES.get(str(array.type), str(array.type)))
+    if not n:
+        return np.zeros(0, dtype), None
+    values = np.frombuffer(held, dtype, n, start * dtype.itemsize)
+    if there is None or not array.null_count:
+        return values, None
+    bits = np.unpackbits(np.frombuffer(there, np.uint8), bitorder="little")
+    return values, bits[start : start + n].astype(np.bool_)
+
+
+def taken(held: Any, rows: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
+    """Return some rows of what Arrow holds, by their places."""
+    import pyarrow as pa
+
+    places = pa.py_buffer(np.ascontiguousarray(rows, dtype=np.int64))
+    return held.take(pa.Array.from_buffers(pa.int64(), len(rows), [None, places]))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError
-from treeaudit.people.arrow_columns import ArrowColumn
+from treeaudit.people.arrow_columns import ArrowColumn, taken
 from treeaudit.people.coding import Column, SeriesColumn
 from treeaudit.people.files import readable
 from treeaudit.people.text_table import TextTable
@@ -86,7 +86,8 @@ class TextPart:
             at = {place: wanted.index(mine) for place, mine in own.items()}
             text, number = ([own[i] for i in some if i in own] for some in (texts, numbers))
             first = 0
-            for rows in self.table.rows(between, text, number, _TEXT_ROWS, wanted):
+            decimal = self.table.decimal(between)
+            for rows in self.table.rows(between, text, number, _TEXT_ROWS, wanted, decimal):
                 yield of_frame(rows, first, at)
                 first += len(rows)
 
@@ -180,10 +181,10 @@ def of_arrow(
             return ArrowColumn(pa.repeat(keys[name], len(rows)))
         return ArrowColumn(rows.column(name))
 
-    def taken(chosen: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
-        return pa.table({names[i]: column(i).array.take(pa.array(chosen)) for i in used})
+    def some(chosen: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
+        return pa.table({names[i]: taken(column(i).array, chosen) for i in used})
 
-    return Batch(n=len(rows), first=first, column=column, rows=taken)
+    return Batch(n=len(rows), first=first, column=column, rows=some)
 
 
 def of_frame(rows: "pd.DataFrame", first: int, at: Mapping[int, int]) -> Batch:

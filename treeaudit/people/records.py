@@ -18,15 +18,15 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.walk import walk_of, walkable
-from treeaudit.people.coding import Coder, SeriesColumn, coder_of, text_of
+from treeaudit.people.coding import SeriesColumn, coder_of, text_of
 from treeaudit.people.columns import target_among
 from treeaudit.people.leaf_counts import LeafCounts
-from treeaudit.people.sheet import read_table
+from treeaudit.people.sheet import Sheet, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Records", "names_in", "read_records", "target_of"]
+__all__ = ["Records", "held_table", "names_in", "read_records", "target_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,6 +89,23 @@ class Records:
     def n_people(self) -> int:
         """How many records the table has, be these all or a sample."""
         return len(self) if self.whole is None else self.whole.n
+
+    def in_tree(self, tree: int, n_nodes: int, n_classes: int = 0) -> Wide:
+        """Count all people of the table by the node in which they end in a tree.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape ``(n_nodes, n_classes)`` where classes are asked for, else ``(n_nodes,)``.
+        """
+        if self.whole is not None:
+            found = self.whole.in_tree(tree)
+            return found if n_classes else found.sum(axis=1)
+        key, n = self.node[:, tree].astype(np.int64), n_nodes * max(n_classes, 1)
+        if not n_classes:
+            return np.bincount(key, minlength=n)
+        key = key * n_classes + self.known_labels
+        return np.bincount(key, minlength=n).reshape(n_nodes, n_classes)
 
     def in_leaves(self) -> "Records":
         """Return all people of the table by leaf, where these are a sample and the model one tree.
@@ -167,22 +184,12 @@ def read_records(
     >>> people.node.tolist(), people.labels.tolist()
     ([[1], [2], [2]], [0, 1, 1])
     """
-    coder: Coder | None = None
-
-    def plan(names: list[str]) -> tuple[list[int], list[int]]:
-        nonlocal coder
-        where = Path(data).name if isinstance(data, str | os.PathLike) else origin
-        coder = coder_of(names, forest, target=target, person=person, origin=where)
-        people = [i for i, name in enumerate(names) if name == person and i not in coder.numbers]
-        return [*coder.texts, *people], []
-
-    sheet = read_table(data, origin, plan)
+    sheet = held_table(data, forest, target=target, person=person, origin=origin)
     frame = sheet.frame
     names = [str(name) for name in frame.columns]
-    if coder is None or list(coder.names) != names:
-        coder = coder_of(
-            names, forest, target=target, person=person, origin=sheet.origin, paired=sheet.paired
-        )
+    coder = coder_of(
+        names, forest, target=target, person=person, origin=sheet.origin, paired=sheet.paired
+    )
     found = coder.code(lambda place: SeriesColumn(frame.iloc[:, place]), len(frame))
     return Records(
         values=found.values,
@@ -192,6 +199,28 @@ def read_records(
         frame=frame,
         origin=sheet.origin,
     )
+
+
+def held_table(
+    data: object,
+    forest: Forest,
+    *,
+    target: str | None = None,
+    person: str | None = None,
+    origin: str = "the data",
+) -> Sheet:
+    """Return a table of people, its columns held against a model before a row is read.
+
+    Parameters and errors are those of `read_records`.
+    """
+    where = Path(data).name if isinstance(data, str | os.PathLike) else origin
+
+    def plan(names: list[str]) -> tuple[list[int], list[int]]:
+        coder = coder_of(names, forest, target=target, person=person, origin=where)
+        people = [i for i, name in enumerate(names) if name == person and i not in coder.numbers]
+        return [*coder.texts, *people], []
+
+    return read_table(data, origin, plan)
 
 
 def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
+from treeaudit.people.arrow_columns import taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,7 @@ class Sample:
             labels=None if self.labels is None else self.labels[kept],
             targets=None if self.targets is None else self.targets[kept],
             node=self.node[kept],
-            rows=self.rows.iloc[kept] if hasattr(self.rows, "iloc") else self.rows.take(kept),
+            rows=self.rows.iloc[kept] if hasattr(self.rows, "iloc") else taken(self.rows, kept),
         )
 
     @property
@@ -103,10 +104,10 @@ def first_of(samples: Sequence[Sample]) -> Sample:
 
 
 def _together(rows: Sequence[Any]) -> Any:  # noqa: ANN401  # tables of either kind
-    if hasattr(rows[0], "iloc"):
-        import pandas as pd
+    if all(hasattr(one, "schema") and one.schema == rows[0].schema for one in rows):
+        import pyarrow as pa
 
-        return pd.concat(rows)
-    import pyarrow as pa
+        return pa.concat_tables(rows)
+    import pandas as pd
 
-    return pa.concat_tables(rows)
+    return pd.concat([one if hasattr(one, "iloc") else one.to_pandas() for one in rows])

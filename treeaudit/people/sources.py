@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Source", "large_source", "source_of"]
 
-_LARGE_ROWS, _LARGE_TEXT, _TIMES = 250_000, 64 << 20, 8
-"""What has more rows, or bytes of text, is not held in memory; text is packed about 8 to one."""
+_LARGE_ROWS, _LARGE_TEXT = 250_000, 64 << 20
+"""What has more rows, or bytes of text, is not held in memory."""
 _ANY = 1 << 60
 _STORED = {**dict.fromkeys(PARQUET, "parquet"), **dict.fromkeys(ARROW, "ipc")}
 _TEXTS = (".csv", ".tsv", ".txt")
@@ -195,7 +195,6 @@ def _kind(name: str) -> str:
 def _texts(origin: str, files: Sequence[tuple[str, TextTable]]) -> Source:
     with readable(files[0][0]):
         names = tuple(files[0][1].header()[0])
-    size = sum(table.bytes * (_TIMES if table.suffix else 1) for _, table in files)
     return Source(
         origin=origin,
         names=names,
@@ -204,8 +203,20 @@ def _texts(origin: str, files: Sequence[tuple[str, TextTable]]) -> Source:
             for i, (name, table) in enumerate(files)
         ),
         rows=None,
-        large=size > _LARGE_TEXT,
+        large=_is_large([table for _, table in files]),
     )
+
+
+def _is_large(files: Sequence[TextTable]) -> bool:
+    """Tell whether text is more than is held in memory; what is packed is unpacked so far."""
+    left = _LARGE_TEXT - sum(table.bytes for table in files if not table.suffix)
+    for table in files:
+        if not table.suffix or left < 0:
+            continue
+        with readable(table.name), table.unpacked() as file:
+            while left >= 0 and (piece := file.read(1 << 20)):
+                left -= len(piece)
+    return left < 0
 
 
 def _stored(told: Any, origin: str) -> Source:  # noqa: ANN401  # of pyarrow

@@ -163,6 +163,7 @@ def stream_records(
     forest: Forest,
     *,
     target: str | None = None,
+    person: str | None = None,
     jobs: int | None = None,
     seed: int = 0,
 ) -> Records:
@@ -170,8 +171,8 @@ def stream_records(
 
     Parameters
     ----------
-    target
-        As `treeaudit.people.records.read_records` takes it.
+    target, person
+        As `treeaudit.people.records.read_records` takes them.
     jobs
         How many workers read parts at once, as joblib counts them: -1 for all there are. One, here,
         unless told. ``joblib.parallel_config("dask")`` around the call makes them those of a
@@ -190,7 +191,13 @@ def stream_records(
         As `treeaudit.people.records.read_records` does.
     """
     count = counter_of(
-        forest, source.names, target=target, origin=source.origin, rows=source.rows, seed=seed
+        forest,
+        source.names,
+        target=target,
+        person=person,
+        origin=source.origin,
+        rows=source.rows,
+        seed=seed,
     )
     if jobs in (None, 1):
         seen: Iterable[Seen] = map(count, source.parts)
@@ -207,6 +214,7 @@ def counter_of(
     names: Iterable[str],
     *,
     target: str | None = None,
+    person: str | None = None,
     origin: str = "the data",
     rows: int | None = None,
     seed: int = 0,
@@ -219,8 +227,8 @@ def counter_of(
         The model.
     names
         Of the columns of the table.
-    target
-        As `treeaudit.people.records.read_records` takes it.
+    target, person
+        As `treeaudit.people.records.read_records` takes them.
     origin
         What to call the table in messages.
     rows
@@ -244,7 +252,7 @@ def counter_of(
     >>> seen.counts.in_tree(0).tolist()
     [[0, 0], [4, 0], [0, 4]]
     """
-    coder = coder_of(list(names), forest, target=target, origin=origin)
+    coder = coder_of(list(names), forest, target=target, person=person, origin=origin)
     bound = 2**64 - 1
     if rows is not None and rows > 2 * MOST:
         bound = int(bound * (1.3 * MOST / rows))

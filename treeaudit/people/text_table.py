@@ -80,8 +80,10 @@ class TextTable:
         self, between: str, texts: Sequence[int] = (), numbers: Sequence[int] = ()
     ) -> "pd.DataFrame":
         """Return all rows; `rows` says how they are read."""
+        # Where every cell is read by itself, none decides how others are read.
+        decimal = "." if numbers else self.decimal(between)
         try:
-            return next(self.rows(between, texts, numbers, None))
+            return next(self.rows(between, texts, numbers, None, decimal=decimal))
         except StopIteration:
             raise DataError(f"{self.name} holds no rows") from None
 
@@ -92,6 +94,7 @@ class TextTable:
         numbers: Sequence[int],
         size: int | None,
         used: Sequence[int] | None = None,
+        decimal: str = ".",
     ) -> "Iterator[pd.DataFrame]":
         """Give the rows, so many at a time.
 
@@ -103,15 +106,18 @@ class TextTable:
             Those in which every cell is read as a number by itself, or stays text.
         used
             Places of the columns that are read; all unless told.
+        decimal
+            What stands before decimals.
         """
         import pandas as pd
 
         names, _ = self.header()
+        told = {"sep": between, "decimal": decimal, "usecols": used}
         kinds: dict[Any, Any] = dict.fromkeys(texts, str)
         done = 0
         try:
             for frame in self._parsed(
-                between, names, kinds | dict.fromkeys(numbers, "float64"), size, used
+                names, size, dtype=kinds | dict.fromkeys(numbers, "float64"), **told
             ):
                 yield frame
                 done += len(frame)
@@ -120,46 +126,43 @@ class TextTable:
                 raise
             # Some cell is no number: then all of these columns are read cell by cell.
             plain = kinds | dict.fromkeys(numbers, str)
-            for frame in self._parsed(between, names, plain, size, used):
+            for frame in self._parsed(names, size, dtype=plain, **told):
                 if done < len(frame):
                     yield frame[done:] if done else frame
                 done = max(done - len(frame), 0)
 
     def _parsed(
         self,
-        between: str,
         names: Sequence[str],
-        kinds: dict[Any, Any],
         size: int | None,
-        used: Sequence[int] | None,
+        **told: Any,  # noqa: ANN401  # of pandas
     ) -> "Iterator[pd.DataFrame]":
         import pandas as pd
 
-        by_cell = "float64" in kinds.values()
         # A value that is off by its last digit may end on the other side of a threshold.
         digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
+        # "?" and "NA" may be categories; only an empty cell is certainly nothing.
+        nothing: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
         with self.unpacked() as file:
-            # "?" and "NA" may be categories; only an empty cell is certainly nothing.
-            told: dict[str, Any] = {
-                "sep": between,
-                "header": 0,
-                "names": range(len(names)),
-                "index_col": False,
-                "usecols": used,
-                "skipinitialspace": True,
-                "keep_default_na": False,
-                "na_values": [""],
-                # Where every cell is read by itself, none decides how others are read.
-                "decimal": "." if by_cell or between == "," else self._decimal(between),
-                "low_memory": False,
-                "dtype": kinds,
-            }
-            read: Any = pd.read_csv(file, chunksize=size, **told, **digits)
+            read: Any = pd.read_csv(
+                file,
+                chunksize=size,
+                header=0,
+                names=range(len(names)),
+                index_col=False,
+                skipinitialspace=True,
+                low_memory=False,
+                **told,
+                **nothing,
+                **digits,
+            )
             for frame in [read] if size is None else read:
                 yield frame.set_axis([names[i] for i in frame.columns], axis=1)
 
-    def _decimal(self, between: str) -> str:
+    def decimal(self, between: str) -> str:
         """Return what stands before decimals in the first rows."""
+        if between == ",":
+            return "."
         with self.unpacked() as file:
             head = file.read(_HEADER).decode(errors="replace")
         cells = [

@@ -41,13 +41,13 @@ def verify(forest: Forest, train: Records) -> str:
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"
     compared = False
-    if forest.n_records is not None and forest.n_records != len(train):
+    if forest.n_records is not None and forest.n_records != train.n_people:
         raise MisfitError(_size(train, forest.n_records))
     for i, tree in enumerate(forest.trees):
         if tree.n_records is None:
             continue
         compared = True
-        routed = np.bincount(train.node[:, i], minlength=tree.n_nodes)
+        routed = train.in_tree(i, tree.n_nodes)
         leaves = tree.leaves
         stated, real = tree.n_records[leaves], routed[leaves]
         whole = forest.records_are == "all"
@@ -56,7 +56,7 @@ def verify(forest: Forest, train: Records) -> str:
         wrong = np.flatnonzero(there & (stated != real if whole else stated > real))
         if len(wrong):
             in_file = int(stated.sum())
-            if whole and (in_file > len(train) or (there.all() and in_file < len(train))):
+            if whole and (in_file > train.n_people or (there.all() and in_file < train.n_people)):
                 raise MisfitError(_size(train, in_file))
             leaf = int(leaves[wrong[0]])
             raise MisfitError(
@@ -79,8 +79,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
     if tree.counts is None or train.labels is None or classes is None or forest.tree_classes:
         return
     n = len(classes)
-    key = train.node[:, i].astype(np.int64) * n + train.labels
-    real = np.bincount(key, minlength=tree.n_nodes * n).reshape(tree.n_nodes, n)
+    real = train.in_tree(i, tree.n_nodes, n)
     leaves = tree.leaves
     if tree.n_records is not None:
         # A leaf of nobody repeats the answer of the node above: a repair took out who was there.
@@ -105,10 +104,10 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
 
 
 def _size(train: Records, in_file: int) -> str:
-    text = f"{train.origin} is not the training data: it has {len(train):,} rows, "
+    text = f"{train.origin} is not the training data: it has {train.n_people:,} rows, "
     text += f"the model was trained on {in_file:,}"
-    if in_file and len(train) % in_file == 0:
-        text += f"; every row seems to be there {len(train) // in_file} times"
+    if in_file and train.n_people % in_file == 0:
+        text += f"; every row seems to be there {train.n_people // in_file} times"
     return text
 
 

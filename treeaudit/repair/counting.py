@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from treeaudit.attacks import ATTACKS, all_checks, offered_attacks
@@ -10,7 +11,8 @@ from treeaudit.audit.scan import scan
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
-from treeaudit.people.sheet import read_table
+from treeaudit.people.records import held_table
+from treeaudit.people.streaming import sample_table
 from treeaudit.people.verification import MisfitError
 
 __all__ = ["RECORDS", "Counting", "attacks_of", "counting_of"]
@@ -97,11 +99,12 @@ def counting_of(
     DataError
         If the people do not fit the model, or what was said of persons does not fit either.
     """
+    held = partial(held_table, forest=forest, target=target, person=person)
     bound = {"rows_per_person": rows_per_person}
     if train is None and person is None and repeats is None:
         return RECORDS if rows_per_person is None else Counting(options=bound)
     options: dict[str, Any] = {
-        "train": None if train is None else read_table(train, "train"),
+        "train": None if train is None else held(train, origin="train"),
         "target": target,
         "person": person,
         "rows_per_person": rows_per_person,
@@ -111,6 +114,6 @@ def counting_of(
     most = rows_per_person if unit.persons is None else unit.most
     return Counting(
         options=options,
-        test=None if test is None else read_table(test, "test"),
+        test=None if test is None else held(sample_table(test), origin="test"),
         bound={"rows_per_person": most},
     )

@@ -12,6 +12,7 @@ from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import Utility, averages, utility
 from treeaudit.people.records import Records, read_records
+from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import (
     Attempt,
@@ -314,4 +315,4 @@ def utility_on(
     """
     if not averages(forest):
         return None
-    return utility(forest, read_records(test, forest, target=target, person=person))
+    return utility(forest, read_records(sample_table(test), forest, target=target, person=person))
