@@ -61,6 +61,7 @@ audit-private: $(VENV)/test
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.command
 
 paper: $(VENV)/test
 	$(BIN)/python -m benchmarks.paper_tables

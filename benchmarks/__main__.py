@@ -116,7 +116,8 @@ def _reading(files: dict[str, Path], runs: int) -> list[str]:
                     loader: theirs,
                     "treeaudit.load": (
                         f"import treeaudit.readers; path = {path!r}",
-                        "treeaudit.readers.load(path)",
+                        "forest = treeaudit.readers.load(path); forest.source.sha256\n"
+                        "nodes = [tree.n_nodes for tree in forest.trees]",
                     ),
                 },
                 runs,

@@ -103,7 +103,7 @@ def _mentioned(path: tuple[str, ...]) -> bool:
         return True  # somebody finds packages in a way of their own
     for folder in path:
         try:
-            names = os.listdir(folder or ".")
+            names = os.listdir(folder or ".")  # noqa: PTH208  # names alone, of thousands
         except NotADirectoryError:
             return True  # packed: who knows
         except OSError:
