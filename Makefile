@@ -11,19 +11,22 @@
 #   make fuzz   half an hour of damaged files: read, and compared with what the libraries load;
 #                SECONDS=60 makes it shorter, MUTANTS=500000 compares so many pickles, however long
 #                that takes, and goes on where it stopped (STATE=.fuzz.json, SEED=0)
-#   make bench   measure against peers and floors, write benchmarks/RESULTS.md
+#   make bench   measure against peers and floors, write benchmarks/RESULTS.md (hours); installs the
+#                peers into .peers; bench-short prints, in five minutes, and bench-quick in one
+#   make scale   CPU and memory against leaves, trees, rows, …: figures and exponents
 #   make paper   the tables of Wakabayashi et al. (2024) again (TREEAUDIT_DATA names the data)
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 LOCK   ?=
+PEERS  := .peers
 SECONDS ?= 600
 SEED   ?= 0
 STATE  ?= .fuzz.json
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCK),--constraint $(LOCK)) --editable
 
-.PHONY: demo test lint types check check-fast test-oldest deep audit-private bench paper fuzz golden inventory lock clean
+.PHONY: demo test lint types check check-fast test-oldest deep audit-private bench bench-short bench-quick scale paper fuzz golden inventory lock clean
 
 # Every process would read, rewrite and compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,9 +62,14 @@ test-oldest:
 audit-private: $(VENV)/test
 	$(PYTEST) tests/trainers/test_aborts.py tests/trainers/test_transcripts.py tests/trainers/test_private_search.py
 
-bench: $(VENV)/test
+bench: $(VENV)/test $(PEERS)/ready
 	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.command
+
+bench-short bench-quick: $(VENV)/test $(PEERS)/ready
+	$(BIN)/python -m benchmarks --size $(@:bench-%=%)
+
+scale: $(VENV)/test $(PEERS)/ready
+	$(BIN)/python -m benchmarks.scale
 
 paper: $(VENV)/test
 	$(BIN)/python -m benchmarks.paper_tables
@@ -89,6 +97,12 @@ lock: $(VENV)/test
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# What treeaudit is measured beside; never mixed with what it is developed with.
+$(PEERS)/ready: benchmarks/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt --editable .
+	@touch $@
+
 $(VENV)/demo: $(BIN)/python pyproject.toml
 	$(INSTALL) .
 	@touch $@
@@ -98,4 +112,4 @@ $(VENV)/test: $(BIN)/python pyproject.toml
 	@touch $@ $(VENV)/demo
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis treeaudit-demo
+	rm -rf $(VENV) $(PEERS) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis treeaudit-demo

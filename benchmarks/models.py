@@ -1,5 +1,7 @@
 """The models that are measured: 14 mixed features, noisy labels, unlimited trees."""
 
+import copy
+import os
 import pickle
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["data", "model_files"]
+__all__ = ["data", "many_files", "many_trees", "model_files"]
 
 _CATEGORIES = (2, 5, 15, 42, 7, 6, 16, 9)
 
@@ -47,3 +49,42 @@ def model_files(folder: Path, rows: int, trees: int) -> dict[str, Path]:
         else:
             path.write_bytes(pickle.dumps(fitted[kind], protocol=5))
     return files
+
+
+class _Call:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, ("true",)
+
+
+def many_files(folder: Path, n: int) -> Path:
+    """Return a folder of small trees, three damaged files and one that would run code."""
+    inside = folder / f"files-{n}"
+    if inside.is_dir():
+        return inside
+    x, y = data(500)
+    last = b""
+    for i in range(n - 4):
+        path = inside / f"team-{i % 10}" / f"model-{i:05}.pkl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tree = DecisionTreeClassifier(
+            max_depth=3 + i % 4, min_samples_leaf=1 + i % 30, random_state=i
+        )
+        last = pickle.dumps(tree.fit(x, y), protocol=5)
+        path.write_bytes(last)
+    (inside / "cut.pkl").write_bytes(last[: len(last) // 2])
+    (inside / "empty.pkl").write_bytes(b"")
+    (inside / "page.pkl").write_bytes(b"<!doctype html><html>not found</html>")
+    (inside / "hostile.pkl").write_bytes(pickle.dumps(_Call()))
+    return inside
+
+
+def many_trees(folder: Path, n: int) -> Path:
+    """Return a pickle of a forest of many small trees: of a hundred that were trained, copies."""
+    path = folder / f"small-trees-{n}.pickle"
+    if not path.is_file():
+        forest = RandomForestClassifier(100, max_depth=5, random_state=0).fit(*data(600))
+        grown = forest.estimators_
+        forest.estimators_ = [copy.deepcopy(grown[i % 100]) for i in range(n)]
+        forest.n_estimators = n
+        path.write_bytes(pickle.dumps(forest, protocol=5))
+    return path

@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -36,7 +36,7 @@ def check_free(path: Path, *, force: bool) -> None:
 
 def write_file(
     path: str | os.PathLike[str],
-    content: str | bytes,
+    content: str | bytes | Iterable[bytes],
     *,
     force: bool = False,
     private: bool = False,
@@ -48,7 +48,7 @@ def write_file(
     path
         Where to write. A link at this place is replaced, not followed.
     content
-        Text is written as UTF-8.
+        Text is written as UTF-8, what is no text or bytes piece by piece.
     force
         Replace a file that exists.
     private
@@ -74,7 +74,8 @@ def write_file(
     """
     target = Path(path)
     with writing(target, force=force, private=private) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
+        data = content.encode() if isinstance(content, str) else content
+        file.writelines([data] if isinstance(data, bytes) else data)
     return target
 
 

@@ -21,7 +21,7 @@ from treeaudit.errors import TreeauditError
 __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = (
-    *("scan", "reconstruct", "verify", "inspect", "compare", "diff", "release", "defend"),
+    *("scan", "accept", "reconstruct", "verify", "inspect", "compare", "diff", "release", "defend"),
     *("train", "schema", "budget", "explain", "attacks", "demo"),
 )
 """Every command, a function in the module of its name."""
@@ -36,7 +36,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants 
 def _typed_commands(asked: str | None) -> Any:  # noqa: ANN401  # typer's own
     from treeaudit.cli.typed import command_line
 
-    return command_line(COMMANDS, asked)
+    # A shell that asks how a word goes on may ask of every command.
+    return command_line(COMMANDS, None if "_TREEAUDIT_COMPLETE" in os.environ else asked)
 
 
 def _run(words: Sequence[str]) -> None:
@@ -52,7 +53,9 @@ def _run(words: Sequence[str]) -> None:
     if words in (["--help"], ["-h"]) and (page := _front_page()):
         echo(page, nl=False)
         return
-    _typed_commands(asked)(prog_name="treeaudit")
+    from treeaudit.cli.typed import run
+
+    run(_typed_commands(asked), COMMANDS)
 
 
 def _front_page() -> str | None:
@@ -66,11 +69,14 @@ def _front_page() -> str | None:
 def main() -> None:
     """Run the command line; every failure ends in one sentence and exit code 2, Ctrl-C in 130."""
     _write_utf8()
+    words = sys.argv[1:]
     try:
-        with bounded(sys.argv[1:]):
-            _run(sys.argv[1:])
+        with bounded(words):
+            _run(words)
     except TreeauditError as error:
-        _fail(str(error))
+        from treeaudit.cli.mistakes import told
+
+        _fail(told(error, words))
     except BrokenPipeError:
         # Whoever read our output has had enough: not an error, not a verdict.
         sys.stderr.close()

@@ -18,7 +18,7 @@ if sys.platform != "win32":
     import resource
     import signal
 
-__all__ = ["bounded", "memory_for", "seconds_for"]
+__all__ = ["as_told", "bounded", "memory_for", "seconds_for", "told_by_shell"]
 
 MEMORY, SECONDS = "TREEAUDIT_MAX_MEMORY", "TREEAUDIT_MAX_SECONDS"
 # Each thread of numpy's algebra reserves a stack, a buffer and an arena of addresses.
@@ -28,6 +28,8 @@ _PATIENCE, _SECONDS_PER_MB = 900, 3
 # What fits models or searches among them takes the time that it takes.
 _READING = frozenset({"scan", "inspect", "reconstruct"})
 _LIFT = "to 0 for no limit"
+_SHELL: dict[int, tuple[int, int]] = {}
+"""What was set before this process lowered anything."""
 
 
 class _OutOfTime(BaseException):
@@ -54,6 +56,8 @@ def bounded(words: Sequence[str]) -> Iterator[None]:
     memory, seconds = _told(MEMORY, memory_for(words)), _told(SECONDS, seconds_for(words))
     spent = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
     before = {kind: resource.getrlimit(kind) for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU)}
+    for kind, limits in before.items():
+        _SHELL.setdefault(kind, limits)
     handler = signal.getsignal(signal.SIGXCPU)
     has_memory = _lower(resource.RLIMIT_AS, _mapped() + memory if memory else 0)
     try:
@@ -79,6 +83,19 @@ def bounded(words: Sequence[str]) -> Iterator[None]:
                 resource.setrlimit(kind, limits)
         with suppress(ValueError, TypeError):
             signal.signal(signal.SIGXCPU, handler)
+
+
+def told_by_shell() -> list[tuple[int, int]]:
+    """Return the limits that another process is to begin with, as `as_told` takes them."""
+    return [(kind, soft) for kind, (soft, _) in _SHELL.items()]
+
+
+def as_told(limits: Sequence[Sequence[int]]) -> None:
+    """Take on the limits that the shell has set: those of the process that started this one end."""
+    if sys.platform != "win32":
+        for kind, soft in limits:
+            with suppress(ValueError, OSError):
+                resource.setrlimit(kind, (soft, resource.getrlimit(kind)[1]))
 
 
 def memory_for(words: Sequence[str]) -> int:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 __all__ = ["Argument", "Declared", "Exit", "Interrupted", "Option", "echo", "parsed"]
 
-_SHOWN = {"help", "metavar", "show_default", "rich_help_panel", "hidden"}
+_SHOWN = {"help", "metavar", "show_default", "rich_help_panel", "hidden", "autocompletion"}
 _READ = {*_SHOWN, "callback", "min", "max"}
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")

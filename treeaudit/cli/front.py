@@ -14,11 +14,14 @@ HELP = (
 )
 EPILOG = (
     "Exit codes: 0 every check passed · 1 a check failed · 2 not audited · "
-    "3 nothing failed, but a required check could not be made."
+    "3 nothing failed, but a required check could not be made · 4 what fails was accepted by name."
 )
 _OPTIONS = {
-    "--version          <bool>": "Show the version and leave.",
-    "--help     -h      <bool>": "Show this message and exit.",
+    "--version                     <bool>": "Show the version and leave.",
+    "--install-completion          <bool>": "Install completion for the current shell.",
+    "--show-completion             <bool>": "Show completion for the current shell, to copy it or "
+    "customize the installation.",
+    "--help                -h      <bool>": "Show this message and exit.",
 }
 _NARROW, _WIDE = 60, 160
 

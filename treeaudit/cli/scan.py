@@ -1,4 +1,4 @@
-"""``treeaudit scan MODEL``."""
+"""``treeaudit scan PATH…``."""
 
 import sys
 from functools import partial
@@ -14,9 +14,11 @@ from treeaudit.cli.options import (
     Fixing,
     Force,
     Form,
+    Jobs,
     Known,
     MaxBytes,
-    Model,
+    ModelName,
+    Models,
     Output,
     Person,
     PolicyName,
@@ -44,33 +46,35 @@ __all__ = ["scan"]
 
 
 def scan(
-    model: Model,
+    model: Models,
     train: Train = None,
     test: Test = None,
     target: Target = None,
     sensitive: Sensitive = None,
-    known: Known = None,
-    prior: PriorShares = None,
-    tolerance: Tolerance = None,
-    sampling_fraction: SamplingFraction = None,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
     policy: PolicyName = "default",
     baseline: AcceptedReport = None,
-    attack: Attacks = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
+    model_name: ModelName = None,
+    exit_zero: ExitZero = False,
     output: Output = None,
     acro: Acro = None,
     form: Form = "text",
     release_safe: ReleaseSafe = False,
-    seconds: Seconds = 10.0,
-    seed: Seed = 0,
-    exit_zero: ExitZero = False,
     force: Force = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
+    known: Known = None,
+    prior: PriorShares = None,
+    tolerance: Tolerance = None,
+    attack: Attacks = None,
+    seconds: Seconds = 10.0,
+    seed: Seed = 0,
+    person: Person = None,
+    rows_per_person: RowsPerPerson = None,
+    repeats: Repeats = None,
+    sampling_fraction: SamplingFraction = None,
+    select: Select = None,
+    max_bytes: MaxBytes = None,
+    jobs: Jobs = None,
     fix: Fixing = None,
 ) -> None:
     """Audit what a model file gives away about its training data.
@@ -83,7 +87,10 @@ def scan(
     treeaudit scan model.pkl --train people.csv --test others.csv
 
     treeaudit scan model.joblib --policy strict --format json
+
+    treeaudit scan models/ --jobs 4 -o fleet.html -o results.sarif
     """
+    from treeaudit.audit.fleet import is_several
     from treeaudit.audit.scan import audit_all
     from treeaudit.cli.progress import progress_bar
     from treeaudit.cli.way_out import shown
@@ -92,13 +99,16 @@ def scan(
     from treeaudit.findings.request import Request
     from treeaudit.reconstruction.budget import heeding_interrupts
 
-    _check_outputs(model, output or [], force=force, release_safe=release_safe)
+    path, several_files = model[0], len(model) > 1 or is_several(model[0])
+    _check_outputs(path, output or [], force=force)
     if acro is not None:
         from treeaudit.reports.acro import check_folder, write_acro
 
-        check_folder(str(model), acro, force=force)
+        if several_files:
+            raise DataError("--acro takes one model: name one file")
+        check_folder(str(path), acro, force=force)
     request = Request(
-        model=model,
+        model=path,
         select=select,
         max_bytes=max_bytes,
         train=train,
@@ -114,12 +124,28 @@ def scan(
         repeats=repeats,
         policy=policy,
         baseline=baseline,
+        model_name=model_name,
         attacks=tuple(attack) if attack else None,
         seconds=seconds,
         seed=seed,
     )
-    with progress_bar(model, quiet=quiet) as progress, heeding_interrupts():
-        audited = audit_all(request, progress)
+    if several_files:
+        from treeaudit.cli.fleet import scan_all
+
+        code = scan_all(
+            model,
+            request,
+            output or [],
+            jobs=jobs,
+            form=form,
+            release_safe=release_safe,
+            force=force,
+            quiet=quiet,
+            verbose=verbose,
+        )
+        raise typer.Exit(0 if exit_zero else code)
+    with progress_bar(path, quiet=quiet) as progress, heeding_interrupts():
+        audited = audit_all(request, progress, jobs)
     if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")
     read_by_others = bool(output) or acro is not None or form == "json"
@@ -133,25 +159,22 @@ def scan(
     found = shown(found, form, seek, quiet=quiet, verbose=verbose)
     written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
     if acro is not None:
-        written.append(write_acro(found.reports[0], acro, force=force))
+        written.append(write_acro(found.reports[0], acro, force=force, release_safe=release_safe))
     if form == "text" and not quiet:
         for path in written:
             typer.echo(f"report  {path}")
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
 
 
-def _check_outputs(model: Path, output: list[Path], *, force: bool, release_safe: bool) -> None:
+def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
-    from treeaudit.output import check_free
-    from treeaudit.reports import suffix_of
+    from treeaudit.reports import check_output
 
     for path in output:
-        if suffix_of(path) != "html" and release_safe:
-            raise DataError(f"{path}: only the HTML report can be made release-safe")
         if path.resolve() == model.resolve():
             raise DataError(f"{path} is the model itself; choose another name for the report")
-        check_free(path, force=force)
+        check_output(path, force=force)
 
 
 def _save(found: "Reports", path: Path, *, force: bool, safe: bool) -> Path:

@@ -1,6 +1,7 @@
 """The whole command line as typer knows it: help, mistakes, and every way to spell a line."""
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
@@ -12,14 +13,19 @@ from typer.core import TyperCommand
 from treeaudit.cli.declared import Declared, Interrupted
 from treeaudit.cli.front import EPILOG, HELP
 from treeaudit.cli.methods import print_methods
+from treeaudit.cli.mistakes import USAGE, usage
 from treeaudit.cli.options import VERBOSE
+from treeaudit.cli.registries import REGISTRIES
+from treeaudit.errors import TreeauditError
 from treeaudit.version import __version__
 
-__all__ = ["command_line"]
+__all__ = ["command_line", "run"]
+
+_INTERRUPTED = 130
 
 
 class _Named(TyperCommand):
-    """A command in whose help ``{policies}`` stands for the policies that need no file."""
+    """A command in whose help ``{policies}`` and the like stand for what the registries hold."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  # typer's own
         """Run the command."""
@@ -30,11 +36,10 @@ class _Named(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
         """Print the help."""
-        from treeaudit.findings.policy import BUILT_IN
-
         for one in self.params:
-            if text := getattr(one, "help", None):
-                one.help = text.replace("{policies}", ", ".join(BUILT_IN))  # type: ignore[attr-defined]
+            for place, names in REGISTRIES.items():
+                if place in (text := getattr(one, "help", None) or ""):
+                    one.help = text.replace(place, ", ".join(names()))  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
 
 
@@ -63,7 +68,6 @@ def command_line(names: Sequence[str], asked: str | None = None) -> typer.Typer:
         epilog=EPILOG,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     for name in names:
@@ -72,6 +76,24 @@ def command_line(names: Sequence[str], asked: str | None = None) -> typer.Typer:
         app.command(name, cls=_NamedWithMethods if name == "defend" else _Named)(made)
     app.callback()(_options)
     return app
+
+
+def run(app: typer.Typer, names: Sequence[str]) -> None:
+    """Read the line, and leave with its exit code.
+
+    Raises
+    ------
+    TreeauditError
+        If the line cannot be read; says what helps.
+    """
+    try:
+        code: object = app(prog_name="treeaudit", standalone_mode=False)
+    except USAGE as error:
+        functions = {name: getattr(import_module(f"treeaudit.cli.{name}"), name) for name in names}
+        raise TreeauditError(usage(error, functions)) from None
+    if code == _INTERRUPTED:
+        raise Interrupted
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _typed(function: Callable[..., None]) -> Callable[..., None]:

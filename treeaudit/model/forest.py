@@ -14,6 +14,8 @@ from treeaudit.model.leftovers import Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Member, Source
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import label_text, number_of
+from treeaudit.rendered import Told
 
 __all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre", "all_count"]
 
@@ -84,6 +86,7 @@ class Noise:
 
 
 _ROOM = 128_000_000
+_SHOWN = 8
 
 
 class LazyTrees(Sequence[Tree]):
@@ -162,7 +165,7 @@ def all_count(trees: Sequence[Tree]) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Forest:
+class Forest(Told):
     """A model: one or more trees and what their numbers mean.
 
     Attributes
@@ -232,6 +235,19 @@ class Forest:
     class_weights: tuple[tuple[float, ...] | None, ...] | None = None
     seeds: tuple[int, ...] | None = None
     boosting: Boosting | None = None
+
+    def __repr__(self) -> str:
+        """Return what it is, on a few lines; `treeaudit.scan` says what it gives away."""
+        classes, columns = self.schema.classes, len(self.schema.features)
+        shown = "" if classes is None else ": " + ", ".join(map(label_text, classes[:_SHOWN]))
+        more = ", …" if len(classes or ()) > _SHOWN else ""
+        lines = (
+            f"Forest: {self.source.estimator}, {number_of(self.n_trees, 'tree', 'trees')}",
+            f"  {number_of(columns, 'column', 'columns')} → {self.schema.target}{shown}{more}",
+            f"  counts are {self.counts_are}, records are {self.records_are}",
+        )
+        return "\n".join(line.encode("unicode_escape").decode() if not line.isprintable() else line
+                         for line in lines)  # fmt: skip
 
     def classes_of(self, tree: int) -> tuple[Label, ...] | None:
         """Return the labels of the count columns of one tree."""

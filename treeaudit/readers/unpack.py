@@ -24,7 +24,7 @@ from typing import IO, Protocol
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.limits import LIMITS, Limits, Most
 
-__all__ = ["Content", "inflated", "open_file", "spooled", "unpack"]
+__all__ = ["Content", "beginning", "inflated", "open_file", "spooled", "unpack"]
 
 _CHUNK, _FIRST_CHUNK = 1 << 20, 1 << 12
 _SPOOL = 64 << 20
@@ -38,7 +38,7 @@ _BESIDE = 4_000_000
 """From how many bytes on hashing does not wait until it is asked for."""
 
 
-class _Digest:
+class Digest:
     """The SHA-256 of some bytes, worked out once: when it is asked for, or beside the reading."""
 
     def __init__(self, packed: bytes | mmap.mmap) -> None:
@@ -90,7 +90,7 @@ class Content:
 
     data: bytes | mmap.mmap
     compression: str
-    digest: _Digest
+    digest: Digest
     n_bytes: int
     folder: Path | None = None
     packed: bytes | mmap.mmap = b""
@@ -204,6 +204,37 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     >>> content.compression, bytes(content.data)
     ('zlib', b'a model')
     """
+    content = replace(unpack(_mapped(path, limits), limits), folder=Path(path).parent)
+    content.digest.begin()
+    return content
+
+
+def beginning(path: str | os.PathLike[str]) -> Content:
+    """Map a file and undo the compression of its beginning alone: enough to tell what it is.
+
+    Raises
+    ------
+    ReadError
+        If it cannot be opened, is empty or damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "zeros"
+    >>> _ = path.write_bytes(zlib.compress(bytes(10 << 20)))
+    >>> len(beginning(path).data) <= _CHUNK
+    True
+    """
+    packed = _mapped(path, LIMITS)
+    compression = _compression(packed[:16])
+    if not compression:
+        return unpack(packed)
+    start = _ZF_HEADER if compression == "ZF" else 0
+    data = next(inflated(packed, compression, start), b"")
+    return Content(data=data, compression=compression, digest=Digest(packed), n_bytes=len(packed))
+
+
+def _mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:
     name = Path(path).name or str(path)
     try:
         # O_NONBLOCK: a named pipe must not make the audit wait forever.
@@ -227,14 +258,11 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
                 f"{name} has {status.st_size:,} bytes, more than the limit of "
                 f"{limits.max_bytes:,}; raise it with --max-bytes"
             )
-        mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+        return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise ReadError(f"{name} cannot be read: {error}") from None
     finally:
         os.close(descriptor)
-    content = replace(unpack(mapped, limits), folder=Path(path).parent)
-    content.digest.begin()
-    return content
 
 
 def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
@@ -245,7 +273,7 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     return Content(
         data=data,
         compression=compression,
-        digest=_Digest(packed),
+        digest=Digest(packed),
         n_bytes=len(packed),
         packed=packed,
         streams=tuple(streams),

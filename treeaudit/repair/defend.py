@@ -6,7 +6,7 @@ from typing import Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, near
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
@@ -88,7 +88,9 @@ class Wanted:
         by_id = {one.id: one for one in DEFENSES}
         kind = by_id.get(self.method or MergeSiblings.id)
         if kind is None:
-            raise DataError(f"there is no method {self.method!r}; known: {', '.join(by_id)}")
+            raise DataError(
+                f"there is no method {self.method!r}{near(str(self.method), by_id, 'known:')}"
+            )
         given = dict(self.parameters)
         if self.min_leaf is not None:
             given["min_leaf"] = self.min_leaf

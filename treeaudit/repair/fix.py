@@ -10,6 +10,7 @@ from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.report import Fix, Report
 from treeaudit.model.forest import Forest
 from treeaudit.people.sheet import read_table
+from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import attempt
 from treeaudit.repair.defend import Wanted, repair, utility_on
@@ -67,6 +68,7 @@ def with_fix(
     if report.table.n_nodes > _MOST_NODES:
         return replace(report, unrepaired=True)
     request, unit = report.request, report.unit
+    test = sample_table(test, request.seed)
     by_people, trees = unit.persons is not None, report.forest.n_trees
     if by_people and train is None:
         return replace(report, unrepaired=True)

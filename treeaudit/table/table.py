@@ -8,6 +8,7 @@ while they are put together 0.7); the rest is read off the trees for the rows as
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import number_of
 from treeaudit.table.frame import (
     Column,
     Columns,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
+_SHOWN = 10
 See = Callable[[Tree, Wide, Int], None]
 """Takes a tree, where its rows stand among those asked for, and their leaves."""
 
@@ -264,6 +267,16 @@ class Table:
             end = min(end, len(self))
             yield per_leaf(self._rows(np.arange(first, end), words=words, tested=tested))
             first = max(end, 1)
+
+    def __repr__(self) -> str:
+        """Return what it is, and how to see it."""
+        n, trees = len(self), number_of(self.forest.n_trees, "tree", "trees")
+        return f"Table of {number_of(n, 'leaf', 'leaves')} of {trees}: to_frame() shows them"
+
+    def _repr_html_(self) -> str:
+        rows = np.arange(min(len(self), _SHOWN))
+        first = self.to_frame(rows, words=True).to_html(index=False)
+        return f"<p>{escape(repr(self))}</p>{first}"
 
     def expand(self, rows: npt.ArrayLike | None = None) -> "pd.DataFrame":
         """Return one row per person, the label last (the paper's Table 4).

@@ -166,7 +166,7 @@ class Background:
             known=None if fallen is None else fallen.details,
             prior=None if inferred is None else inferred.details,
         )
-        worst = positions[np.argsort(-majority[positions], kind="stable")]
+        worst = positions[np.argsort(majority[positions], kind="stable")]
         rows, controls = evidence(case, worst), [control]
         sentences = [_summary(case, tree, curve.tolist(), unknown)]
         for more in (fallen, inferred):

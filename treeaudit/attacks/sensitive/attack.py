@@ -145,7 +145,7 @@ class Sensitive:
             details=SensitiveDetails(
                 **worst, nk_leaves=nk, p_percent_leaves=close, columns=tuple(entries)
             ),
-            evidence=tuple(sorted(evidence, key=lambda one: -one.people)[:_MOST_EVIDENCE]),
+            evidence=tuple(sorted(evidence, key=lambda one: one.people)[:_MOST_EVIDENCE]),
             controls=tuple(control for found in alike for control in found.controls),
         )
 

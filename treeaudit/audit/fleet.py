@@ -1,0 +1,258 @@
+"""Many files: which of those named are to be audited, and which are no models.
+
+Links out of a folder, pipes and hidden folders are not followed; whatever is left
+out is named.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from treeaudit.audit.scan import audit_all
+from treeaudit.errors import DataError, ModelTooLargeError, ReadError
+from treeaudit.findings.report import Report
+from treeaudit.findings.request import Request
+from treeaudit.input import CONFIG, read_bytes
+from treeaudit.readers import READERS
+from treeaudit.readers.detect import name_of
+from treeaudit.readers.limits import show
+from treeaudit.readers.unpack import beginning
+
+__all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
+
+_GLOB = re.compile(r"[*?\[]")
+# What nobody would call anything else: a damaged one is said to be damaged.
+_SUFFIXES = frozenset(
+    ".pkl .pickle .joblib .skops .ubj .xgb .lgb .cbm .onnx .pmml .dill .cloudpickle".split()
+)
+_TREES = ("a Git LFS", "an XGBoost", "a CatBoost", "a treelite", "a LightGBM", "an H2O", "a skops")
+_TEXT = "a text file"
+_TEXTS = frozenset(".txt .in .lock .yaml .yml .toml .cfg .ini .md .rst .csv .tsv".split())
+_KEYS = "pickled_model|model_path|python_model|model_data|data"
+_NAMED = re.compile(rf"^[ \t]+(?:{_KEYS}):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_KEPT = re.compile(r"^(storage_location|source):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_VERSION = re.compile(r"version-\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A file to audit.
+
+    Attributes
+    ----------
+    path
+        As it is shown.
+    named
+        Whether somebody said that it is a model; of others that are none only the name is told.
+    wrong
+        Why it is not even opened; empty where it is.
+    """
+
+    path: str
+    named: bool = False
+    wrong: str = ""
+
+
+@dataclass(slots=True)
+class Found:
+    """The files to audit, and what was left aside: its path and what it is. Both by name."""
+
+    places: list[Place] = field(default_factory=list)
+    aside: list[tuple[str, str]] = field(default_factory=list)
+
+
+def is_several(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path stands for any number of files: a folder or a pattern.
+
+    Examples
+    --------
+    >>> is_several("models/*.pkl"), is_several("model.pkl"), is_several(".")
+    (True, False, True)
+    """
+    return Path(path).is_dir() or _is_pattern(Path(path))
+
+
+def _is_pattern(path: Path) -> bool:
+    return not os.path.lexists(path) and _GLOB.search(str(path)) is not None
+
+
+def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
+    r"""Return the files that paths stand for, each once, by name.
+
+    Parameters
+    ----------
+    paths
+        Files, folders (with the folders in them), patterns (``models/**/*.pkl``). A file
+        that the ``MLmodel`` of MLflow names is one that somebody named.
+
+    Raises
+    ------
+    DataError
+        If a pattern matches nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("b.pkl", "a.json", "MLmodel"):
+    ...     _ = (folder / name).write_text("flavors:\n  sklearn:\n    data: b.pkl\n")
+    >>> [(Path(one.path).name, one.named) for one in find([folder]).places]
+    [('MLmodel', False), ('a.json', False), ('b.pkl', True)]
+    """
+    found, each = Found(), dict[str, Place]()
+    for given in paths:
+        for path in _matching(Path(given)):
+            for key, place in _below(path, found) if path.is_dir() else _single(path):
+                if key not in each or (place.named and not each[key].named):
+                    each[key] = place
+    found.places = sorted(each.values(), key=lambda one: one.path)
+    found.aside.sort()
+    return found
+
+
+def _matching(path: Path) -> list[Path]:
+    if not _is_pattern(path):
+        return [path]
+    at = next(i for i, part in enumerate(path.parts) if _GLOB.search(part))
+    try:
+        matched = sorted(Path(*path.parts[:at]).glob(str(Path(*path.parts[at:]))))
+    except ValueError as error:
+        raise DataError(f"{path} is no pattern: {error}") from None
+    if not matched:
+        raise DataError(f"nothing matches {path}")
+    return matched
+
+
+def _single(path: Path) -> Iterator[tuple[str, Place]]:
+    yield os.path.realpath(path), Place(path=str(path), named=True)
+
+
+def _below(folder: Path, found: Found) -> Iterator[tuple[str, Place]]:
+    """Yield the regular files of a folder and the folders in it, by where they really are."""
+    root, todo = os.path.realpath(folder), [(folder, os.path.realpath(folder))]
+    while todo:
+        here, real = todo.pop()
+        try:
+            with os.scandir(here) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            reason = (error.strerror or "error").lower()
+            yield real, Place(path=str(here), wrong=f"the folder cannot be opened: {reason}")
+            continue
+        for entry in entries:
+            path, at = here / entry.name, os.path.join(real, entry.name)  # noqa: PTH118  # a text
+            if entry.is_symlink():
+                at = os.path.realpath(path)
+                if why := _refused(at, root):
+                    found.aside.append((str(path), why))
+                    continue
+            elif entry.is_dir(follow_symlinks=False):
+                if entry.name.startswith(".") or entry.name == "__pycache__":
+                    found.aside.append((str(path), "a hidden folder, not entered"))
+                else:
+                    todo.append((path, at))
+                continue
+            elif not entry.is_file(follow_symlinks=False):
+                found.aside.append((str(path), "no regular file"))
+                continue
+            yield at, Place(path=str(path))
+            if entry.name == "MLmodel":
+                yield from _of_mlflow(path, root)
+            elif entry.name == "meta.yaml" and _VERSION.fullmatch(here.name):
+                yield from _registered(path, root)
+
+
+def _refused(at: str, root: str) -> str:
+    """Say why a link is not followed; nothing where it leads to a file of the same folder."""
+    if not Path(at).is_relative_to(root):
+        return "a link out of the folder"
+    try:
+        regular = stat.S_ISREG(os.lstat(at).st_mode)
+    except OSError:
+        return "a link that leads nowhere"
+    return "" if regular else "a link to what is no file"
+
+
+def _of_mlflow(path: Path, root: str) -> Iterator[tuple[str, Place]]:
+    """Yield the files that an ``MLmodel`` says its model is in."""
+    for name in dict.fromkeys(_NAMED.findall(_text(path))):
+        told = path.parent / name.strip("'\"")
+        at = os.path.realpath(told)
+        if not Path(at).is_relative_to(root):
+            wrong = "lies outside of the folder"
+        elif Path(at).is_dir():
+            continue
+        else:
+            wrong = "" if Path(at).is_file() else "is not there"
+        wrong = wrong and f"MLmodel says that the model is in {show(name, 80)}, which {wrong}"
+        yield at, Place(path=str(told), named=True, wrong=wrong)
+
+
+def _registered(path: Path, root: str) -> Iterator[tuple[str, Place]]:
+    """Say which version of a registered model lies elsewhere."""
+    told = dict(_KEPT.findall(_text(path)))
+    where = (told.get("storage_location") or told.get("source") or "").strip("'\"")
+    if not where:
+        return
+    url = urlparse(where)
+    at = os.path.realpath(unquote(url.path)) if url.scheme in ("", "file") else ""
+    if not at or not Path(at).is_relative_to(root):
+        why = f"this version of a registered model lies in {show(where, 200)}: name that folder"
+        yield str(path), Place(path=str(path.parent), named=True, wrong=why)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bytes(path, CONFIG, ReadError).decode("utf-8", "replace")
+    except (OSError, ReadError):
+        return ""
+
+
+def attempt(request: Request, *, named: bool) -> tuple[Report, ...] | str:
+    """Return the reports on a file, or what it is where nobody said that it is a model.
+
+    Raises
+    ------
+    TreeauditError
+        If it is one and cannot be audited; see `treeaudit.audit.scan.audit_all`.
+    """
+    path = str(request.model)
+    if not named and (other := no_model(path)):
+        return other
+    try:
+        return audit_all(request)
+    except ReadError as error:
+        if named or not _is_text(path, error):
+            raise
+        return _TEXT
+
+
+def no_model(path: str) -> str:
+    """Say what a file is that no reader knows; nothing where it is, or calls itself, a model."""
+    if Path(path).suffix.lower() in _SUFFIXES:
+        return ""
+    try:
+        content = beginning(path)
+    except ReadError:
+        empty = Path(path).is_file() and Path(path).stat().st_size == 0
+        return "an empty file" if empty else ""
+    what = name_of(content.data)
+    known = what.startswith(_TREES) or any(one.reader.matches(content) for one in READERS)
+    return "" if known else what
+
+
+def _is_text(path: str, error: ReadError) -> bool:
+    """Tell whether a text was taken for a pickle: lists of packages begin as old ones do."""
+    suffix = Path(path).suffix.lower()
+    if suffix in _SUFFIXES or isinstance(error, ModelTooLargeError):
+        return False
+    data = beginning(path).data
+    if name_of(data) != _TEXT:
+        return False
+    # What would run code is a pickle, unless it has no end and says that it is something else.
+    whole = len(data) > CONFIG or bytes(data[-64:]).rstrip()[-1:] == b"."
+    return type(error) is ReadError or (suffix in _TEXTS and not whole)

@@ -1,0 +1,192 @@
+"""Processes that audit one file after the other, each within its own limits.
+
+What is asked and answered goes through pipes as lines of JSON: a process that reads
+hostile files is not trusted with more than text, and one that dies is a line.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from treeaudit.audit.fleet import Place
+from treeaudit.cli.bounds import told_by_shell
+from treeaudit.errors import TreeauditError
+from treeaudit.reports.fleet_rows import Row, failed_row
+
+__all__ = ["Answer", "answers"]
+
+# Only what this process trusts is trusted there: no module of the folder that is audited.
+_PROGRAM = "import sys; sys.path[:] = {!r}; from treeaudit.cli.worker import serve; serve()"
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What became of a file.
+
+    Attributes
+    ----------
+    rows
+        A row for each of its models; none where it is no model.
+    reports
+        The JSON reports, where asked for.
+    other
+        What it is where it is no model.
+    """
+
+    rows: tuple[Row, ...] = ()
+    reports: tuple[dict[str, Any], ...] = ()
+    other: str = ""
+
+
+def answers(
+    places: Sequence[Place], asked: dict[str, Any], jobs: int
+) -> Iterator[tuple[int, Answer]]:
+    """Yield what became of each file as it is known, with its number.
+
+    Parameters
+    ----------
+    asked
+        What is asked of each file, as `treeaudit.cli.worker.serve` takes it.
+    jobs
+        How many processes.
+
+    Raises
+    ------
+    TreeauditError
+        If the processes cannot be started.
+    """
+    pool = _Pool(places, asked | {"limits": told_by_shell()})
+    threads = [
+        threading.Thread(target=pool.work, daemon=True) for _ in range(min(jobs, len(places)))
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in places:
+            told = pool.done.get()
+            if isinstance(told, BaseException):
+                raise told
+            yield told
+    finally:
+        pool.stop()
+        for thread in threads:
+            thread.join()
+
+
+class _Pool:
+    """The processes, and what is left to do."""
+
+    def __init__(self, places: Sequence[Place], asked: dict[str, Any]) -> None:
+        self.done: queue.SimpleQueue[tuple[int, Answer] | BaseException] = queue.SimpleQueue()
+        self._asked = asked
+        self._lock = threading.Lock()
+        self._left: Iterator[tuple[int, Place]] = iter(enumerate(places))
+        self._running: set[subprocess.Popen[str]] = set()
+        self._stopped = False
+
+    def work(self) -> None:
+        """Have one process after the other audit what is left: the next where one died."""
+        try:
+            while self._serve():
+                pass
+        except BaseException as error:  # noqa: BLE001  # raised where it is waited for
+            self.done.put(error)
+
+    def stop(self) -> None:
+        """Begin nothing more, and end what runs."""
+        with self._lock:
+            self._left, self._stopped = iter(()), True
+            for process in self._running:
+                process.kill()
+
+    def _serve(self) -> bool:
+        """Audit with one process until nothing is left; tell whether it died before."""
+        process: subprocess.Popen[str] | None = None
+        try:
+            while (job := self._next()) is not None:
+                number, place = job
+                if place.wrong:
+                    answer = Answer(rows=(failed_row(place.path, place.wrong),))
+                    self.done.put((number, answer))
+                    continue
+                process = process or self._start()
+                line = _asks(process, json.dumps(asdict(place)))
+                if not line.endswith("\n"):
+                    self.done.put((number, Answer(rows=(_killed(place.path, process.wait()),))))
+                    return True
+                self.done.put((number, _read(line)))
+            return False
+        finally:
+            if process is not None:
+                self._end(process)
+
+    def _next(self) -> tuple[int, Place] | None:
+        with self._lock:
+            return next(self._left, None)
+
+    def _start(self) -> subprocess.Popen[str]:
+        one = {name: "1" for name in _THREADS if name not in os.environ}
+        process = subprocess.Popen(  # noqa: S603  # this program, on this Python
+            [sys.executable, "-P", "-c", _PROGRAM.format(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if self._asked.get("verbose") else subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            env=os.environ | one,
+        )
+        with self._lock:
+            self._running.add(process)
+            if self._stopped:
+                process.kill()
+        if _asks(process, json.dumps(self._asked)) != "ready\n":
+            self._end(process)
+            raise TreeauditError(
+                f"a process that audits could not be started (exit code {process.wait()}): "
+                "run with --verbose to see why"
+            )
+        return process
+
+    def _end(self, process: subprocess.Popen[str]) -> None:
+        with contextlib.suppress(OSError):
+            assert process.stdin is not None
+            process.stdin.close()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+        with self._lock:
+            self._running.discard(process)
+
+
+def _asks(process: subprocess.Popen[str], line: str) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+        return process.stdout.readline()
+    except OSError:
+        return ""
+
+
+def _read(line: str) -> Answer:
+    told = json.loads(line)
+    rows = tuple(Row(**row) for row in told["rows"])
+    return Answer(rows=rows, reports=tuple(told["reports"]), other=told["other"])
+
+
+def _killed(path: str, code: int) -> Row:
+    how = f"exit code {code}"
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            how = signal.Signals(-code).name
+    return failed_row(path, f"the process that audited it was ended ({how}): it told nothing")
