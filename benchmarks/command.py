@@ -197,12 +197,14 @@ def main() -> None:
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "treeaudit-commands"
     )
     options = parser.parse_args()
+    options.folder = options.folder.resolve()
     python = sys.executable
     # What trains them is large, and the peak of a process begins with that of its parent.
     make = "from benchmarks.command import boosters, models, Path\n"
     make += f"folder = Path({str(options.folder)!r}); models(folder), boosters(folder)"
     subprocess.run([python, "-c", make], check=True)
     files = models(options.folder)
+    os.chdir(options.folder)  # fickling leaves a file where it runs
     scan = [python, "-m", "treeaudit", "scan"]
     small, tree, forest = (str(files[name]) for name in ("small", "tree", "forest"))
     out = str(options.folder / "table")

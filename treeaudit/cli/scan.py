@@ -156,11 +156,11 @@ def scan(
         from treeaudit.repair.fix import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
-    found = shown(found, form, seek, quiet=quiet, verbose=verbose)
+    found = shown(found, form, seek, safe=release_safe, quiet=quiet, verbose=verbose)
     written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
     if acro is not None:
         written.append(write_acro(found.reports[0], acro, force=force, release_safe=release_safe))
-    if form == "text" and not quiet:
+    if form == "text" and not quiet and not release_safe:
         for path in written:
             typer.echo(f"report  {path}")
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
