@@ -152,7 +152,7 @@ def scan(
     reads = sys.stdout.isatty() and not quiet
     found = Reports(reports=audited)
     seek = None
-    if (read_by_others or reads) if fix is None else fix:
+    if not release_safe and ((read_by_others or reads) if fix is None else fix):
         from treeaudit.repair.fix import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
