@@ -72,3 +72,9 @@ def test_every_command_is_there(cancer_file) -> None:
     assert run("scan", Path("m.pkl"), "--nothing").returncode == 2
     short = run("-v", "scan", cancer_file, "-q")
     assert short.stdout == run("scan", cancer_file, "-q", "-v").stdout
+
+
+def test_the_front_page_is_the_one_of_typer() -> None:
+    # With -v before it typer shows the page.
+    assert run("--help").stdout == run("-v", "--help").stdout
+    assert run().returncode == 2

@@ -260,3 +260,12 @@ def test_a_sensitive_column_needs_people(cancer_file) -> None:
     done = run("scan", cancer_file, "--sensitive", "diagnosis")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--train" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_what_is_printed_may_leave_the_room_too(cancer_file, form) -> None:
+    printed = run("scan", cancer_file, "--release-safe", "--format", form).stdout
+    assert printed == run("scan", cancer_file, "--release-safe", "--format", form, "--fix").stdout
+    assert "Smallest group: 1" not in printed
+    if form == "json":
+        assert json.loads(printed)["release_safe"]

@@ -5,11 +5,15 @@ that is taken, is refused. One that fails while it runs is no bug of treeaudit.
 Neither is silent: each is named, and an audit without it is at best `review`.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from treeaudit.attacks.case import Attack, Case, Need
@@ -25,6 +29,8 @@ __all__ = ["FAILURES", "Offered", "run_offered", "search"]
 FAILURES = (Exception, SystemExit)
 """What foreign code may raise: leaving the process is not its business."""
 
+_GROUP = "treeaudit.attacks"
+_INSTALLED = (".dist-info", ".egg-info", "egg-info")
 _ID = re.compile(r"[A-Z]+[0-9]+")
 _FIT: dict[str, Callable[[Any], bool]] = {
     "id": lambda part: isinstance(part, str) and _ID.fullmatch(part) is not None,
@@ -63,11 +69,9 @@ def search(built_in: Sequence[type[Attack]]) -> Offered:
     built_in
         Those whose ids and checks are taken.
     """
-    from importlib import metadata
-
     kept: list[type[Attack]] = []
     refused = []
-    for entry in _entries(metadata.entry_points, tuple(sys.path)):
+    for entry in _entries():
         try:
             reason = _unfit(found := entry.load(), (*built_in, *kept))
         except FAILURES as error:
@@ -81,12 +85,43 @@ def search(built_in: Sequence[type[Attack]]) -> Offered:
     return Offered(attacks=tuple(kept), refused=tuple(refused))
 
 
+def _entries() -> tuple["EntryPoint", ...]:
+    """Return what is installed for the group, read once as long as packages lie where they lay."""
+    path = tuple(sys.path)
+    # What reads it costs more than to see that no package speaks of the group.
+    if "importlib.metadata" not in sys.modules and not _mentioned(path):
+        return ()
+    from importlib import metadata
+
+    return _entries_by(metadata.entry_points, path)
+
+
 @cache
-def _entries(
+def _mentioned(path: tuple[str, ...]) -> bool:
+    """Tell whether what lies on a path can hold entry points of the group."""
+    if any(hasattr(one, "find_distributions") and one is not PathFinder for one in sys.meta_path):
+        return True  # somebody finds packages in a way of their own
+    for folder in path:
+        try:
+            names = os.listdir(folder or ".")  # noqa: PTH208  # names alone, of thousands
+        except NotADirectoryError:
+            return True  # packed: who knows
+        except OSError:
+            continue
+        for name in names:
+            if not name.lower().endswith(_INSTALLED):
+                continue
+            with suppress(OSError):
+                if _GROUP.encode() in Path(folder, name, "entry_points.txt").read_bytes():
+                    return True
+    return False
+
+
+@cache
+def _entries_by(
     entry_points: "Callable[..., EntryPoints]", _path: tuple[str, ...]
 ) -> tuple["EntryPoint", ...]:
-    """Return what is installed for the group: read once, as long as packages lie where they lay."""
-    found = entry_points(group="treeaudit.attacks")
+    found = entry_points(group=_GROUP)
     return tuple(sorted(found, key=lambda e: (e.name, e.value)))
 
 

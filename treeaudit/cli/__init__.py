@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import Any
 
 from treeaudit.cli.bounds import bounded
-from treeaudit.cli.declared import Interrupted, parsed
+from treeaudit.cli.declared import Interrupted, echo, parsed
+from treeaudit.cli.front import front_page
 from treeaudit.cli.options import VERBOSE
 from treeaudit.errors import TreeauditError
 
@@ -49,9 +50,20 @@ def _run(words: Sequence[str]) -> None:
         if given is not None:
             function(**given)
             return
+    if words in (["--help"], ["-h"]) and (page := _front_page()):
+        echo(page, nl=False)
+        return
     from treeaudit.cli.typed import run
 
     run(_typed_commands(asked), COMMANDS)
+
+
+def _front_page() -> str | None:
+    told = {}
+    for name in COMMANDS:
+        function = getattr(import_module(f"treeaudit.cli.{name}"), name)
+        told[name] = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
+    return front_page(told)
 
 
 def main() -> None:

@@ -138,7 +138,7 @@ def _n_bytes(words: Sequence[str]) -> int:
 
 def _chosen(words: Sequence[str]) -> int:
     """Return what ``--max-bytes`` allows."""
-    for word, then in zip(words, [*words[1:], ""], strict=False):
+    for word, then in zip(words, [*words, ""][1:], strict=True):
         name, _, value = word.partition("=")
         if name == "--max-bytes" and (value or then).isdecimal():
             return int(value or then)

@@ -156,29 +156,14 @@ def scan(
         from treeaudit.repair.fix import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
-    if release_safe:
-        _print_statement(found, form, quiet=quiet)
-    else:
-        found = shown(found, form, seek, quiet=quiet, verbose=verbose)
+    found = shown(found, form, seek, safe=release_safe, quiet=quiet, verbose=verbose)
     written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
     if acro is not None:
         written.append(write_acro(found.reports[0], acro, force=force, release_safe=release_safe))
-    if form == "text" and not quiet:
+    if form == "text" and not quiet and not release_safe:
         for path in written:
             typer.echo(f"report  {path}")
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
-
-
-def _print_statement(found: "Reports", form: str, *, quiet: bool) -> None:
-    """Print what may leave the room, and nothing else."""
-    if quiet and form == "text":
-        return
-    from treeaudit.reports import render, several
-
-    if len(found.reports) > 1:
-        typer.echo(several.released(found, form), nl=False)
-    else:
-        typer.echo(render(found.reports[0], form, release_safe=True), nl=False)
 
 
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from treeaudit.cli.declared import Declared, Interrupted
+from treeaudit.cli.front import EPILOG, HELP
 from treeaudit.cli.methods import print_methods
 from treeaudit.cli.mistakes import USAGE, usage
 from treeaudit.cli.options import VERBOSE
@@ -63,11 +64,8 @@ def command_line(names: Sequence[str], asked: str | None = None) -> typer.Typer:
     """
     app = typer.Typer(
         name="treeaudit",
-        help="What does a decision tree give away about the people it was trained on? "
-        "Reads the model file without running code from it.",
-        epilog="Exit codes: 0 every check passed · 1 a check failed · 2 not audited · "
-        "3 nothing failed, but a required check could not be made · 4 what fails was accepted by "
-        "name.",
+        help=HELP,
+        epilog=EPILOG,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

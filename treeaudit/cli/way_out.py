@@ -20,8 +20,9 @@ def shown(
     form: str,
     seek: Seek | None,
     *,
-    quiet: bool,
-    verbose: bool,
+    safe: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
 ) -> "Reports":
     """Show what was found, and return it with the ways out.
 
@@ -31,7 +32,13 @@ def shown(
     ----------
     seek
         Returns a report with its repair; None where none is sought.
+    safe
+        Whether what is shown may leave the room.
     """
+    if safe and not (quiet and form == "text"):
+        found = _with_repairs(found, seek)
+        typer.echo(_released(found, "txt" if form == "text" else form), nl=False)
+        return found
     if form == "json":
         found = _with_repairs(found, seek)
         typer.echo(_json(found), nl=False)
@@ -87,6 +94,16 @@ def _one_after_the_other(
 
 def _with_repairs(found: "Reports", seek: Seek | None) -> "Reports":
     return found if seek is None else type(found)(reports=tuple(map(seek, found.reports)))
+
+
+def _released(found: "Reports", form: str) -> str:
+    if len(found.reports) > 1:
+        from treeaudit.reports import several
+
+        return several.released(found, form)
+    from treeaudit.reports import render
+
+    return render(found.reports[0], form, release_safe=True)
 
 
 def _json(found: "Reports") -> str:

@@ -95,6 +95,12 @@ class LazyTrees(Sequence[Tree]):
     A forest of millions of leaves is never held as a whole: each pass builds a
     tree from the mapped file, looks at it and lets it go. Only the last one is
     kept, and as many as fit in 128 MB, so that all but huge models are built once.
+
+    Attributes
+    ----------
+    let_go
+        Called after every 128 MB that were built and not kept: what they were built from
+        need not stay in memory.
     """
 
     def __init__(self, build: Callable[[int], Tree], n_trees: int) -> None:
@@ -103,7 +109,9 @@ class LazyTrees(Sequence[Tree]):
         self._last: tuple[int, Tree] | None = None
         self._kept: dict[int, Tree] = {}
         self._room = _ROOM
+        self._passed = 0
         self._has_counts: dict[int, bool] = {}
+        self.let_go: Callable[[], None] | None = None
 
     @property
     def all_count(self) -> bool:
@@ -135,7 +143,15 @@ class LazyTrees(Sequence[Tree]):
             if tree.n_bytes <= self._room:
                 self._room -= tree.n_bytes
                 self._kept[index] = tree
+            else:
+                self._pass(tree.n_bytes)
         return self._last[1]
+
+    def _pass(self, n_bytes: int) -> None:
+        self._passed += n_bytes
+        if self._passed > _ROOM and self.let_go is not None:
+            self._passed = 0
+            self.let_go()
 
     def __iter__(self) -> Iterator[Tree]:
         return (self[i] for i in range(len(self)))

@@ -19,7 +19,7 @@ from treeaudit.errors import (
     UnsafeModelError,
     UnsupportedModelError,
 )
-from treeaudit.model.forest import Forest
+from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
@@ -232,6 +232,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         if one.reader.matches(content):
             _check_unpacked(one, content, limits)
             forest = one.reader.read(content, source, select, limits)
+            if isinstance(forest.trees, LazyTrees):
+                forest.trees.let_go = content.let_go
             around = [not_explained(*one) for one in beside_streams(content) if one[1]]
             if around:
                 beside = Leftovers(found=few(around), looked_for=KINDS)

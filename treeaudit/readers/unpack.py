@@ -11,6 +11,7 @@ import lzma
 import mmap
 import os
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,6 +32,37 @@ _SPOOL = 64 << 20
 _DICTIONARY = 72 << 20
 # joblib 0.9 and older: two letters, the size in hexadecimal, filled up with blanks.
 _ZF_HEADER = 21
+
+
+_BESIDE = 4_000_000
+"""From how many bytes on hashing does not wait until it is asked for."""
+
+
+class Digest:
+    """The SHA-256 of some bytes, worked out once: when it is asked for, or beside the reading."""
+
+    def __init__(self, packed: bytes | mmap.mmap) -> None:
+        self._packed = packed
+        self._made = ""
+        self._thread: Thread | None = None
+
+    def begin(self) -> None:
+        """Make it beside what comes next, where that is worth a thread."""
+        if len(self._packed) >= _BESIDE:
+            self._thread = Thread(target=self._make, daemon=True)
+            self._thread.start()
+
+    def _make(self) -> None:
+        self._made = hashlib.sha256(self._packed).hexdigest()
+
+    def __call__(self) -> str:
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        # In a process that was split off meanwhile nobody makes it.
+        if not self._made:
+            self._make()
+        return self._made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,7 +90,7 @@ class Content:
 
     data: bytes | mmap.mmap
     compression: str
-    digest: Callable[[], str]
+    digest: Digest
     n_bytes: int
     folder: Path | None = None
     packed: bytes | mmap.mmap = b""
@@ -68,6 +100,12 @@ class Content:
     def sha256(self) -> str:
         """Of the file as stored."""
         return self.digest()
+
+    def let_go(self) -> None:
+        """Give back the memory of mapped pages; what is needed again is read again."""
+        for one in (self.packed, self.data):
+            if isinstance(one, mmap.mmap) and sys.platform == "linux":
+                one.madvise(mmap.MADV_DONTNEED)
 
     def within(self, limits: Limits) -> Limits:
         """Return what reading it may still cost."""
@@ -124,10 +162,6 @@ _NEW: Mapping[str, Callable[[], _Decompressor]] = {
 }
 
 
-_BESIDE = 4_000_000
-"""From how many bytes on hashing does not wait until it is asked for."""
-
-
 def _compression(head: bytes) -> str:
     if head[:1] == b"\x78" and len(head) > 1 and int.from_bytes(head[:2], "big") % 31 == 0:
         return "zlib"
@@ -170,7 +204,9 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     >>> content.compression, bytes(content.data)
     ('zlib', b'a model')
     """
-    return replace(unpack(_mapped(path, limits), limits), folder=Path(path).parent)
+    content = replace(unpack(_mapped(path, limits), limits), folder=Path(path).parent)
+    content.digest.begin()
+    return content
 
 
 def beginning(path: str | os.PathLike[str]) -> Content:
@@ -195,7 +231,7 @@ def beginning(path: str | os.PathLike[str]) -> Content:
         return unpack(packed)
     start = _ZF_HEADER if compression == "ZF" else 0
     data = next(inflated(packed, compression, start), b"")
-    return Content(data=data, compression=compression, digest=str, n_bytes=len(packed))
+    return Content(data=data, compression=compression, digest=Digest(packed), n_bytes=len(packed))
 
 
 def _mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:
@@ -237,35 +273,11 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     return Content(
         data=data,
         compression=compression,
-        digest=_Digest(packed),
+        digest=Digest(packed),
         n_bytes=len(packed),
         packed=packed,
         streams=tuple(streams),
     )
-
-
-class _Digest:
-    """The SHA-256 of some bytes: of many, made by a thread while they are read."""
-
-    def __init__(self, packed: bytes | mmap.mmap) -> None:
-        self._packed = packed
-        self._made = ""
-        self._thread: Thread | None = None
-        if len(packed) >= _BESIDE:
-            self._thread = Thread(target=self._make, daemon=True)
-            self._thread.start()
-
-    def _make(self) -> None:
-        self._made = hashlib.sha256(self._packed).hexdigest()
-
-    def __call__(self) -> str:
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
-        # In a process that was split off meanwhile nobody makes it.
-        if not self._made:
-            self._make()
-        return self._made
 
 
 def _inflate(

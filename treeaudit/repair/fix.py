@@ -41,7 +41,7 @@ def with_fix(
     Parameters
     ----------
     report
-        An audit. It is returned as it is where it passed, the model is too large
+        An audit. It is returned as it is where it passed or is accepted, the model is too large
         to try, or nothing helps; a review is never repaired.
     train
         The training people, for audits that counted persons by them, and for forests: their
@@ -63,7 +63,7 @@ def with_fix(
     >>> fix.steps[0], fix.passed
     ('leaves of fewer than 5 people merged into their parents', True)
     """
-    if report.verdict == "pass":
+    if report.verdict in ("pass", "accepted"):
         return report
     if report.table.n_nodes > _MOST_NODES:
         return replace(report, unrepaired=True)

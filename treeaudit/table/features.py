@@ -147,6 +147,9 @@ def _sum_up(tree: Tree, leaves: npt.ArrayLike, people: Wide) -> Float:
     """Return how many of the people in some leaves are below each node."""
     inside = np.zeros(tree.n_nodes)
     inside[np.asarray(leaves, dtype=np.int64)] = people
-    for level in reversed(_levels(tree)):
-        inside += np.bincount(tree.parent[level], weights=inside[level], minlength=tree.n_nodes)
+    # Twice as far down with each step, as deep trees have as many levels as nodes.
+    above = tree.parent.astype(np.int64)
+    while (live := np.flatnonzero(above >= 0)).size:
+        inside += np.bincount(above[live], weights=inside[live], minlength=tree.n_nodes)
+        above[live] = above[above[live]]
     return inside

@@ -59,6 +59,10 @@ class Meaning:
     per_weight: Float | None = None
 
 
+_BLOCK = 32_768
+"""Numbers that are worked on at once: what a fast cache holds."""
+
+
 def class_weights(value: Float, weight: Float) -> Float:
     """Return weight per class from ``value`` as stored before or since 1.4.
 
@@ -90,18 +94,28 @@ def class_weights(value: Float, weight: Float) -> Float:
     if _near(total, weight, _SLACK * (1 + weight)):
         return value
     if _near(total, 1.0, _SLACK):
-        weights: Float = value * weight[:, None]
+        return _weights_of(value, weight)
+    raise ReadError(
+        "the class numbers of the tree are neither counts nor fractions: the file is inconsistent"
+    )
+
+
+def _weights_of(share: Float, weight: Float) -> Float:
+    """Return shares times weights, block by block: much as one would be read over and over."""
+    found = np.empty_like(share)
+    rows = max(1, _BLOCK // share.shape[1])
+    for begin in range(0, len(share), rows):
+        part = slice(begin, begin + rows)
+        weights = share[part] * weight[part, None]
         near = np.rint(weights)
         # A fraction times its weight misses the whole number by rounding only; and however little
         # somebody weighs, it is not nothing.
         slack = 1e-9 * near
         if _near(weights, near, slack):
-            return near
-        whole = np.abs(weights - near) <= slack
-        return near if whole.all() else np.where(whole, near, weights)
-    raise ReadError(
-        "the class numbers of the tree are neither counts nor fractions: the file is inconsistent"
-    )
+            found[part] = near
+        else:
+            found[part] = np.where(np.abs(weights - near) <= slack, near, weights)
+    return found
 
 
 def people_per_class(
