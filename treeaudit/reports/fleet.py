@@ -38,7 +38,7 @@ def look_of(row: Row) -> tuple[str, str]:
     """
     if row.verdict in _LABEL:
         return _LABEL[row.verdict], "bad"
-    verdict = row.verdict if row.checks else "observed"
+    verdict = row.verdict if row.checks or row.passed else "observed"
     return verdict.upper(), VERDICT[verdict].tone
 
 

@@ -33,8 +33,10 @@ class Row:
     severity
         The worst of its findings.
     checks
-        The checks of its policy: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
+        The checks that are no pass: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
         ``shown``, ``reason``, ``attack``.
+    passed
+        The names of the others.
     findings
         What was found: ``id``, ``title``, ``severity``, ``summary``, ``remedy``.
     about
@@ -47,6 +49,7 @@ class Row:
     inside: str = ""
     severity: str = "none"
     checks: Sequence[dict[str, Any]] = ()
+    passed: Sequence[str] = ()
     findings: Sequence[dict[str, Any]] = ()
     about: dict[str, str] | None = None
 
@@ -84,7 +87,8 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
         verdict=report.verdict,
         said=headline(report, numbers).striptags(),
         severity=max((one.severity for one in found), key=SEVERITIES.index, default="none"),
-        checks=[_check(check, numbers) for check in report.checks],
+        checks=[_check(check, numbers) for check in report.checks if check.status != "pass"],
+        passed=[check.name for check in report.checks if check.status == "pass"],
         findings=[
             {
                 "id": one.id,
