@@ -75,7 +75,7 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     >>> row = row_of(ta.scan(tree.fit(*load_breast_cancer(return_X_y=True))), release_safe=True)
     >>> row.verdict, row.severity, row.checks[0]["status"], row.checks[0]["shown"]
-    ('fail', 'high', 'fail', '')
+    ('fail', 'low', 'fail', '')
     """
     numbers = Numbers(k=report.policy.k, safe=release_safe)
     source = report.forest.source
