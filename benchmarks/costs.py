@@ -45,34 +45,35 @@ SIZES = {
 def main() -> None:
     """Measure everything in one run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", choices=SIZES, default="full", help="only full is written")
+    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--write", action="store_true", help="other sizes than full too")
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "treeaudit-benchmarks"
     )
     options = parser.parse_args()
     size = SIZES[options.size]
     files = model_files(options.folder, size.rows, size.trees)
-    lines = _heading(size)
+    lines = _heading(options.size, size)
     for lines_of in (_start, _safety, _reading, _scanning, _many_files, _measures, _private):
         more = lines_of(files, size)
         print("\n".join(more), flush=True)
         lines += more
     more = _attributes(size)
     print("\n".join(more))
-    if options.size == "full":
+    if options.size == "full" or options.write:
         document = RESULTS.read_text(encoding="utf-8") if RESULTS.is_file() else ""
         text = "\n".join(lines + more)
         RESULTS.write_text(replace_section(document, "costs", text), encoding="utf-8")
 
 
-def _heading(size: Size) -> list[str]:
+def _heading(name: str, size: Size) -> list[str]:
     import numpy as np
     import sklearn
 
     return [
         "# What treeaudit costs",
         "",
-        f"Written by `make bench`: {size.rows:,} training rows, 14 features, one unlimited tree "
+        f"Written by `make bench` ({name} size): {size.rows:,} training rows, 14 features, one unlimited tree "
         f"and a forest of {size.trees} unlimited trees. Medians of {size.runs}; everything in a "
         "table was measured in one run, in turn, each in processes of its own. *Call* leaves out "
         "imports, *process* does not. A row that misses a bound of ours says **MISS**. Peers are "

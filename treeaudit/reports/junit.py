@@ -18,7 +18,7 @@ def to_junit(rows: Sequence[Row]) -> str:
 
     Examples
     --------
-    >>> print(to_junit([Row(path="m.pkl", verdict="unread", said="it is damaged")]))
+    >>> print(to_junit([Row(path="m.pkl", verdict="unread", said="it is damaged")]), end="")
     <?xml version='1.0' encoding='utf-8'?>
     <testsuites name="treeaudit" tests="1" failures="0" errors="1" skipped="0">
      <testsuite name="m.pkl" tests="1" failures="0" errors="1" skipped="0">
