@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.measure import PEERS, Program, side_by_side
 from benchmarks.models import many_files, many_trees, model_files
-from benchmarks.sections import RESULTS, replace_section
+from benchmarks.sections import RESULTS, commit, replace_section
 from benchmarks.tables import Bound, table
 
 __all__ = ["SIZES", "Size"]
@@ -73,12 +73,12 @@ def _heading(name: str, size: Size) -> list[str]:
     return [
         "# What treeaudit costs",
         "",
-        f"Written by `make bench` ({name} size): {size.rows:,} training rows, 14 features, one unlimited tree "
-        f"and a forest of {size.trees} unlimited trees. Medians of {size.runs}; everything in a "
-        "table was measured in one run, in turn, each in processes of its own. *Call* leaves out "
-        "imports, *process* does not. A row that misses a bound of ours says **MISS**. Peers are "
-        "those of [peers.txt](peers.txt), installed by `make bench`; DRAFT is on no package index "
-        "and is not measured.",
+        f"Written by `make bench` ({name} size, commit {commit()}): {size.rows:,} training rows, 14 "
+        f"features, one unlimited tree and a forest of {size.trees} unlimited trees. Medians of "
+        f"{size.runs}; everything in a table was measured in one run, in turn, each in processes "
+        "of its own. *Call* leaves out imports, *process* does not. A row that misses a bound of "
+        "ours says **MISS**. Peers are those of [peers.txt](peers.txt), installed by `make bench`; "
+        "DRAFT is on no package index and is not measured.",
         f"Python {platform.python_version()}, numpy {np.__version__}, scikit-learn "
         f"{sklearn.__version__}, {platform.machine()}.",
     ]
