@@ -73,8 +73,8 @@ def _heading(name: str, size: Size) -> list[str]:
     return [
         "# What treeaudit costs",
         "",
-        f"Written by `make bench` ({name} size, commit {commit()}): {size.rows:,} training rows, 14 "
-        f"features, one unlimited tree and a forest of {size.trees} unlimited trees. Medians of "
+        f"Written by `make bench` ({name} size, commit {commit()}): {size.rows:,} training rows, "
+        f"14 features, one unlimited tree and a forest of {size.trees} unlimited trees. Medians of "
         f"{size.runs}; everything in a table was measured in one run, in turn, each in processes "
         "of its own. *Call* leaves out imports, *process* does not. A row that misses a bound of "
         "ours says **MISS**. Peers are those of [peers.txt](peers.txt), installed by `make bench`; "

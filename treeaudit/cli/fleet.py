@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from treeaudit.audit.fleet import Found, find, no_model
+from treeaudit.cli.bounds import as_told, told_by_shell
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
@@ -56,6 +57,7 @@ def scan_all(
         The exit code of the worst.
     """
     _check(request)
+    as_told(told_by_shell())  # the files are read by others, each within limits of its own
     found = _without(output, find(paths))
     if not found.places:
         raise ReadError(f"there is no file in {', '.join(map(str, paths))}: name a model file")
