@@ -117,19 +117,24 @@ def _small(files: dict[str, Path]) -> Path:
 
 def _safety(files: dict[str, Path], size: Size) -> list[str]:
     path = _small(files)
-    run = "subprocess.run([sys.executable, '-m', {}, {!r}], stdout=subprocess.DEVNULL)"
+    run = (  # in a folder of its own: fickling leaves a file where it runs
+        "subprocess.run([sys.executable, '-m', {}, {!r}], stdout=subprocess.DEVNULL, "
+        "cwd=tempfile.mkdtemp())"
+    )
     costs = side_by_side(
         {
             "fickling --check-safety": Program(
-                "import subprocess, sys",
+                "import subprocess, sys, tempfile",
                 run.format("'fickling', '--check-safety'", str(path)),
                 peer=True,
             ),
             "picklescan": Program(
-                "import subprocess, sys", run.format("'picklescan', '-p'", str(path)), peer=True
+                "import subprocess, sys, tempfile",
+                run.format("'picklescan', '-p'", str(path)),
+                peer=True,
             ),
             "`treeaudit scan`, whole audit": (
-                "import subprocess, sys",
+                "import subprocess, sys, tempfile",
                 run.format("'treeaudit', 'scan'", str(path)),
             ),
             "`import numpy`": ("", "import numpy"),
@@ -278,7 +283,8 @@ def _measures(files: dict[str, Path], size: Size) -> list[str]:
         "from benchmarks.models import data\n"
         "from sklearn.tree import DecisionTreeClassifier\n"
         "measured = lambda groups: (groups.size.min(), groups.labels.trees[0])\n"
-        "measured(ta.reconstruct(DecisionTreeClassifier(max_depth=3).fit(*data(90))).groups)\n"
+        "small = DecisionTreeClassifier(max_depth=3).fit(*data(90))\n"
+        "measured(ta.reconstruct(ta.load(small)).groups)\n"
         f"model = ta.load(DecisionTreeClassifier(random_state=0).fit(*data({rows})))\n"
     )
     ours = "measured(ta.reconstruct(model).groups)"

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "treeaudit"
 # The rooms of the house, from the ground up: what stands higher may import what stands lower or
 # beside it. A room is a folder or a loose module of the package.
 FLOORS: list[set[str]] = [
-    {"arrays", "errors", "version", "stats", "input", "output", "rendered"},
+    {"arrays", "errors", "later", "version", "stats", "input", "output", "rendered"},
     {"model"},
     {"dp", "readers", "people", "table"},
     {"writers", "defenses", "findings", "reconstruction"},
@@ -88,7 +88,7 @@ def test_nothing_imports_in_a_circle() -> None:
 
 
 def loaded_by(code: str) -> set[str]:
-    program = f"import sys; {code}; print(*sorted(sys.modules))"
+    program = f"import sys; {code}\nprint(*sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
@@ -137,3 +137,44 @@ def test_public_names_are_documented_and_there() -> None:
         assert name == "__version__" or thing.__doc__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = ta.nothing
+
+
+NOT_FOR_A_SMALL_PICKLE = {
+    *(
+        "treeaudit.repair",
+        "treeaudit.writers.estimators",
+        "treeaudit.defenses",
+        "treeaudit.trainers",
+    ),
+    *("treeaudit.people.imputation", "treeaudit.people.prior", "treeaudit.people.verification"),
+    *("treeaudit.reconstruction.answer", "treeaudit.reconstruction.likely"),
+    *("treeaudit.attacks.attribute_inference.hidden", "treeaudit.reports.html"),
+    *("treeaudit.readers.own_json", "treeaudit.readers.boosters.xgboost_model"),
+    *("typer", "pydantic", "pandas", "sklearn", "scipy", "jinja2", "numpy.random"),
+}
+"""What `treeaudit scan small.pkl` waits for only where it is used."""
+
+
+@pytest.mark.parametrize("options", [["-q"], [], ["--format", "json", "--no-fix"]])
+def test_scanning_a_small_file_imports_nothing_that_is_not_used(cancer_file, options) -> None:
+    program = (
+        "import io, sys, contextlib; from treeaudit.cli import main; "
+        f"sys.argv = ['treeaudit', 'scan', {str(cancer_file)!r}, *{options!r}]\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
+        "print(*sorted(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = set(done.stdout.split())
+    assert "treeaudit.readers.pickles.pickled" in loaded
+    assert not loaded & NOT_FOR_A_SMALL_PICKLE
+
+
+def test_the_help_imports_the_commands_alone() -> None:
+    loaded = loaded_by(
+        "import contextlib, io; from treeaudit.cli import main; sys.argv = ['x', '--help']\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
+    )
+    assert "typer" in loaded
+    assert not loaded & (HEAVY | {"numpy", "pydantic"})

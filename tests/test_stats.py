@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from treeaudit.stats import difference, exact, fact, wilson
+from treeaudit.stats import difference, exact, fact, residual, wilson
 
 
 @pytest.mark.parametrize(
@@ -90,3 +91,26 @@ def test_a_counted_number_has_no_width() -> None:
     apart = difference(one, wilson(3, 10))
     assert math.isclose(apart.value, -0.05)
     assert apart.low < apart.value < apart.high
+
+
+def test_the_residual_risk_is_anonymeters() -> None:
+    """Of 40 of 100 who fail without, the attack finds 20: one half."""
+    found = residual(wilson(80, 100), wilson(60, 100))
+    assert found.value == pytest.approx((0.8 - 0.6) / (1 - 0.6))
+    assert 0 <= found.low < found.value < found.high <= 1
+    assert residual(wilson(80, 100), wilson(10, 10)) is None
+    assert residual(wilson(10, 100), wilson(60, 100)).value == 0
+    all_right = residual(fact(1.0, 50), wilson(60, 100))
+    assert (all_right.low, all_right.value, all_right.high) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(("attack", "control"), [(0.9, 0.6), (0.5, 0.45), (0.98, 0.9)])
+def test_the_interval_of_the_residual_risk_covers(attack, control) -> None:
+    rng, inside = np.random.default_rng(7), 0
+    for _ in range(500):
+        found = residual(
+            wilson(int(rng.binomial(300, attack)), 300),
+            wilson(int(rng.binomial(200, control)), 200),
+        )
+        inside += found.low <= (attack - control) / (1 - control) <= found.high
+    assert inside / 500 >= 0.93

@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from treeaudit.readers import load
     from treeaudit.repair.defend import defend
     from treeaudit.repair.release import release
+    from treeaudit.reports.display import RiskDisplay
     from treeaudit.stats import Estimate
     from treeaudit.table.reconstruction import reconstruct
     from treeaudit.table.table import Table
+    from treeaudit.trainers.train import train
     from treeaudit.writers import save
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "PrivacyWarning",
     "ReadError",
     "Report",
+    "RiskDisplay",
     "Schema",
     "Skipped",
     "Source",
@@ -75,6 +78,7 @@ __all__ = [
     "release",
     "save",
     "scan",
+    "train",
 ]
 
 _HOME = {
@@ -93,9 +97,11 @@ _HOME = {
     "readers": "load",
     "repair.defend": "defend",
     "repair.release": "release",
+    "reports.display": "RiskDisplay",
     "stats": "Estimate",
     "table.reconstruction": "reconstruct",
     "table.table": "Table",
+    "trainers.train": "train",
     "writers": "save",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
@@ -105,6 +111,7 @@ bind("Report", "treeaudit.reports")
 bind("Reports", "treeaudit.reports.several")
 bind("Comparison", "treeaudit.reports.comparison")
 bind("Difference", "treeaudit.reports.difference")
+bind("Changes", "treeaudit.reports.changes")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants Any

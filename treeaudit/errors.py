@@ -16,6 +16,9 @@ Each message is one sentence that says what, where and what to do next. The
 command line prints it and exits with 2; anything else is a bug of ours.
 """
 
+import difflib
+from collections.abc import Iterable
+
 __all__ = [
     "DataError",
     "ModelTooLargeError",
@@ -27,7 +30,10 @@ __all__ = [
     "TreeauditError",
     "UnsafeModelError",
     "UnsupportedModelError",
+    "near",
 ]
+
+_LISTED, _CLOSE = 8, 0.7
 
 
 class TreeauditError(Exception):
@@ -35,7 +41,15 @@ class TreeauditError(Exception):
 
 
 class ReadError(TreeauditError):
-    """The file could not be read as a model."""
+    """The file could not be read as a model.
+
+    Attributes
+    ----------
+    path
+        The file; None where it was in memory, or its message names it.
+    """
+
+    path: str | None = None
 
 
 class UnsafeModelError(ReadError):
@@ -78,3 +92,25 @@ class PrivacyError(TreeauditError, ValueError):
 
 class PrivacyWarning(UserWarning):
     """A model is less private than its name suggests."""
+
+
+def near(name: str, known: Iterable[str], otherwise: str = "it has") -> str:
+    """Return what may have been meant, whatever the case of the letters, or what there is.
+
+    Names of columns, which a table ``has``, are quoted; words of treeaudit are not.
+
+    Examples
+    --------
+    >>> near("income", ["AGE", "INCOME"]), near("x", [str(i) for i in range(10)])
+    ("; did you mean 'INCOME'?", '; it has 0, 1, 2, 3, 4, 5, 6, 7, … (2 more)')
+    """
+    names = list(known)
+    if not names:
+        return ""
+    folded = {one.casefold(): one for one in reversed(names)}
+    close = difflib.get_close_matches(name.casefold(), list(folded), 1, _CLOSE)
+    if close:
+        meant = folded[close[0]]
+        return f"; did you mean {meant!r}?" if otherwise == "it has" else f"; did you mean {meant}?"
+    more = f", … ({len(names) - _LISTED} more)" if len(names) > _LISTED else ""
+    return f"; {otherwise} {', '.join(names[:_LISTED])}{more}"

@@ -6,10 +6,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from treeaudit.errors import DataError
 
-__all__ = ["alone", "alone_in", "check_free", "check_new", "write_file"]
+__all__ = ["alone", "alone_in", "check_free", "check_new", "write_file", "writing"]
 
 _LOCKED = 1 << 30
 
@@ -72,8 +73,18 @@ def write_file(
     'hello'
     """
     target = Path(path)
-    data = content.encode() if isinstance(content, str) else content
-    pieces = [data] if isinstance(data, bytes) else data
+    with writing(target, force=force, private=private) as file:
+        data = content.encode() if isinstance(content, str) else content
+        file.writelines([data] if isinstance(data, bytes) else data)
+    return target
+
+
+@contextmanager
+def writing(target: Path, *, force: bool = False, private: bool = False) -> Iterator[BinaryIO]:
+    """Give a file to write to piece by piece; `write_file` says what it takes and raises.
+
+    What is written stands at its place when the end is reached, and nowhere before.
+    """
     check_new(target, force=force)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.")
@@ -83,7 +94,7 @@ def write_file(
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.writelines(pieces)
+            yield file
         draft.chmod((0o600 if private else 0o666) & ~_umask())
         if force:
             draft.replace(target)
@@ -95,7 +106,6 @@ def write_file(
         raise DataError(f"{target} cannot be written: {reason}") from None
     finally:
         draft.unlink(missing_ok=True)
-    return target
 
 
 @contextmanager

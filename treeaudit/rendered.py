@@ -1,11 +1,12 @@
 """A result says that it can be shown; who shows it is bound in `treeaudit/__init__`.
 
 Data comes before renderers, so that it cannot import them. The renderer of a
-class is a module with ``to_dict``, ``to_text``, ``in_notebook`` and ``save``; it
-is imported when a result is first shown.
+class is a module with ``to_dict``, ``dumps``, ``to_text``, ``in_notebook`` and ``save``;
+it is imported when a result is first shown.
 """
 
 import os
+from html import escape
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Rendered", "bind", "renderer_of"]
+__all__ = ["Rendered", "Told", "bind", "renderer_of"]
 
 _RENDERERS: dict[str, str] = {}
+_LINES = 20
 
 
 def bind(kind: str, module: str) -> None:
@@ -45,6 +47,16 @@ def renderer_of(kind: type) -> ModuleType:
     raise LookupError(f"nothing renders {kind.__name__}")
 
 
+class Told:
+    """What is shown in a notebook by its short text."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Return the text, escaped."""
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
 class Rendered:
     """What every result offers: plain data, text, a file, a frame in a notebook."""
 
@@ -54,6 +66,11 @@ class Rendered:
         """Return the result as plain data, ready for JSON."""
         data: dict[str, Any] = renderer_of(type(self)).to_dict(self)
         return data
+
+    def to_json(self) -> str:
+        """Return the result as JSON text."""
+        text: str = renderer_of(type(self)).dumps(self)
+        return text
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> "Path":
         """Write the result; ``.html``, ``.json`` or ``.txt`` by suffix.
@@ -72,6 +89,13 @@ class Rendered:
         """
         written: Path = renderer_of(type(self)).save(self, path, force=force)
         return written
+
+    def __repr__(self) -> str:
+        """Return what matters on a few lines; `print` shows the whole."""
+        renderer = renderer_of(type(self))
+        text: str = getattr(renderer, "brief", renderer.to_text)(self)
+        lines = text.splitlines()
+        return "\n".join(lines if len(lines) <= _LINES else [*lines[: _LINES - 1], "…"])
 
     def __str__(self) -> str:
         """Return the result as for the terminal, without colours."""

@@ -4,14 +4,18 @@ References
 ----------
 Wilson (1927), Probable inference. Clopper and Pearson (1934), The use of
 confidence or fiducial limits. Newcombe (1998), Interval estimation for the
-difference between independent proportions, method 10.
+difference between independent proportions, method 10. Donner and Zou (2012),
+Closed-form confidence intervals for functions of the normal mean and standard
+deviation, for ratios. Giomi et al. (2023), A unified framework for quantifying
+privacy risk in synthetic data (anonymeter), for the residual risk.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-__all__ = ["Estimate", "difference", "exact", "fact", "paired", "wilson"]
+__all__ = ["Estimate", "difference", "exact", "fact", "paired", "residual", "together", "wilson"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +119,58 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
         low=max(-1.0, value - low),
         high=min(1.0, value + high),
         n=min(first.n, second.n),
+    )
+
+
+def residual(attack: Estimate, control: Estimate) -> Estimate | None:
+    """Return the residual risk: of what fails on others, the share in which the attack succeeds.
+
+    ``(attack - control) / (1 - control)``, as anonymeter defines it, with the interval of
+    Donner and Zou for the ratio of the two shares of failures, which are independent.
+
+    Returns
+    -------
+    Estimate or None
+        Between 0 and 1; None where nothing fails on others.
+
+    Examples
+    --------
+    >>> found = residual(wilson(80, 100), wilson(60, 100))
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.5, 0.216, 0.684)
+    """
+    x, x_low, x_high = 1 - attack.value, 1 - attack.high, 1 - attack.low
+    y, y_low, y_high = 1 - control.value, 1 - control.high, 1 - control.low
+    if y <= 0 or y_low <= 0:
+        return None
+    of_low, of_high = x_low * (2 * x - x_low), x_high * (2 * x - x_high)
+    down = x * y + math.sqrt(max(0.0, (x * y) ** 2 - of_low * y_high * (2 * y - y_high)))
+    below = of_low / down if down else 0.0
+    scale = y_low * (2 * y - y_low)
+    above = (x * y + math.sqrt(max(0.0, (x * y) ** 2 - of_high * scale))) / scale
+    return Estimate(
+        value=min(1.0, max(0.0, 1 - x / y)),
+        low=min(1.0, max(0.0, 1 - above)),
+        high=min(1.0, max(0.0, 1 - below)),
+        n=min(attack.n, control.n),
+    )
+
+
+def together(parts: Sequence[Estimate]) -> Estimate:
+    """Return the sum of independent numbers, with the interval that follows from theirs.
+
+    Examples
+    --------
+    >>> ten = Estimate(value=10, low=7, high=14, n=50)
+    >>> together([ten, ten]).n, round(together([ten, ten]).low, 2)
+    (100, 15.76)
+    """
+    value = math.fsum(one.value for one in parts)
+    return Estimate(
+        value=value,
+        low=value - math.hypot(*(one.value - one.low for one in parts)),
+        high=value + math.hypot(*(one.high - one.value for one in parts)),
+        n=sum(one.n for one in parts),
     )
 
 

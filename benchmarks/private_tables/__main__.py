@@ -1,9 +1,11 @@
 """``python -m benchmarks.private_tables``: private trees on twelve tables, beside their peers.
 
 Needs ``TREEAUDIT_DATA``. Adds what is missing to ``benchmarks/private_tables.jsonl``, a line of
-JSON for each fit, and writes ``benchmarks/PRIVATE_TABLES.md``. A run that is stopped goes on where
-it was; a larger ``--seeds`` adds splits. A line names the code it is from: after a change of
-trainers, ``--again treeaudit``. Environments of the peers are made in ``--environments``.
+JSON for each fit, and writes ``benchmarks/PRIVATE_TABLES.md``, the accuracies that
+``treeaudit train --algorithm list`` prints, and the table of trainers in the README. A run that
+is stopped goes on where it was; a larger ``--seeds`` adds splits. A line names the code it is
+from: after a change of trainers, ``--again treeaudit``. Environments of the peers are made in
+``--environments``.
 """
 
 import argparse
@@ -15,9 +17,11 @@ from pathlib import Path
 
 from benchmarks.private_tables.cells import TABLES, forget, scores_in
 from benchmarks.private_tables.environments import python_of, unavailable
+from benchmarks.private_tables.listed import write_listed
 from benchmarks.private_tables.models import PEERS, RUNNERS, module_of
 from benchmarks.private_tables.page import write_page
 from benchmarks.private_tables.run import fold, measure, wanted
+from benchmarks.private_tables.summary import Results
 from benchmarks.private_trees_data import Table, read_table
 
 HERE = Path(__file__).parents[1]
@@ -49,6 +53,8 @@ def main() -> None:
         for peer in PEERS
         if measured.isdisjoint(module_of(RUNNERS[peer]).MODELS)
     }
+    if options.scores.resolve() == (HERE / "private_tables.jsonl").resolve():
+        write_listed(Results(scores))
     write_page(scores, {n: _shape(t) for n, t in tables.items()}, reasons, options.page)
 
 

@@ -78,6 +78,21 @@ def test_severity_falls_only_where_the_whole_interval_says_so(control, lower) ->
     assert lowered("none", [control]) == "none"
 
 
+def test_memory_is_a_number_with_an_interval(figure_3) -> None:
+    """Three training people fit, two of them what is stated; of four unseen people one does."""
+    case = case_of(
+        figure_3,
+        train=(TALL, ["yes", "no", "no"]),
+        test=([*TALL, [171, 0, 60]], ["yes", "yes", "no", "yes"]),
+    )
+    found = leaf_control(case, case.table.leaf == 6, "that leaf")
+    assert found.memorised.value == pytest.approx(3 * (2 / 3 - 1 / 4))
+    assert found.memorised.high == pytest.approx(3 * found.excess.high)
+    assert (found.memorised.low, found.memorised.n) == (0.0, 3)
+    assert found.residual.value == pytest.approx((2 / 3 - 1 / 4) / (1 - 1 / 4))
+    assert found.sentence.endswith("about 1 of 3 (0–2) beyond what unseen people would show.")
+
+
 def test_memory_and_fact_are_told_apart() -> None:
     """Half of the people have labels that follow a rule, half are coin tosses."""
     from sklearn.tree import DecisionTreeClassifier
@@ -97,7 +112,9 @@ def test_memory_and_fact_are_told_apart() -> None:
     assert small.claim.value == large.claim.value == 1
     assert small.verified.value == large.verified.value == 1
     assert small.excess.low > 0.3
-    assert "the difference was memorised" in small.sentence
+    assert small.memorised.low > 0.3 * small.memorised.n
+    assert "beyond what unseen people would show" in small.sentence
     assert large.excess.high < small.excess.low
-    assert "fact of the population" in large.sentence
+    assert large.memorised.high < 0.5 * large.memorised.n
+    assert large.memorised.n == large.verified.n
     assert report["TA101"].controls[0].excess.low > 0.3

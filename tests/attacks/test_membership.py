@@ -1,16 +1,20 @@
 """TA105: what it says of models whose memory is known."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
-from treeaudit.attacks.membership_inference.attack import _severity, membership_scores
+from treeaudit.attacks.membership_inference.attack import _CHECKS, _severity, membership_scores
+from treeaudit.attacks.membership_inference.details import separation, strongest
+from treeaudit.attacks.membership_inference.roc import area
 from treeaudit.attacks.sides import sides
 from treeaudit.findings.details import plain_data
 from treeaudit.stats import Estimate
@@ -31,6 +35,7 @@ def forest_finding(forest_case):
 
 def test_the_count_score_is_above_the_loss(forest_finding) -> None:
     details = forest_finding.details
+    assert details.strongest == "counts"
     assert details.auc_low > details.references.loss.auc_high
     assert details.auc > details.references.lira.auc
     assert forest_finding.severity != "none"
@@ -136,26 +141,77 @@ def test_boosting_says_why_the_references_are_left_out() -> None:
     assert "not the mean" in details.references.loss.reason
 
 
-def estimate(value: float, low: float) -> Estimate:
-    return Estimate(value=value, low=low, high=1.0, n=100)
-
-
 @pytest.mark.parametrize(
-    ("tests", "alone", "severity"),
+    ("area", "rate", "alone", "severity"),
     [
-        ([(0.51, 0.49, 0.02, 0.005)], 0, "none"),
-        ([(0.51, 0.49, 0.02, 0.005)], 1, "low"),
-        ([(0.55, 0.52, 0.02, 0.005)], 0, "low"),
-        ([(0.55, 0.52, 0.04, 0.02)], 0, "medium"),
-        ([(0.55, 0.52, 0.02, 0.005), (0.7, 0.6, 0.02, 0.005)], 0, "medium"),
-        ([(0.51, 0.49, 0.12, 0.05)], 0, "high"),
-        ([(0.9, 0.85, 0.0, 0.0)], 0, "high"),
+        ((0.51, 0.49), (0.02, 0.005), 0, "none"),
+        ((0.51, 0.49), (0.02, 0.005), 1, "low"),
+        ((0.55, 0.52), (0.02, 0.005), 0, "low"),
+        ((0.55, 0.52), (0.04, 0.02), 0, "medium"),
+        ((0.7, 0.6), (0.02, 0.005), 0, "medium"),
+        ((0.51, 0.49), (0.12, 0.05), 0, "high"),
+        ((0.9, 0.85), (0.0, 0.0), 0, "high"),
+        ((0.9, 0.85), None, 0, "high"),
     ],
 )
-def test_the_strongest_test_decides(tests, alone, severity) -> None:
+def test_what_is_certainly_above_chance_decides(area, rate, alone, severity) -> None:
     """AUC and its lower end, hits at 1 % false alarms and theirs."""
-    found = [(estimate(a, b), estimate(c, d)) for a, b, c, d in tests]
-    assert _severity(found, alone) == severity
+    found = replace(separation(np.zeros(5), np.zeros(5)), auc=area[0], auc_low=area[1])
+    hits = rate and Estimate(value=rate[0], low=rate[1], high=1.0, n=100)
+    assert _severity(found, hits, alone) == severity
+
+
+def test_the_strongest_is_corrected_for_choosing() -> None:
+    """Never below a test by itself, at either end, and its lower end pays for the choice."""
+    rng = np.random.default_rng(4)
+    control = {name: rng.normal(size=2_000) for name in ("counts", "loss", "lira")}
+    tests = {name: (rng.normal(0.1 * i, 1, 900), control[name]) for i, name in enumerate(control)}
+    found, by_area, by_rate = strongest(tests)
+    each = [separation(*one) for one in tests.values()]
+    assert by_area == max(tests, key=lambda name: area(*tests[name]).value)
+    assert by_rate in tests
+    assert found.auc == max(one.auc for one in each)
+    assert found.auc_high == max(one.auc_high for one in each)
+    assert found.auc_low < max(one.auc_low for one in each)
+    assert found.tpr_at_1_percent_fpr == max(one.tpr_at_1_percent_fpr for one in each)
+    highest = max(one.tpr_at_1_percent_fpr_high for one in each)
+    assert found.tpr_at_1_percent_fpr_high == highest
+
+
+def test_the_interval_of_the_strongest_covers() -> None:
+    """Three tests alike: the highest of three draws is above the truth, its interval is not."""
+    rng, truth = np.random.default_rng(5), ndtr(0.2 / np.sqrt(2))
+    inside = naive = 0
+    for _ in range(400):
+        tests = {
+            name: (rng.normal(0.2, 1, 150), rng.normal(0, 1, 150))
+            for name in ("counts", "loss", "lira")
+        }
+        found, by_area, _ = strongest(tests)
+        inside += found.auc_low <= truth <= found.auc_high
+        usual = area(*tests[by_area])
+        naive += usual.low <= truth <= usual.high
+    assert inside / 400 >= 0.95
+    assert naive / 400 < 0.95
+
+
+def test_policies_judge_the_strongest_of_the_tests() -> None:
+    x, y = population(1_500, 11)
+    model = DecisionTreeClassifier(random_state=0).fit(x, y)
+    case = case_of(model, (x, y), population(5_000, 12))
+    finding = run_attack(Membership(), case)
+    details = finding.details
+    each = [details.references.counts, details.references.loss, details.references.lira]
+    assert details.auc == max(one.auc for one in each)
+    assert details.auc_high == max(one.auc_high for one in each)
+    assert details.tpr_at_1_percent_fpr_high == max(
+        one.tpr_at_1_percent_fpr_high for one in each if one.tpr_at_1_percent_fpr_high is not None
+    )
+    assert "the strongest of 3 tests" in finding.summary
+    named = {"counts": "the counts of leaves", "loss": "the loss", "lira": "LiRA"}
+    assert f"by {named[details.strongest]}" in finding.summary
+    auc, tpr = (rule.measure([finding], case.forest) for rule in _CHECKS)
+    assert (auc, tpr) == (details.auc_high, details.tpr_at_1_percent_fpr_high)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtr, ndtri
 from sklearn.metrics import roc_auc_score
 
 from treeaudit.attacks.membership_inference.roc import area, people_needed, rate_at, threshold_at
@@ -71,4 +72,59 @@ def test_no_more_false_alarms_than_asked_for(seed, most) -> None:
 def test_ties_find_nobody() -> None:
     found = rate_at(np.zeros(50), np.zeros(1000), 0.01)
     assert (found.value, found.low) == (0.0, 0.0)
-    assert found.high == pytest.approx(0.0711, abs=1e-4)
+    assert found.high == pytest.approx(0.0851, abs=1e-4)
+
+
+def covered(shift, n_control, grid, times, seed=0):
+    """Return in how many draws the rate at 1 % lies in its interval, and lies above it."""
+    rng, edge = np.random.default_rng(seed), ndtri(0.99)
+    if grid:
+        # Rounded scores: the threshold is a multiple, whatever reaches half a step above it.
+        edge = grid * (np.ceil(edge / grid - 0.5) + 0.5)
+    truth, inside, above = 1 - ndtr(edge - shift), 0, 0
+    for _ in range(times):
+        scores = rng.normal(shift, 1, 2_000), rng.normal(0, 1, n_control)
+        members, control = (np.round(s / grid) if grid else s for s in scores)
+        found = rate_at(members, control, 0.01)
+        inside += found.low <= truth <= found.high
+        above += truth > found.high
+    return inside / times, above / times
+
+
+@pytest.mark.parametrize("shift", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize("n_control", [1_000, 2_000, 5_000])
+def test_the_interval_of_a_rate_holds_what_the_threshold_may_be(shift, n_control) -> None:
+    """Taken as given, the threshold left 31 to 61 of 100 truths outside."""
+    inside, above = covered(shift, n_control, 0.0, 150)
+    assert inside >= 0.94
+    assert above <= 0.04
+
+
+@pytest.mark.parametrize("grid", [0.1, 0.3, 1.0])
+@pytest.mark.parametrize("n_control", [1_000, 5_000])
+def test_the_interval_of_a_rate_covers_with_ties(grid, n_control) -> None:
+    inside, above = covered(1.0, n_control, grid, 150)
+    assert inside >= 0.94
+    assert above <= 0.04
+
+
+@pytest.mark.parametrize("q", [0.0095, 0.01, 0.0105])
+def test_the_interval_of_a_rate_covers_at_the_edge_of_a_tie(q) -> None:
+    """Three scores: above the middle one lie as many as are asked for, or nearly."""
+    rng, inside = np.random.default_rng(3), 0
+    for _ in range(200):
+        members = rng.choice(3, 2_000, p=[0.65, 0.15, 0.2]).astype(float)
+        control = rng.choice(3, 2_000, p=[0.97 - q, 0.03, q]).astype(float)
+        found = rate_at(members, control, 0.01)
+        inside += found.low <= (0.2 if q <= 0.01 else 0.0) <= found.high
+    assert inside / 200 >= 0.94
+
+
+@given(SCORES, st.integers(0, 2**16))
+def test_a_rate_lies_in_its_interval(members, seed) -> None:
+    control = np.random.default_rng(seed).integers(-3, 3, 1000).astype(float)
+    found = rate_at(members, control, 0.01)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    wider = rate_at(members, control, 0.01, confidence=0.99)
+    assert wider.low <= found.low
+    assert found.high <= wider.high

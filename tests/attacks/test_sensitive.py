@@ -153,9 +153,10 @@ def test_unseen_people_are_the_control() -> None:
     coin = by_name["leaves of one coin and fewer than 5 people"]
     fact = by_name["leaves of one retired and fewer than 5 people"]
     assert coin.excess.low > 0.3
-    assert coin.sentence.endswith("is true of the training people only.")
+    assert coin.memorised.low > 0.4 * coin.memorised.n
     assert fact.excess.high < 0.05
-    assert fact.sentence.endswith("mostly a fact of the population, not memory.")
+    assert fact.memorised.high < 0.1 * fact.memorised.n
+    assert fact.sentence.endswith("beyond what unseen people would show.")
     assert coin.control.n > 500
     for control in finding.controls:
         assert control.claim.value == 1

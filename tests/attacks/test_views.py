@@ -307,6 +307,9 @@ MEMBERSHIP = MembershipDetails(
     tpr_at_0_1_percent_fpr_high=None,
     refused=LOSS.refused,
     score="counts",
+    strongest="counts",
+    strongest_at_1_percent_fpr="counts",
+    n_tests=2,
     certain_non_members=People(8),
     certain_non_members_share=Share.of(8, 8_141),
     members=People(20_000),
@@ -314,14 +317,19 @@ MEMBERSHIP = MembershipDetails(
     reference=People(8_141),
     blind=False,
     people_alone=People(0),
-    references=References(loss=LOSS, lira=NotMade(reason="only 3 people have shadow models")),
+    references=References(
+        counts=replace(LOSS, auc=0.61, auc_low=0.603, auc_high=0.62),
+        loss=LOSS,
+        lira=NotMade(reason="only 3 people have shadow models"),
+    ),
 )
 
 
-def test_membership_has_three_tests_and_says_what_is_not_told(report) -> None:
+def test_membership_has_the_strongest_of_three_tests_and_says_what_is_not_told(report) -> None:
     view = Membership.view(finding(Membership, MEMBERSHIP), report)
     area, one, tenth = drawn(view, OPEN)
     assert [line.cells[0] for line in area.lines] == [
+        "61.0%",
         "61.0%",
         "59.0%",
         "only 3 people have shadow models",
@@ -338,7 +346,7 @@ def test_a_safe_copy_of_membership_tells_no_exact_number(report) -> None:
     assert drawn(view, OPEN)[1].sentences == ("2.1% of 20,000.",)
     area, one, tenth = drawn(view, SAFE)
     assert area.lines[0].cells == ("≈60%", "60–65%", "of 28,140")
-    assert area.lines[2].cells == ("only fewer than 5 people have shadow models",)
+    assert area.lines[3].cells == ("only fewer than 5 people have shadow models",)
     assert area.sentences[0].startswith("10 of 8,140 unseen people")
     assert one.lines[0].cells == ("≈0%", "0–5%", "of 20,000")
     assert one.sentences == ()

@@ -1,8 +1,5 @@
 """The HTML report in a real browser: no network, accessible, nothing runs."""
 
-import os
-import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -15,40 +12,7 @@ from treeaudit.reports.html import to_html
 
 pytestmark = pytest.mark.browser
 INF = np.inf
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-
-
-def _missing() -> str:
-    for package in ("playwright", "axe_playwright_python"):
-        if find_spec(package) is None:
-            return f"the package {package} is not installed (extra 'browser')"
-    return "" if _chromium() else "there is no chromium on the PATH"
-
-
-def _chromium() -> str | None:
-    return (
-        shutil.which("chromium")
-        or shutil.which("chromium-browser")
-        or shutil.which("google-chrome")
-    )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    reason = _missing()
-    if reason and os.environ.get("TREEAUDIT_REQUIRE_BROWSER"):
-        pytest.fail(reason)
-    if reason:
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
-        yield started
-        started.close()
+UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
 def grown(depth: int, seed: int = 0, features: int = 6, name: str = "feature {}") -> Tree:
@@ -150,6 +114,7 @@ def test_nothing_is_inaccessible(browser, pages, name, scheme):
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)
     page = context.new_page()
     page.goto(pages[name].as_uri())
+    page.evaluate(UNFOLD)
     results = Axe().run(page)
     violations = [
         (v["id"], v["nodes"][0]["html"][:200], v["nodes"][0].get("failureSummary"))
@@ -179,6 +144,7 @@ def test_one_request_no_errors_nothing_runs(browser, pages, name):
 def test_the_page_never_scrolls_sideways(browser, pages, name, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(pages[name].as_uri())
+    page.evaluate(UNFOLD)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
 
@@ -186,6 +152,7 @@ def test_the_page_never_scrolls_sideways(browser, pages, name, width):
 def test_hostile_names_are_readable(browser, pages):
     page = browser.new_page()
     page.goto(pages["hostile"].as_uri())
+    page.evaluate(UNFOLD)
     assert "<script>window.ran = 1</script>" in page.locator(".published").inner_text()
     page.close()
 
@@ -207,6 +174,7 @@ def test_the_icicle_is_read_with_the_keyboard(browser, pages):
 def test_rows_can_be_filtered_and_searched(browser, pages):
     page = browser.new_page()
     page.goto(pages["tree"].as_uri())
+    page.evaluate(UNFOLD)
     shown = ".published tbody tr:visible"
     every = page.locator(shown).count()
     page.get_by_role("button", name="Below 5").click()
@@ -220,6 +188,9 @@ def test_rows_can_be_filtered_and_searched(browser, pages):
 def test_a_folded_list_opens_with_the_keyboard(browser, pages):
     page = browser.new_page()
     page.goto(pages["held"].as_uri())
+    page.evaluate(
+        "document.querySelectorAll('details.attack').forEach((one) => { one.open = true; })"
+    )
     folded = page.locator(".plot details").first
     assert not folded.locator("li").first.is_visible()
     folded.locator("summary").focus()
@@ -232,6 +203,7 @@ def test_dots_lie_on_one_scale(browser, pages):
     """A share is drawn where its number says, whatever the width of the page."""
     page = browser.new_page(viewport={"width": 400, "height": 800})
     page.goto(pages["held"].as_uri())
+    page.evaluate(UNFOLD)
     line = page.locator(".cells-3:not(.told) tbody tr", has_text="Unseen people").first
     box, dot = line.locator("svg").bounding_box(), line.locator(".wd").bounding_box()
     share = float(line.locator(".value").inner_text().rstrip("%")) / 100

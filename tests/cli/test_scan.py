@@ -74,8 +74,9 @@ def test_a_report_that_may_leave_the_room(cancer_file, tmp_path) -> None:
     assert run("scan", cancer_file, *options).returncode == 1
     assert "fewer than 5" in (tmp_path / "safe.html").read_text()
     done = run("scan", cancer_file, "--release-safe", "-o", tmp_path / "safe.json")
-    assert done.returncode == 2
-    assert "only the HTML report" in done.stderr
+    assert done.returncode == 1
+    assert "Release-safe copy" in done.stdout
+    assert json.loads((tmp_path / "safe.json").read_text())["release_safe"] is True
 
 
 def test_nothing_is_overwritten(cancer_file, tmp_path) -> None:
@@ -212,12 +213,15 @@ def test_verbose_means_the_same_before_the_command(cancer_file) -> None:
 def test_an_accepted_report(cancer_file, tmp_path) -> None:
     accepted = tmp_path / "accepted.json"
     assert run("scan", cancer_file, "-q", "-o", accepted).returncode == 1
-    assert run("scan", cancer_file, "--baseline", accepted).returncode == 3
-    data = json.loads(accepted.read_text())
-    data["accepted"] = {"by": "Ada Lovelace", "until": "9999-12-31"}
-    accepted.write_text(json.dumps(data))
     done = run("scan", cancer_file, "--baseline", accepted)
+    assert done.returncode == 2
+    assert "is a report that nobody accepts" in done.stderr
+    who = ("--by", "Ada Lovelace", "--until", "9999-12-31", "--reason", "inside the trust")
+    done = run("accept", accepted, *who, "-o", accepted, "--force")
     assert done.returncode == 0
+    assert done.stdout.startswith("ACCEPTED  4 failed checks, by Ada Lovelace until 9999-12-31")
+    done = run("scan", cancer_file, "--baseline", accepted)
+    assert done.returncode == 4
     assert "ACCEPTED" in done.stdout
     said = " ".join(done.stdout.split())
     assert "4 of 14 checks of policy default failed, no worse than in accepted.json, acc" in said

@@ -5,11 +5,14 @@ import json
 import pickle
 
 import pytest
+from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.cli.run import run
 from tests.cli.test_release import LEAKY, TREE, X, Y
+from tests.trainers.people import SCHEMA, people
 from treeaudit.reports.to_json import json_schema
+from treeaudit.trainers import PrivateTreeClassifier
 
 MILD = DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=100, random_state=1).fit(X, Y)
 
@@ -98,7 +101,7 @@ def test_what_takes_one_model_says_so(files, option) -> None:
 def test_bytes_behind_the_model_are_left_out_by_the_printed_line(files) -> None:
     path = files / "long.pkl"
     path.write_bytes(pickle.dumps(TREE) + b"33,yes;54,no")
-    done = run("scan", "long.pkl")
+    done = run("scan", "long.pkl", "--fix")
     assert done.returncode == 1
     line = next(line for line in done.stdout.splitlines() if "treeaudit release" in line[:25])
     assert line == "next  treeaudit release long.pkl -o clean.pkl"
@@ -106,3 +109,17 @@ def test_bytes_behind_the_model_are_left_out_by_the_printed_line(files) -> None:
     assert again.returncode == 0, again.stderr
     assert b"33,yes" not in (files / "clean.pkl").read_bytes()
     assert run("scan", "clean.pkl").returncode == 0
+
+
+@pytest.mark.parametrize(("each", "code"), [(0.5, 0), (0.6, 1)])
+def test_what_several_private_models_cost_adds_up(tmp_path, each, code) -> None:
+    private = PrivateTreeClassifier(schema=SCHEMA, epsilon=each)
+    held = {name: clone(private).fit(*people(400)) for name in ("a", "b")}
+    (tmp_path / "two.pkl").write_bytes(pickle.dumps(held))
+    (tmp_path / "policy.toml").write_text("[policies.one]\nmax-epsilon = 1\n")
+    done = run(
+        "scan", tmp_path / "two.pkl", "--policy", tmp_path / "policy.toml", "--format", "json"
+    )
+    checks = [one["checks"][0] for one in json.loads(done.stdout)["reports"]]
+    assert [check["measured"] for check in checks] == [2 * each, 2 * each]
+    assert done.returncode == code

@@ -73,6 +73,7 @@ FORGED = {
     "epsilon is text": {"epsilon": "1.0"},
     "more used than asked": {"queries": [ROW | {"used": "2"}]},
     "less used than the rows": {"used": 0.1},
+    "answers for nothing": {"queries": [ROW | {"used": "0"}], "used": 0.0},
     "a delta": {"delta": 0.5},
     "questions are no list": {"queries": 3},
     "rows are no questions": {"queries": [3]},
@@ -166,6 +167,15 @@ def test_noise_that_is_less_than_the_ledger_tells_is_not_bounded(tmp_path) -> No
     assert told(path) == {False}
     stored["noise"]["rate"] /= 20
     stored["source"]["parameters"]["variant"] = "published"
+    path.write_text(json.dumps(stored))
+    assert told(path) == {False}
+
+
+@pytest.mark.parametrize("changes", [{"random_state": 0}, {"schema": "from-data"}], ids=str)
+def test_parameters_that_undo_the_promise_are_not_bounded(tmp_path, changes) -> None:
+    path = save_trained(SOUND["a tree"].fit(X, Y), tmp_path / "model.json")
+    stored = json.loads(path.read_text())
+    stored["source"]["parameters"] |= changes
     path.write_text(json.dumps(stored))
     assert told(path) == {False}
 

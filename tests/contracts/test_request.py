@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import fields
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 import treeaudit as ta
 from tests.cli.run import run
 from treeaudit.cli import app
+from treeaudit.findings.acceptance import accepted_report
 from treeaudit.findings.policy import BUILT_IN, Policy
 from treeaudit.findings.request import OPTIONS, Given, Request
 from treeaudit.reports.commands import defend_command, reconstruct_command
@@ -42,6 +44,7 @@ ASKED = {
     "repeats": [*PEOPLE, "--repeats", "copies"],
     "policy": ["--policy", "my policy.toml"],
     "baseline": ["--baseline", "accepted.json"],
+    "model_name": ["--model-name", "the 'credit' model"],
     "attack": ["--attack", "TA102", "--attack", "ta101"],
     "select": ["two.pkl", "--select", "['b']"],
     "max_bytes": ["--max-bytes", "1234567"],
@@ -55,9 +58,10 @@ SHOWN = {
     "acro": ["--acro", "outputs"],
     "form": ["--format", "json"],
     "release_safe": ["--release-safe"],
-    "jobs": ["--jobs", "2"],
     "exit_zero": ["--exit-zero"],
+    "fix": ["--no-fix"],
     "force": ["--force"],
+    "jobs": ["--jobs", "2"],
     "quiet": ["--quiet"],
     "verbose": ["--verbose"],
 }
@@ -90,9 +94,9 @@ def folder(tmp_path, monkeypatch):
     train.head(5).to_csv("-known.csv", index=False)
     Path("prior's.csv").write_text("clerk,nurse\n0.3,0.7\n")
     Path("my policy.toml").write_text("[policies.mine]\nmin-leaf = 7\n")
-    ta.scan(stump).save("accepted.json")
-    data = json.loads(Path("accepted.json").read_text())
-    Path("accepted.json").write_text(json.dumps(data | {"model": data["model"] | {"path": None}}))
+    data = json.loads(Path(ta.scan(stump).save("old.json")).read_text())
+    signed = accepted_report(data, by="Ada", until=date(9999, 12, 31), reason="inside only")
+    Path("accepted.json").write_text(json.dumps(signed))
     return tmp_path
 
 
@@ -132,7 +136,11 @@ def test_the_printed_command_gives_the_same_report(folder, name) -> None:
     if name in ASKED and name != "model":
         assert PARAMETERS[name].opts[0] in again
     code_again, second = answer(*shlex.split(again)[1:], "--format", "json")
-    assert second == first
+    if name == "release_safe":
+        # The statement that may leave the room says less than what is repeated.
+        assert (first["release_safe"], first["verdict"]) == (True, second["verdict"])
+    else:
+        assert second == first
     assert code_again == code or name == "exit_zero"
 
 

@@ -5,13 +5,21 @@ subtracted but logarithms. With less than a million terms each of these is off b
 than 1e-50; `SLACK` is more than a billion of them.
 """
 
+import math
 from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 
-__all__ = ["SLACK", "Loss", "laplace_loss", "mechanism_loss", "permute_and_flip_loss"]
+__all__ = [
+    "SLACK",
+    "Loss",
+    "laplace_loss",
+    "mechanism_loss",
+    "permute_and_flip_loss",
+    "sample_law",
+]
 
 SLACK = Fraction(1, 10**40)
 _DIGITS = Context(prec=60)
@@ -75,6 +83,15 @@ def permute_and_flip_loss(
     """Add the same of permute-and-flip, from the distances to the best."""
     mean = [_share(side, chosen, rate) for side in (one, other)]
     loss.add(rate * (other[chosen] - one[chosen]), (mean[0], mean[1]))
+
+
+def sample_law(n: int, rate: Fraction, least: int) -> dict[int, Decimal]:
+    """Return the chances of what is told of n people: how many are in a sample, or 0 if few."""
+    with localcontext(_DIGITS):
+        p = Decimal(rate.numerator) / Decimal(rate.denominator)
+        law = {x: math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)}
+        few = sum((law[x] for x in range(min(least, n + 1))), Decimal(0))
+    return {0: few} | {x: law[x] for x in range(least, n + 1)}
 
 
 def _share(distance: Sequence[int], chosen: int, rate: Fraction) -> Decimal:

@@ -4,15 +4,22 @@ import dataclasses
 import json
 import math
 import re
+from datetime import date
 
+import joblib
 import jsonschema
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.ledgers import private_of
 from treeaudit.attacks import all_checks
+from treeaudit.findings.acceptance import Acceptance, accepted_report
 from treeaudit.findings.baseline import Baseline, accept
 from treeaudit.findings.findings import Check
 from treeaudit.findings.judging import judge, verdict_of
@@ -23,10 +30,14 @@ from treeaudit.reports.to_json import json_schema
 CHECKS = all_checks()
 
 
+UNTIL = date(9999, 12, 31)
+
+
 def signed(path, **changed):
     """Somebody accepts a report."""
     data = json.loads(path.read_text())
-    data["accepted"] = {"by": "Ada Lovelace", "until": "9999-12-31"} | changed
+    data = accepted_report(data, by="Ada Lovelace", until=UNTIL, reason="inside the trust only")
+    data["accepted"] |= changed
     path.write_text(json.dumps(data))
     return path
 
@@ -45,7 +56,7 @@ def scaled(forest, times) -> ta.Forest:
 
 def test_the_same_model_again_is_accepted(figure_3, accepted) -> None:
     report = ta.scan(figure_3, baseline=accepted)
-    assert (report.verdict, report.exit_code) == ("accepted", 0)
+    assert (report.verdict, report.exit_code) == ("accepted", 4)
     failed = [c for c in report.checks if c.status == "fail"]
     assert len(failed) == 4
     assert all(c.accepted and c.baseline == c.measured for c in failed)
@@ -57,7 +68,7 @@ def test_the_same_model_again_is_accepted(figure_3, accepted) -> None:
 
 def test_better_is_accepted_and_worse_is_not(figure_3, tmp_path) -> None:
     worse, better = figure_3, scaled(figure_3, 2)
-    old = ta.scan(better).save(tmp_path / "better.json")
+    old = signed(ta.scan(better).save(tmp_path / "better.json"))
     report = ta.scan(worse, baseline=old)
     assert report.verdict == "fail"
     smallest = next(c for c in report.checks if c.name == "min-leaf")
@@ -96,7 +107,8 @@ def test_no_epsilon_then_and_now(figure_3, tmp_path) -> None:
     old = signed(ta.scan(figure_3, policy=policy).save(tmp_path / "old.json"))
     assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "accepted"
     private = private_of(figure_3, 8)
-    old = ta.scan(private, policy=policy).save(tmp_path / "private.json")
+    failing = ta.Policy(name="p", values={"max-epsilon": 1, "max-training-rows-inside": 0})
+    old = signed(ta.scan(private, policy=failing).save(tmp_path / "private.json"))
     assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "fail"
 
 
@@ -112,6 +124,7 @@ def test_a_check_that_passes_is_never_worse_and_acceptance_is_monotone(name, new
     base = Baseline(
         name="x", sha256="", model=None, model_sha256=None, estimator="x", k=5,
         measured={name: old},
+        accepted=Acceptance(by="x", on=UNTIL, until=UNTIL, reason="x", report=""),
     )  # fmt: skip
     assert accept([one(old)], base, 5, CHECKS)[0].accepted or (name == "round-to" and old == 0)
     both = {accept([one(v)], base, 5, CHECKS)[0].accepted for v in (new, old)}
@@ -123,19 +136,26 @@ def test_a_check_that_passes_is_never_worse_and_acceptance_is_monotone(name, new
     assert True in both or name == "round-to"
 
 
+def again(data) -> str:
+    """Return a changed report that somebody accepts as it is now."""
+    return json.dumps(accepted_report(data, by="Ada", until=UNTIL, reason="as it is"))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: "no", "cannot be read as JSON"),
+        (lambda d: "no", "is no JSON report"),
         (lambda d: "[]", "is no treeaudit report"),
         (lambda d: json.dumps({"results": {}}), "is no treeaudit report"),
         (lambda d: json.dumps(d | {"schema_version": 2}), "schema version 2, this treeaudit"),
-        (lambda d: json.dumps(d | {"findings": [3]}), "no whole treeaudit report"),
-        (lambda d: json.dumps(d | {"checks": [{"name": "min-leaf"}]}), "no whole treeaudit report"),
+        (lambda d: again(d | {"findings": [3]}), "no whole accepted treeaudit report"),
+        (lambda d: again(d | {"checks": [{"name": "min-leaf", "status": "fail"}]}), "it lacks"),
+        (lambda d: json.dumps(d | {"verdict": "pass"}), "it was changed after it was accepted"),
         (
-            lambda d: json.dumps(d | {"model": d["model"] | {"estimator": "XGBClassifier"}}),
+            lambda d: again(d | {"model": d["model"] | {"estimator": "XGBClassifier"}}),
             "about a XGBClassifier, this model is a Tree",
         ),
+        (lambda d: json.dumps({"schema_version": 1, "reports": [d]}), "is about several models"),
     ],
 )
 def test_files_that_are_no_baseline(figure_3, accepted, change, message) -> None:
@@ -145,14 +165,46 @@ def test_files_that_are_no_baseline(figure_3, accepted, change, message) -> None
     assert "\n" not in str(told.value)
 
 
-def test_a_baseline_of_another_model(cancer_file, tmp_path) -> None:
-    old = signed(ta.scan(cancer_file).save(tmp_path / "old.json"))
-    assert ta.scan(cancer_file, baseline=old).verdict == "accepted"
-    other = cancer_file.rename(tmp_path / "other.pkl")
-    with pytest.raises(ta.PolicyError, match=r"about cancer.pkl, not about other.pkl"):
-        ta.scan(other, baseline=old)
+def test_a_baseline_follows_the_line_of_a_model_and_not_the_name_of_its_file(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    x, y = pd.DataFrame(rng.normal(size=(200, 3)), columns=["age", "pay", "debt"]), np.arange(200)
+    path = tmp_path / "model.pkl"
+
+    def wrote(columns, labels) -> None:
+        tree = DecisionTreeClassifier(max_depth=5, random_state=0)
+        joblib.dump(tree.fit(x.set_axis(columns, axis=1)[sorted(columns)], labels), path)
+
+    wrote(["age", "pay", "debt"], y % 2)
+    old = signed(ta.scan(path).save(tmp_path / "old.json"))
+    assert ta.scan(path, baseline=old).verdict == "accepted"
+    later = path.rename(tmp_path / "model_of_december.pkl")
+    assert ta.scan(later, baseline=old).verdict == "accepted"
+    wrote(["age", "pay", "debt"], (y // 3) % 2)
+    assert ta.scan(path, baseline=old).verdict in ("accepted", "fail")
+    for columns, labels in ((["age", "pay", "size"], y % 2), (["age", "pay", "debt"], y % 3)):
+        wrote(columns, labels)
+        with pytest.raises(ta.PolicyError, match="a model of other columns or labels"):
+            ta.scan(path, baseline=old)
     with pytest.raises(ta.PolicyError, match="there is no baseline"):
-        ta.scan(other, baseline=tmp_path / "nowhere.json")
+        ta.scan(path, baseline=tmp_path / "nowhere.json")
+
+
+def test_a_name_tells_the_line_where_columns_do_not(tmp_path) -> None:
+    cancer_file = tmp_path / "cancer.pkl"
+    tree = DecisionTreeClassifier(random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    joblib.dump(tree, cancer_file)
+    old = signed(ta.scan(cancer_file).save(tmp_path / "old.json"))
+    named = signed(ta.scan(cancer_file, model_name="cancer").save(tmp_path / "named.json"))
+    assert ta.scan(cancer_file, baseline=old).verdict == "accepted"
+    joblib.dump(tree, cancer_file, compress=3)  # other bytes, the same tree
+    assert ta.scan(cancer_file, model_name="cancer", baseline=named).verdict == "accepted"
+    for name, baseline, said in (
+        (None, old, "the columns of the model have no names"),
+        (None, named, "say --model-name cancer"),
+        ("liver", named, "about the model 'cancer', --model-name says 'liver'"),
+    ):
+        with pytest.raises(ta.PolicyError, match=said):
+            ta.scan(cancer_file, model_name=name, baseline=baseline)
 
 
 def test_the_verdict_counts_only_what_is_not_accepted(figure_3) -> None:
@@ -162,27 +214,32 @@ def test_the_verdict_counts_only_what_is_not_accepted(figure_3) -> None:
     failed = dataclasses.replace(checks[0], status="fail")
     assert verdict_of([failed]) == "fail"
     excused = [dataclasses.replace(failed, accepted=True)]
-    assert verdict_of(excused) == "review"
-    assert verdict_of(excused, signed=True) == "accepted"
-    assert verdict_of([*excused, checks[0]], signed=True) == "review"
-    assert verdict_of([*excused, failed], signed=True) == "fail"
+    assert verdict_of(excused) == "accepted"
+    assert verdict_of([*excused, checks[0]]) == "review"
+    assert verdict_of([*excused, failed]) == "fail"
 
 
-def test_a_report_that_nobody_answers_for_accepts_nothing(figure_3, tmp_path) -> None:
+def test_a_report_that_nobody_answers_for_is_no_baseline(figure_3, tmp_path) -> None:
     """Whoever has the folder has a report of the same failing model: that is no acceptance."""
     path = ta.scan(figure_3).save(tmp_path / "old.json")
-    report = ta.scan(figure_3, baseline=path)
-    assert (report.verdict, report.exit_code) == ("review", 3)
+    with pytest.raises(ta.PolicyError, match=r"'treeaudit accept old\.json --by NAME --until "):
+        ta.scan(figure_3, baseline=path)
+    for lacking in ("by", "on", "until", "reason", "report"):
+        with pytest.raises(ta.PolicyError, match="no whole accepted treeaudit report"):
+            ta.scan(figure_3, baseline=signed(path, **{lacking: None}))
+
+
+def test_an_acceptance_that_ended_counts_no_more(figure_3, accepted) -> None:
+    accepted = signed(accepted, until="2020-01-04")
+    report = ta.scan(figure_3, baseline=accepted)
+    assert (report.verdict, report.exit_code) == ("fail", 1)
+    said = "the acceptance by Ada Lovelace ended on 2020-01-04 and counts no more"
+    assert said in verdict_line(report)
     for form in ("txt", "html"):
-        assert "accepted by nobody in particular" in " ".join(render(report, form).split())
-        assert "writes their name and a date into" in " ".join(render(report, form).split())
-    report = ta.scan(figure_3, baseline=signed(path, until="2020-01-04"))
-    assert report.verdict == "review"
-    assert "the acceptance by Ada Lovelace ended on 2020-01-04" in verdict_line(report)
+        assert said in " ".join(render(report, form).split())
+        assert "treeaudit accept" in render(report, form)
     jsonschema.validate(report.to_dict(), json_schema())
-    jsonschema.validate(json.loads(path.read_text()), json_schema())
-    for lacking in ({"by": None}, {"until": None}):
-        assert ta.scan(figure_3, baseline=signed(path, **lacking)).verdict == "review"
+    jsonschema.validate(json.loads(accepted.read_text()), json_schema())
 
 
 def test_who_accepts_and_until_when_is_said(figure_3, accepted) -> None:
@@ -192,13 +249,16 @@ def test_who_accepts_and_until_when_is_said(figure_3, accepted) -> None:
         "sha256": "",
         "model_sha256": None,
         "by": "Ada Lovelace",
+        "on": date.today().isoformat(),
         "until": "9999-12-31",
+        "reason": "inside the trust only",
         "holds": True,
     }
     for form in ("txt", "html"):
         shown = " ".join(render(report, form).split())
         assert "ACCEPTED" in shown
         assert "accepted by Ada Lovelace until 9999-12-31" in shown
+        assert "inside the trust only" in shown
         assert not re.search(r"PASS (?!does not mean)", shown)
 
 
@@ -209,8 +269,18 @@ def test_nobody_accepts_what_passes(figure_3, accepted) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"by": ""}, {"by": "a\x1b"}, {"by": 3}, {"by": "a" * 300}, {"until": "soon"}, {"until": 9}],
+    [
+        {"by": ""},
+        {"by": "a\x1b"},
+        {"by": 3},
+        {"by": "a" * 300},
+        {"until": "soon"},
+        {"until": 9},
+        {"reason": " "},
+        {"on": None},
+        {"report": "0" * 64},
+    ],
 )
 def test_names_and_dates_that_are_none(figure_3, accepted, changed) -> None:
-    with pytest.raises(ta.PolicyError, match="no whole treeaudit report"):
+    with pytest.raises(ta.PolicyError, match="no whole accepted treeaudit report"):
         ta.scan(figure_3, baseline=signed(accepted, **changed))

@@ -350,8 +350,26 @@ def control(high: float | None) -> ta.Control:
         ({"max-population-uniques": 0}, finding("TA101", population=None), "skipped"),
         (
             {"max-population-uniques": 3},
-            finding("TA101", population={"alone_in_data": 5, "alone_in_both": {"pitman": 3.5}}),
+            finding(
+                "TA101",
+                population={
+                    "alone_in_data": 5,
+                    "alone_in_both": {"counted": None, "pitman": 3.5},
+                },
+            ),
             "fail",
+        ),
+        # What unseen people tell comes before any model, at its upper end.
+        (
+            {"max-population-uniques": 3},
+            finding(
+                "TA101",
+                population={
+                    "alone_in_data": 5,
+                    "alone_in_both": {"counted": {"value": 1, "high": 2.5}, "pitman": 3.5},
+                },
+            ),
+            "pass",
         ),
         (
             {"max-marketer-risk": 0.2},

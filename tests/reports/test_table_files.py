@@ -50,7 +50,7 @@ def test_a_whole_table(tmp_path) -> None:
         text = path.read_bytes().decode()
         assert not re.search(r"[^\n\x20-\x7e\u2400-\u2421≤≥<>]", text)
         cells = [one for row in csv.reader(text.splitlines()) for one in row]
-        assert "␛[31m@age\\u202e" in cells
+        assert "␛[31m@age\\u202e" + "_low" * (not expand) in cells
         assert not [one for one in cells if one.lstrip()[:1] in ("=", "+", "-", "@")]
     people = pd.read_csv(tmp_path / "True.csv").iloc[:, -1]
     assert people.value_counts().to_dict() == {"'" + names[0]: 6, "'␉=1+1": 2}

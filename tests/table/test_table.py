@@ -107,7 +107,7 @@ def test_columns_that_share_a_name_are_kept_apart() -> None:
         trees=(tree,), schema=ta.Schema.numeric(["leaf", "leaf"]), counts_are="absent"
     )
     names = ta.reconstruct(forest).to_frame().columns.tolist()
-    assert len(names) == len(set(names)) == 4
+    assert len(names) == len(set(names)) == 6
     assert names[0] == "leaf"
     assert names[-1] == "people"
 
@@ -201,8 +201,8 @@ def test_models_without_labels_or_people(n_records) -> None:
     if n_records is None:
         with pytest.raises(ta.DataError, match="does not tell how many people"):
             _ = table.size
-        assert table.to_frame().columns.tolist() == ["leaf", "x0"]
-        assert table.groups.to_frame().columns.tolist() == ["leaf", "x0"]
+        assert table.to_frame().columns.tolist() == ["leaf", "x0_low", "x0_high"]
+        assert table.groups.to_frame().columns.tolist() == ["leaf", "x0_low", "x0_high"]
 
 
 def test_trees_that_do_not_tell_have_rows_but_no_groups(figure_3) -> None:

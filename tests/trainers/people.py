@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeaudit.dp.bounded import unbounded_because
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import ALGORITHMS, PrivateClassifier, PrivateRegressor
 
@@ -21,6 +22,8 @@ SCHEMA = Schema(
 
 OF_NUMBERS = replace(SCHEMA, classes=None, target="visits", target_low=0.0, target_high=10.0)
 CLASSIFIERS = [trainer for trainer in ALGORITHMS if issubclass(trainer, PrivateClassifier)]
+PURE = [trainer for trainer in ALGORITHMS if "delta" not in trainer().get_params()]
+"""Those whose epsilon is a bound, and not but for a chance of delta."""
 REGRESSORS = [trainer for trainer in ALGORITHMS if issubclass(trainer, PrivateRegressor)]
 
 
@@ -51,3 +54,11 @@ def people_for(trainer: type[Any], n: int = 600, seed: int = 0) -> tuple[pd.Data
 def answers_of(model: Any, X: Any) -> np.ndarray:
     """Return all that a model answers: shares of classes, or numbers."""
     return getattr(model, "predict_proba", model.predict)(X)
+
+
+def proved(model: Any) -> bool:
+    """Tell whether nothing speaks against the claim of a model, its delta included."""
+    because = unbounded_because(model.forest_)
+    if type(model) in PURE:
+        return because is None
+    return because == "the ledger states a delta above 0: its epsilon may be broken"

@@ -35,7 +35,7 @@ def fits(record, trainer, options, epsilon, n=1, **parameters) -> None:
     """Fit on data that differ in one person; whatever goes wrong is raised."""
     record("fitted", (trainer.algorithm, 3 * n))
     names = trainer().get_params()
-    few = {"n_estimators": 2, "max_depth": 2, "min_records": 0}
+    few = {"n_estimators": 2, "max_depth": 2, "min_records": 0, "n_public_trees": 2}
     own = {k: v for k, v in few.items() if k in names} | options | parameters
     for _ in range(n):
         for X, y in (ALONE, TWO, MANY):

@@ -17,11 +17,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.trainers.people import (
     CLASSIFIERS,
     OF_NUMBERS,
+    PURE,
     REGRESSORS,
     SCHEMA,
     answers_of,
     people,
     people_for,
+    proved,
     schema_for,
 )
 from treeaudit.dp import Budget
@@ -32,9 +34,10 @@ from treeaudit.model.schema_file import schema_text
 from treeaudit.trainers import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+BY_EPSILON = pytest.mark.parametrize("trainer", PURE, ids=lambda t: t.algorithm)
 CLASSES = pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
 NUMBERS = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)
-FEW = {"n_estimators": 5, "min_records": 5}
+FEW = {"n_estimators": 5, "min_records": 5, "n_public_trees": 5}
 
 
 def make(trainer, **parameters):
@@ -113,7 +116,7 @@ def test_clone_pipeline_and_pickle(trainer) -> None:
         _ = make(trainer).privacy_
 
 
-@EVERY
+@BY_EPSILON
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
@@ -144,7 +147,7 @@ def test_searches_warn_and_their_winner_is_not_private(trainer) -> None:
             fitted = fit()
     (reason,) = fitted.best_estimator_[-1].privacy_.reasons
     assert "exact scores" in reason
-    assert bounded(model.fit(X, y).forest_)
+    assert proved(model.fit(X, y))
 
 
 @EVERY
@@ -314,7 +317,7 @@ def test_the_ledger_sums_to_the_claim(trainer, variant, neighbours) -> None:
             make(trainer, variant=variant).fit(X, y)
 
 
-@EVERY
+@BY_EPSILON
 def test_private_fits_differ_and_seeded_fits_do_not(trainer) -> None:
     X, y = people_for(trainer, 200)
     make_one = lambda **p: answers_of(make(trainer, epsilon=0.1, **p).fit(X, y), X)  # noqa: E731
@@ -343,7 +346,7 @@ def test_a_schema_may_be_the_path_of_a_confirmed_file(trainer, tmp_path) -> None
     path.write_text(draft.replace("confirmed = false", "confirmed = true"))
     for where in (path, str(path)):
         model = make(trainer, schema=where).fit(X, y)
-        assert bounded(model.forest_)
+        assert proved(model)
         assert str(path).encode() not in pickle.dumps(model)
         assert clone(model).fit(X, y).forest_.schema.names == model.forest_.schema.names
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()

@@ -142,7 +142,8 @@ def test_no_search_costs_more_than_the_claim(trainer, relation, unit, record_pro
         schema, epsilon = schema_of(rng, trainer), BUDGETS[int(rng.integers(len(BUDGETS)))]
         most = int(rng.choice([1, 2, 3])) if unit == "person" else None
         model = trainer(schema=schema, neighbours=relation, outside="clip", rows_per_person=most)
-        own = {"n_estimators": 2} if "n_estimators" in model.get_params() else {}
+        few = {"n_estimators": 2, "n_public_trees": 2}
+        own = {k: v for k, v in few.items() if k in model.get_params()}
         candidates = [{"max_depth": depth, **own} for depth in (1, 2)]
         one = search(model, candidates, epsilon=epsilon, held_out=0.5)
         pair = pairs(rng, schema, relation, most)

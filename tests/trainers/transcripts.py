@@ -16,8 +16,15 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tests.dp.exact import Loss, laplace_loss, mechanism_loss, permute_and_flip_loss
+from tests.dp.exact import (
+    Loss,
+    laplace_loss,
+    mechanism_loss,
+    permute_and_flip_loss,
+    sample_law,
+)
 from treeaudit.dp import curator as curator_module
+from treeaudit.dp import sampling
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
@@ -74,6 +81,19 @@ class Transcript:
             return true + noise
         return true + self.rng.choice([-(10**6), -3, 0, 40, 10**6], true.size)
 
+    def sample(self, curator: Curator, counts: np.ndarray, rate: Fraction, least: int) -> Any:
+        """Stand for counts of a sample, those below the least told as 0: likely ones always."""
+
+        def drawn() -> np.ndarray:
+            found = self.rng.binomial(counts, float(rate))
+            return np.where(found < least, 0, found)
+
+        answer, before = self.turn("sample", counts.shape, counts, rate, drawn)
+        for i in [] if before is None else zip(*np.nonzero(before != counts), strict=True):
+            sides = (int(before[i]), int(counts[i]))
+            self.loss.add(Fraction(0), tuple(sample_law(n, rate, least)[answer[i]] for n in sides))
+        return answer
+
     def choose(self, mechanism: str, scores: Any, rate: Fraction, weights: Any) -> np.ndarray:
         """Stand for a mechanism that chooses."""
         table = np.asarray(scores)
@@ -129,7 +149,7 @@ def _distances(scores: np.ndarray) -> list[int]:
 
 
 @contextmanager
-def told_by(transcript: Transcript, seed: int):
+def told_by(transcript: Transcript, seed: int, times: Any):
     """Let a transcript answer, at the place where mechanisms draw."""
     count, point = Curator.count, diffpid3_growth.choose_point
 
@@ -142,12 +162,21 @@ def told_by(transcript: Transcript, seed: int):
             mechanism, scores, rate, weights
         )
 
+    def sampled(self, name, counts, epsilon, *, delta, rate, least=0):
+        least = max(least, self.threshold(epsilon, delta, rate))
+        self.note(name, curator_module.THRESHOLD, epsilon, Fraction(1), len(counts), delta=delta)
+        return transcript.sample(self, np.asarray(counts, dtype=np.int64), rate, least)
+
     def tree_of_record(entropy, bound, n):
         return np.random.default_rng(seed).integers(0, bound, 1000)[:n]
 
     with ExitStack() as stack:
         for target, name, stand_in in (
             (Curator, "count", counted),
+            (Curator, "sample", sampled),
+            # Once in every tree: how often else, `treeaudit.dp.sampling.poisson_epsilon` pays for.
+            (sampling, "poisson", lambda _, n: times(n)),
+            (sampling, "tree_of_each", tree_of_record),
             (curator_module, "discrete_laplace", transcript.laplace),
             (curator_module, "permute_and_flip", choosing("permute-and-flip")),
             (curator_module, "exponential_mechanism", choosing("exponential mechanism")),
@@ -162,17 +191,24 @@ def told_by(transcript: Transcript, seed: int):
         yield
 
 
-def fitted_alike(model: Any, one: Any, other: Any, seed: int, *, wild: bool) -> Fraction:
+def _once(n: int) -> np.ndarray:
+    return np.ones(n, dtype=np.int64)
+
+
+def fitted_alike(
+    model: Any, one: Any, other: Any, seed: int, *, wild: bool, times: Any = _once
+) -> Fraction:
     """Fit on one data set and force its answers on the other; return the exact loss.
 
     ``one`` and ``other`` are the arguments of ``fit`` as mappings. The loss is off by less
-    than `tests.dp.exact.SLACK`.
+    than `tests.dp.exact.SLACK`. ``times`` says how often each of so many records is taken into
+    a tree that draws them again.
     """
     transcript = Transcript(wild=wild, rng=np.random.default_rng(seed))
-    with told_by(transcript, seed):
+    with told_by(transcript, seed, times):
         first = to_dict(model.fit(**one).forest_)
     transcript.forced = True
-    with told_by(transcript, seed):
+    with told_by(transcript, seed, times):
         second = to_dict(model.fit(**other).forest_)
     assert transcript.at == len(transcript.entries)
     assert json.dumps(first) == json.dumps(second)

@@ -73,7 +73,7 @@ def alike_in(case: Case, stated: Stated) -> Alike:
         certain=certain,
         diversity=diversity,
         severity=_severity(diversity.certain_share, controls),
-        evidence=_evidence(case, stated, smallest(-size, np.flatnonzero(pure))),
+        evidence=_evidence(case, stated, smallest(size, np.flatnonzero(pure))),
         controls=tuple(control for _, control in controls if control is not None),
     )
 
@@ -88,9 +88,9 @@ def _severity(share: float, controls: Sequence[tuple[int, Control | None]]) -> S
     return "low" if left == "none" and found != "none" else left
 
 
-def _evidence(case: Case, stated: Stated, largest: npt.NDArray[np.intp]) -> tuple[Evidence, ...]:
+def _evidence(case: Case, stated: Stated, chosen: npt.NDArray[np.intp]) -> tuple[Evidence, ...]:
     found = []
-    for at in largest.tolist():
+    for at in chosen.tolist():
         says = None
         if stated.values is not None:
             says = f"{stated.name} = {stated.values[int(stated.labels.top[at])][:60]}"

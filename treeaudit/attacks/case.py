@@ -71,8 +71,9 @@ class Case:
     fraction
         Share of the population that is in the training data, or None.
     guess
-        Gives the label probabilities of ``test`` as guessed without the model,
-        shape ``(n_test, n_classes)``; None where there is no ``test`` with labels.
+        Gives the label probabilities of some people of ``test``, by a flag each, as guessed
+        without the model, shape ``(n_asked, n_classes)``; None where there is no ``test`` with
+        labels.
     seconds
         How long an attack that could go on for ever may take.
     progress
@@ -90,7 +91,7 @@ class Case:
     sensitive: tuple[str, ...] = ()
     tolerance: float | None = None
     fraction: float | None = None
-    guess: Callable[[], Float] | None = None
+    guess: Callable[[Flag], Float] | None = None
     seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
     _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)

@@ -7,7 +7,6 @@ can tell one from the other.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +16,10 @@ from treeaudit.attacks.score import Score, leaf_guesses
 from treeaudit.attacks.stated import Codes, Stated, label_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.findings import Control, Finding, Severity
+from treeaudit.findings.numbers import People, Phrase, say
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
-from treeaudit.stats import Estimate, difference, fact, wilson
+from treeaudit.stats import Estimate, difference, fact, residual, wilson
 
 __all__ = [
     "MEMORY",
@@ -28,7 +28,7 @@ __all__ = [
     "explained",
     "leaf_control",
     "lowered",
-    "reading",
+    "memory",
 ]
 
 Flag = npt.NDArray[np.bool_]
@@ -67,11 +67,18 @@ def leaf_control(case: Case, chosen: Flag, of: str, stated: Stated | None = None
     size, labels = stated.size[chosen], stated.labels
     right = np.round(labels.share * stated.size, 9)
     seen = _scored(case, case.train, stated.train, chosen, stated)
-    unseen = _scored(case, case.test, stated.test, chosen, stated)
+    unseen = some = _scored(case, case.test, stated.test, chosen, stated)
+    if case.test is not None and stated.test is case.test.labels:
+        # Of too many people to hold, all are counted, and some are guessed.
+        every = case.test.in_leaves()
+        unseen = some if every is case.test else _scored(case, every, every.labels, chosen, stated)
     claim = fact(float(right[chosen].sum() / size.sum()), int(size.sum()))
     control = beside(of, claim, seen, unseen)
-    if unseen is not None and unseen.n:
-        control = replace(control, baselines=_baselines(stated, unseen))
+    if control.verified is None and case.forest.n_trees > 1:
+        # Without the training people a person counts in every tree.
+        control = replace(control, memorised=None)
+    if unseen is not None and unseen.n and some is not None:
+        control = replace(control, baselines=_baselines(stated, unseen, some))
     return replace(control, sentence=_sentence(stated, control))
 
 
@@ -98,7 +105,24 @@ def beside(
     if unseen is not None and unseen.n:
         control = wilson(unseen.of(unseen.right) * unseen.n, unseen.n)
         excess = difference(verified or claim, control)
-    return Control(of=of, claim=claim, verified=verified, control=control, excess=excess)
+    if excess is None or control is None:
+        return Control(of=of, claim=claim, verified=verified, control=control)
+    told = verified or claim
+    return Control(
+        of=of,
+        claim=claim,
+        verified=verified,
+        control=control,
+        excess=excess,
+        memorised=_of_people(excess, told.n),
+        residual=residual(told, control),
+    )
+
+
+def _of_people(excess: Estimate, n: int) -> Estimate:
+    """Return an excess in people: nobody where it is below 0."""
+    value, low, high = (max(0.0, n * end) for end in (excess.value, excess.low, excess.high))
+    return Estimate(value=value, low=low, high=high, n=n)
 
 
 def _scored(
@@ -112,30 +136,23 @@ def _scored(
     return score
 
 
-def _baselines(stated: Stated, unseen: Score) -> dict[str, Estimate]:
-    """Return how well the same unseen people are guessed without the model."""
+def _baselines(stated: Stated, unseen: Score, some: Score) -> dict[str, Estimate]:
+    """Return how well the same unseen people, or some of them, are guessed without the model."""
     code, people = np.asarray(unseen.code), unseen.made > 0
-    answer, n = code[people], unseen.n
-    common = int(np.bincount(code[code >= 0], minlength=1).argmax())
-    found = {f"most frequent {stated.value}": wilson(int((answer == common).sum()), n)}
-    if stated.guess is not None:
-        right = stated.guess()[people] == answer
-        found["guess without the model"] = wilson(int(right.sum()), n)
+    answer, times, n = code[people], unseen.times, unseen.n
+    common = int(np.bincount(code[code >= 0], times[code >= 0], minlength=1).argmax())
+    fit = int(times[people][answer == common].sum())
+    found = {f"most frequent {stated.value}": wilson(fit, n)}
+    if stated.guess is not None and some.n:
+        asked = some.made > 0
+        right = stated.guess(asked) == np.asarray(some.code)[asked]
+        found["guess without the model"] = wilson(int(right.sum()), some.n)
     return found
 
 
 def explained(control: Control | None) -> bool:
     """Tell whether unseen people fit as well, so that the claim is no memory."""
     return control is not None and control.excess is not None and control.excess.high < SMALL_EXCESS
-
-
-def reading(control: Control) -> Literal["memory", "fact", "open"]:
-    """Return what unseen people say of a claim."""
-    if control.excess is None:
-        return "open"
-    if explained(control):
-        return "fact"
-    return "memory" if control.excess.low > 0 else "open"
 
 
 def lowered(severity: Severity, controls: Sequence[Control | None]) -> Severity:
@@ -166,17 +183,30 @@ def _sentence(stated: Stated, control: Control) -> str:
     return (
         f"In {of}, {unseen.value:.0%} ({unseen.low:.0%}–{unseen.high:.0%}) of {unseen.n:,} "
         f"unseen {who} the {value} that the leaf states, against {seen.value:.0%} of the "
-        f"training people: {conclusion(control, stated.memory)}"
+        f"training people: {conclusion(control)}"
     )
 
 
-def conclusion(control: Control, memory: str = "the difference was memorised.") -> str:
-    """Say what unseen people tell of a claim that they were held against."""
-    if explained(control):
-        return "mostly a fact of the population, not memory."
-    if control.excess is not None and control.excess.low > 0:
-        return memory
-    return "too few unseen people fit to tell memory from fact."
+def memory(found: Estimate) -> Phrase:
+    """Say of how many people a claim holds that would not hold of others like them."""
+    return say(
+        "about {} of {} ({}–{}) beyond what unseen people would show",
+        *(People.alone(round(n)) for n in (found.value, found.n, found.low, found.high)),
+    )
+
+
+def conclusion(control: Control) -> str:
+    """Say what unseen people tell of a claim that they were held against: a number, no label."""
+    if control.memorised is not None:
+        said = memory(control.memorised)
+        return said.template.format(*(f"{n:,}" for n in said.parts)) + "."
+    if control.excess is None:
+        return "no unseen person fits."
+    found = control.excess
+    return (
+        f"{max(found.value, 0):.1%} ({max(found.low, 0):.1%}–{max(found.high, 0):.1%}) of them "
+        "beyond what unseen people would show."
+    )
 
 
 def _memorised_excess(findings: Sequence[Finding], _: Forest) -> float | None:

@@ -1,12 +1,19 @@
 """Who of the training people was drawn for which tree, where seeds and the table's order tell."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from treeaudit.arrays import Flag
 from treeaudit.errors import DataError
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
-from treeaudit.reconstruction.draws import times_of
+
+if TYPE_CHECKING:
+    from treeaudit.reconstruction.draws import times_of
+else:
+    times_of = later("treeaudit.reconstruction.draws", "times_of")
 
 __all__ = ["drawn_of"]
 

@@ -6,14 +6,19 @@ Neither is silent: each is named, and an audit without it is at best `review`.
 """
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from functools import cache
+from typing import TYPE_CHECKING, Any, get_args
 
 from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.needs import run_attack
 from treeaudit.findings.checks import Rule, register
 from treeaudit.findings.findings import About, Finding, Skipped, Words
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 __all__ = ["FAILURES", "Offered", "run_offered", "search"]
 
@@ -58,11 +63,11 @@ def search(built_in: Sequence[type[Attack]]) -> Offered:
     built_in
         Those whose ids and checks are taken.
     """
-    from importlib.metadata import entry_points
+    from importlib import metadata
 
     kept: list[type[Attack]] = []
     refused = []
-    for entry in sorted(entry_points(group="treeaudit.attacks"), key=lambda e: (e.name, e.value)):
+    for entry in _entries(metadata.entry_points, tuple(sys.path)):
         try:
             reason = _unfit(found := entry.load(), (*built_in, *kept))
         except FAILURES as error:
@@ -74,6 +79,15 @@ def search(built_in: Sequence[type[Attack]]) -> Offered:
         else:
             kept.append(found)
     return Offered(attacks=tuple(kept), refused=tuple(refused))
+
+
+@cache
+def _entries(
+    entry_points: "Callable[..., EntryPoints]", _path: tuple[str, ...]
+) -> tuple["EntryPoint", ...]:
+    """Return what is installed for the group: read once, as long as packages lie where they lay."""
+    found = entry_points(group="treeaudit.attacks")
+    return tuple(sorted(found, key=lambda e: (e.name, e.value)))
 
 
 def _unfit(found: Any, taken: Sequence[type[Attack]]) -> str:  # noqa: ANN401  # foreign

@@ -23,7 +23,7 @@ class Score:
     """How often guesses about some people are right; filled in tree by tree.
 
     In a forest each person counts once, with the share of their guesses that
-    are right.
+    are right. A row that stands for several people counts as them.
 
     Attributes
     ----------
@@ -35,12 +35,15 @@ class Score:
 
     records: Records
     code: Codes | None = None
+    times: Float = field(init=False)
     made: Float = field(init=False)
     right: Float = field(init=False)
     chance: Float = field(init=False)
 
     def __post_init__(self) -> None:
         self.made, self.right, self.chance = np.zeros((3, len(self.records)))
+        times = self.records.times
+        self.times = np.ones(len(self.records)) if times is None else times.astype(np.float64)
         if self.code is None:
             self.code = self.records.labels
 
@@ -54,12 +57,13 @@ class Score:
     @property
     def n(self) -> int:
         """About how many people there is a guess."""
-        return int((self.made > 0).sum())
+        return int(self.times[self.made > 0].sum())
 
     def of(self, right: Float) -> float:
         """Return the mean over people of some sum over their guesses."""
         asked = self.made > 0
-        return float(np.clip((right[asked] / self.made[asked]).mean(), 0, 1))
+        share, times = right[asked] / self.made[asked], self.times[asked]
+        return float(np.clip((share * times).sum() / times.sum(), 0, 1))
 
 
 def leaf_guesses(

@@ -27,8 +27,6 @@ class Stated:
         What one of its values is called.
     leaves
         How leaves are called whose people are all alike, before how many they are.
-    memory
-        What is said where unseen people fit less well.
     labels
         What the leaves say.
     size
@@ -39,7 +37,8 @@ class Stated:
         The code of each person, -1 for a value that no leaf holds; None where
         nothing can be held against them.
     guess
-        Gives the codes of ``test`` as guessed without the model, or None.
+        Gives the codes of some people of ``test``, by a flag each, as guessed without the
+        model, or None.
     values
         The values as text, by code; None where the class counts tell.
     """
@@ -47,13 +46,12 @@ class Stated:
     name: str
     value: str
     leaves: str
-    memory: str
     labels: Labels
     size: npt.NDArray[np.int64]
     ordered: bool
     train: Codes | None
     test: Codes | None
-    guess: Callable[[], Codes] | None = None
+    guess: Callable[[npt.NDArray[np.bool_]], Codes] | None = None
     values: tuple[str, ...] | None = None
 
 
@@ -79,11 +77,10 @@ def label_of(case: Case) -> Stated:
         name="label",
         value="label",
         leaves="one-label leaves of",
-        memory="the difference was memorised.",
         labels=table.labels,
         size=table.size,
         ordered=numbers and list(classes) == sorted(classes),
         train=train,
         test=test,
-        guess=None if guess is None else lambda: guess().argmax(axis=1),
+        guess=None if guess is None else lambda asked: guess(asked).argmax(axis=1),
     )

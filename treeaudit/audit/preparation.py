@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,20 +15,34 @@ from treeaudit.audit.routing import as_trained, with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.people.prior import read_prior
 from treeaudit.people.records import Records, read_records
-from treeaudit.people.verification import verify
 from treeaudit.table.reconstruction import measure, routed
+
+if TYPE_CHECKING:
+    from treeaudit.people.imputation import CrossGuess
+    from treeaudit.people.overlap import without_members
+    from treeaudit.people.prior import read_prior
+    from treeaudit.people.sources import large_source
+    from treeaudit.people.verification import verify
+else:
+    without_members = later("treeaudit.people.overlap", "without_members")
+    read_prior = later("treeaudit.people.prior", "read_prior")
+    large_source = later("treeaudit.people.sources", "large_source")
+    verify = later("treeaudit.people.verification", "verify")
 
 __all__ = ["Progress", "prepare"]
 
 Progress = Callable[[str, int, int], None]
-_NAMED = 5
 
 
 def prepare(
-    forest: Forest, request: Request, policy: Policy, progress: Progress | None = None
+    forest: Forest,
+    request: Request,
+    policy: Policy,
+    progress: Progress | None = None,
+    jobs: int | None = None,
 ) -> tuple[Case, Counted, str]:
     """Return the case, what is counted in it, and why the people could not be verified, if so.
 
@@ -42,6 +56,8 @@ def prepare(
         The policy of the request, read: it says which groups are small.
     progress
         Called with what is being done, steps done and steps in all.
+    jobs
+        As `treeaudit.people.streaming.stream_records` takes it.
 
     Raises
     ------
@@ -67,12 +83,30 @@ def prepare(
         if progress is not None:
             progress("reading leaves", done, total)
 
-    trained, unseen = people(request.train, "train"), people(request.test, "test")
+    trained = people(request.train, "train")
     said: list[str] = []
+    # Rows that stand in the training data too are only found among rows that are held.
+    unseen, given = None, request.test
+    if given is not None:
+        from treeaudit.people.streaming import Seen, stream_records
+
+        large = None if trained is not None else large_source(given)
+        if isinstance(given, Seen):
+            unseen = given.records("test")
+        elif large is not None:
+            target = request.target
+            unseen = stream_records(large, forest, target=target, jobs=jobs, seed=request.seed)
+        else:
+            unseen = people(given, "test")
+    if unseen is not None and unseen.whole is not None:
+        every = forest.n_trees == 1 and trained is None
+        said.append(_sampled(unseen, every=every))
+        unseen = unseen if trained is None else replace(unseen, whole=None)
     if trained is not None and unseen is not None:
-        kept, said = _apart(trained, unseen)
+        kept, members = without_members(trained, unseen, request.seed)
         # Whose rows they are tells better, where it is known.
-        unseen, said = (unseen, []) if request.person in unseen.frame.columns else (kept, said)
+        if request.person not in unseen.frame.columns:
+            unseen, said = kept, [*said, *members]
     unverified = "" if trained is None else verify(forest, trained)
     silent = 0
     if trained is not None:
@@ -116,62 +150,29 @@ def prepare(
     return case, one, unverified
 
 
-def _apart(train: Records, test: Records) -> tuple[Records, list[str]]:
-    """Return the control without rows that stand in the training data, and say how many.
-
-    Where training rows are like each other, unseen rows are like them too by chance: only
-    where more of them stand there than that, and three standard deviations, are they left out.
-
-    Raises
-    ------
-    DataError
-        If it is the training data: its people would make memory look like a fact.
-    """
-    seen, asked = _keys(train), _keys(test)
-    inside = np.isin(asked, seen)
-    n = int(inside.sum())
-    _, times = np.unique(seen, return_counts=True)
-    twins = int(times[times > 1].sum())
-    # Where many training rows are alike, unseen rows may well be like them too.
-    if n > len(asked) / 2 and twins < len(seen) / 4:
-        raise DataError(
-            f"{n:,} of the {len(asked):,} people of {test.origin} stand in {train.origin} "
-            "too; --test takes people who were not in the training data"
-        )
-    by_chance = len(asked) * twins / len(seen)
-    if n <= by_chance + 3 * np.sqrt(by_chance):
-        return test, []
-    rows = ", ".join(f"{row:,}" for row in (np.flatnonzero(inside)[:_NAMED] + 1).tolist())
-    said = (
-        f"{n:,} of the {len(asked):,} rows of {test.origin} stand in {train.origin} too "
-        f"(rows {rows}{', …' if n > _NAMED else ''}) and were left out of the control"
+def _sampled(people: Records, *, every: bool) -> str:
+    """Say who was counted, and whom attacks see."""
+    counted = (
+        f"all {people.n_people:,} rows were counted in the leaves; what asks single people saw "
+        if every
+        else f"of {people.n_people:,} rows the control saw "
     )
-    return test.only(~inside), [said]
-
-
-def _keys(people: Records) -> npt.NDArray[np.integer[Any]]:
-    """Return a number per row, the same for rows that are alike."""
-    import pandas as pd
-
-    answer = people.labels if people.labels is not None else people.targets
-    frame = pd.DataFrame(people.values.astype(np.float64))
-    if answer is not None:
-        frame["answer"] = answer
-    return pd.util.hash_pandas_object(frame, index=False).to_numpy()
+    return f"{people.origin}: {counted}{len(people):,} of them, drawn with the seed"
 
 
 def _guess(
     forest: Forest, test: Records | None, seed: int
-) -> Callable[[], npt.NDArray[np.float64]] | None:
+) -> Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.float64]] | None:
     """Return the guess without the model, learnt when it is first asked for."""
     classes = forest.schema.classes
     if test is None or test.labels is None or classes is None:
         return None
-    values, labels, n = test.values.astype(np.float64), test.labels, len(classes)
+    values, labels, n = test.values, test.labels, len(classes)
 
-    def learn() -> npt.NDArray[np.float64]:
-        from treeaudit.people.imputation import cross_guess
+    @cache
+    def learnt() -> "CrossGuess":
+        from treeaudit.people.imputation import CrossGuess
 
-        return cross_guess(values, labels, n, seed=seed)[0]
+        return CrossGuess(values, labels, n, seed=seed)
 
-    return cache(learn)
+    return lambda asked: learnt()(asked)

@@ -8,10 +8,11 @@ from typing import Literal
 from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
 from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
-from treeaudit.errors import DataError, PolicyError
+from treeaudit.errors import DataError, PolicyError, near
+from treeaudit.findings.asked import listed
 from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.judging import check_names, judge, not_run, verdict_of
+from treeaudit.findings.judging import check_names, epsilons_added, judge, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
@@ -37,9 +38,11 @@ def scan(
     repeats: Literal["people", "copies"] | None = None,
     policy: str | os.PathLike[str] | Policy = "default",
     baseline: str | os.PathLike[str] | None = None,
+    model_name: str | None = None,
     attacks: Sequence[str] | None = None,
     seconds: float = 10.0,
     seed: int = 0,
+    jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Audit what a model file gives away about its training data.
@@ -83,8 +86,11 @@ def scan(
         The thresholds: the name of a built-in policy (`treeaudit.findings.policy.BUILT_IN`)
         or of one in ``pyproject.toml``, the path of a TOML file, or a `Policy`.
     baseline
-        An accepted JSON report of the same model: a check that fails no worse
-        than in it does not make the verdict fail.
+        A JSON report that somebody accepts (``treeaudit accept``): a check that fails no
+        worse than in it does not make the verdict fail.
+    model_name
+        What the line of the model is called, from one version to the next: a baseline
+        follows it, and else the columns and labels.
     attacks
         Ids of the attacks to run; all of them unless told. A check whose
         attack did not run is never passed.
@@ -93,6 +99,9 @@ def scan(
         enough, its check does not pass.
     seed
         Of every random choice.
+    jobs
+        How many workers read a large table at once, as joblib counts them; one unless told.
+        ``joblib.parallel_config`` says whose they are. It changes no result.
     progress
         Called with what is being done, steps done and steps in all.
 
@@ -128,7 +137,7 @@ def scan(
             train=train,
             test=test,
             target=target,
-            sensitive=tuple(sensitive),
+            sensitive=listed("sensitive", sensitive, "race"),
             known=known,
             prior=prior,
             tolerance=tolerance,
@@ -138,22 +147,25 @@ def scan(
             repeats=repeats,
             policy=policy,
             baseline=baseline,
-            attacks=None if attacks is None else tuple(attacks),
+            model_name=model_name,
+            attacks=None if attacks is None else listed("attacks", attacks, "TA101"),
             seconds=seconds,
             seed=seed,
         ),
         progress,
+        jobs,
     )
 
 
-def audit(request: Request, progress: Progress | None = None) -> Report:
+def audit(request: Request, progress: Progress | None = None, jobs: int | None = None) -> Report:
     """Answer a request; `scan` says what it takes, gives and raises."""
-    return _audit(
-        load(request.model, select=request.select, max_bytes=request.max_bytes), request, progress
-    )
+    forest = load(request.model, select=request.select, max_bytes=request.max_bytes)
+    return _audit(forest, request, progress, jobs)
 
 
-def audit_all(request: Request, progress: Progress | None = None) -> tuple[Report, ...]:
+def audit_all(
+    request: Request, progress: Progress | None = None, jobs: int | None = None
+) -> tuple[Report, ...]:
     """Answer a request about a file for each of its models, unless one is chosen.
 
     Raises
@@ -165,22 +177,31 @@ def audit_all(request: Request, progress: Progress | None = None) -> tuple[Repor
     if len(forests) > 1 and request.baseline is not None:
         raise DataError("--baseline is a report of one model: choose it with --select NAME")
     several = request.select is None and (len(forests) > 1 or bool(forests[0].others))
-    found = (_audit(forest, request, progress) for forest in forests)
-    return tuple(replace(report, several=several) for report in found)
+    found = tuple(_audit(forest, request, progress, jobs) for forest in forests)
+    cost = sum(report.epsilon for report in found if report.forest.privacy is not None)
+    return tuple(
+        replace(report, several=several, checks=checks, verdict=verdict_of(checks))
+        if several and (checks := epsilons_added(report.checks, cost)) != report.checks
+        else replace(report, several=several)
+        for report in found
+    )
 
 
-def _audit(forest: Forest, request: Request, progress: Progress | None) -> Report:
+def _audit(
+    forest: Forest, request: Request, progress: Progress | None, jobs: int | None = None
+) -> Report:
     offered = offered_attacks()
     known_checks = all_checks(offered)
     asked = request.policy
     policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
     check_names(policy, known_checks)
     chosen = _choose(request.attacks, all_attacks(offered))
-    accepted = None if request.baseline is None else read_baseline(request.baseline, forest)
+    asked_of = request.baseline
+    accepted = None if asked_of is None else read_baseline(asked_of, forest, request.model_name)
     if request.target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 
-    case, counted, unverified = prepare(forest, request, policy, progress)
+    case, counted, unverified = prepare(forest, request, policy, progress, jobs)
     forest = case.forest
     results: list[Finding | Skipped] = []
     refused = list(offered.refused if request.attacks is None else ())
@@ -203,7 +224,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
         table=case.table,
         results=(*results, *(one for one in refused if one not in results)),
         checks=checks,
-        verdict=verdict_of(checks, signed=accepted is not None and accepted.holds),
+        verdict=verdict_of(checks),
         policy=policy,
         request=request.kept(),
         warnings=(
@@ -214,7 +235,7 @@ def _audit(forest: Forest, request: Request, progress: Progress | None) -> Repor
         ),
         pages={attack.id: attack for attack in chosen},
         people={
-            name: (records.origin, len(records))
+            name: (records.origin, records.n_people)
             for name, records in (("train", case.train), ("test", case.test), ("known", case.known))
             if records is not None
         },
@@ -228,7 +249,11 @@ def _choose(ids: Sequence[str] | None, attacks: Sequence[type[Attack]]) -> list[
     wanted = list(known) if ids is None else [i.upper() for i in ids]
     for attack_id in wanted:
         if attack_id not in known:
-            raise PolicyError(f"there is no attack {attack_id}; known: {', '.join(known)}")
+            every = f"; known: {', '.join(known)}"
+            close = near(attack_id, known, "known:")
+            raise PolicyError(
+                f"there is no attack {attack_id}{close if 'mean' in close else every}"
+            )
     return [attack for attack_id, attack in known.items() if attack_id in wanted]
 
 

@@ -8,74 +8,63 @@ required check was skipped.
 import io
 import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
-import typer
-
-from treeaudit.cli.attacks import attacks
 from treeaudit.cli.bounds import bounded
-from treeaudit.cli.budget import budget
-from treeaudit.cli.compare import compare
-from treeaudit.cli.defend import defend
-from treeaudit.cli.demo import demo
-from treeaudit.cli.diff import diff
-from treeaudit.cli.explain import explain
-from treeaudit.cli.inspect import inspect
-from treeaudit.cli.methods import Interrupted, Named, NamedWithMethods
+from treeaudit.cli.declared import Interrupted, parsed
 from treeaudit.cli.options import VERBOSE
-from treeaudit.cli.reconstruct import reconstruct
-from treeaudit.cli.release import release
-from treeaudit.cli.scan import scan
-from treeaudit.cli.schema import schema
-from treeaudit.cli.train import train
-from treeaudit.cli.verify import verify
 from treeaudit.errors import TreeauditError
-from treeaudit.version import __version__
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "main"]
 
-app = typer.Typer(
-    name="treeaudit",
-    help="What does a decision tree give away about the people it was trained on? "
-    "Reads the model file without running code from it.",
-    epilog="Exit codes: 0 every check passed · 1 a check failed · 2 not audited · "
-    "3 nothing failed, but a required check could not be made.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+COMMANDS = (
+    *("scan", "accept", "reconstruct", "verify", "inspect", "compare", "diff", "release", "defend"),
+    *("train", "schema", "budget", "explain", "attacks", "demo"),
 )
-for command in (
-    *(scan, reconstruct, verify, inspect, compare, diff, release, defend),
-    *(train, schema, budget, explain, attacks, demo),
-):
-    app.command(cls=NamedWithMethods if command is defend else Named)(command)
+"""Every command, a function in the module of its name."""
 
 
-def _version(value: bool) -> None:
-    if value:
-        typer.echo(f"treeaudit {__version__}")
-        raise typer.Exit
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants Any
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _typed_commands(None)
 
 
-@app.callback()
-def _options(
-    version: bool = typer.Option(
-        False, "--version", help="Show the version and leave.", callback=_version, is_eager=True
-    ),
-    verbose: bool = typer.Option(False, "--verbose", "-v", hidden=True),
-) -> None:
-    """Parse what stands before the command."""
-    VERBOSE.set(verbose)
+def _typed_commands(asked: str | None) -> Any:  # noqa: ANN401  # typer's own
+    from treeaudit.cli.typed import command_line
+
+    # A shell that asks how a word goes on may ask of every command.
+    return command_line(COMMANDS, None if "_TREEAUDIT_COMPLETE" in os.environ else asked)
+
+
+def _run(words: Sequence[str]) -> None:
+    """Run a plain line as it stands; leave everything else to typer."""
+    asked = next((word for word in words if word in COMMANDS), "")
+    if words[:1] == [asked]:
+        function = getattr(import_module(f"treeaudit.cli.{asked}"), asked)
+        VERBOSE.set(False)
+        given = parsed(function, words[1:])
+        if given is not None:
+            function(**given)
+            return
+    from treeaudit.cli.typed import run
+
+    run(_typed_commands(asked), COMMANDS)
 
 
 def main() -> None:
     """Run the command line; every failure ends in one sentence and exit code 2, Ctrl-C in 130."""
     _write_utf8()
+    words = sys.argv[1:]
     try:
-        with bounded(sys.argv[1:]):
-            app(prog_name="treeaudit")
+        with bounded(words):
+            _run(words)
     except TreeauditError as error:
-        _fail(str(error))
+        from treeaudit.cli.mistakes import told
+
+        _fail(told(error, words))
     except BrokenPipeError:
         # Whoever read our output has had enough: not an error, not a verdict.
         sys.stderr.close()

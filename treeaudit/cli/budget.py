@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from treeaudit.cli import declared as typer
 
 __all__ = ["budget"]
 

@@ -4,8 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.grid import grid
 from treeaudit.cli.methods import listed
 from treeaudit.cli.options import (

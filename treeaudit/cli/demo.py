@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import Force
 
 __all__ = ["demo"]

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import ExitZero, Force, Form, Output, Seconds
 
 __all__ = ["diff"]
@@ -13,8 +12,8 @@ _RELEASE = {"show_default": False}
 
 
 def diff(
-    old: Annotated[Path, typer.Argument(help="The model that was released first.", **_RELEASE)],
-    new: Annotated[Path, typer.Argument(help="The one that was released after it.", **_RELEASE)],
+    old: Annotated[Path, typer.Argument(help="The model or report that came first.", **_RELEASE)],
+    new: Annotated[Path, typer.Argument(help="The one that came after it.", **_RELEASE)],
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -31,26 +30,84 @@ def diff(
     exit_zero: ExitZero = False,
     force: Force = False,
 ) -> None:
-    """Tell whose records two releases of a model give away beside each other.
+    """Tell what changed: between two reports, or whose records two models give away together.
 
-    Exits with 0 if nobody is named, with 1 if somebody is, with 3 if there was no time to tell.
+    Of two reports (JSON), exits with 0 if nothing is worse, with 1 if something is worse or new,
+    with 3 if something is not looked at any more. Of two models, exits with 0 if nobody is named,
+    with 1 if somebody is, with 3 if there was no time to tell.
+
+    treeaudit diff november.json december.json -o changes.md
 
     treeaudit diff monday.pkl tuesday.pkl
 
     treeaudit diff model.pkl repaired.pkl -o people.csv -o report.json
     """
+    from treeaudit.errors import DataError
+    from treeaudit.findings.report_file import is_report
+
+    outputs = output or []
+    for path in outputs:
+        if path.resolve() in (old.resolve(), new.resolve()):
+            raise DataError(f"{path} is one of the two files; choose another name")
+    kinds = is_report(old), is_report(new)
+    if kinds[0] != kinds[1]:
+        report, model = (old, new) if kinds[0] else (new, old)
+        raise DataError(
+            f"{report} is a report and {model} is none: 'treeaudit scan {model} -o report.json' "
+            "writes one to compare"
+        )
+    work = _reports if all(kinds) else _models
+    code = work(
+        old, new, outputs, form=form, force=force, schema=schema, seconds=seconds, rows=rows
+    )
+    raise typer.Exit(0 if exit_zero else code)
+
+
+def _reports(
+    old: Path, new: Path, outputs: list[Path], *, form: str, force: bool, **_: object
+) -> int:
+    from treeaudit.comparison.changes import changes
+    from treeaudit.errors import DataError
+    from treeaudit.findings.report_file import read_report
+    from treeaudit.reports.changes import check_output, dumps, lines
+
+    for path in outputs:
+        check_output(path, force=force)
+    data = [read_report(path, "the report")[0] for path in (old, new)]
+    try:
+        found = changes(*data)
+        told = dumps(found) if form == "json" else "".join(f"{line}\n" for line in lines(found))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise DataError(
+            f"{old} or {new} is no whole treeaudit report: scan the model again"
+        ) from None
+    written = [found.save(path, force=force) for path in outputs]
+    typer.echo(told, nl=False)
+    for path in written if form == "text" else ():
+        typer.echo(f"written  {path}")
+    return found.exit_code
+
+
+def _models(
+    old: Path,
+    new: Path,
+    outputs: list[Path],
+    *,
+    form: str,
+    force: bool,
+    schema: Path | None,
+    seconds: float,
+    rows: int,
+) -> int:
     import treeaudit as ta
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.errors import DataError
     from treeaudit.reports.difference import check_output, dumps, lines
 
-    for path in output or []:
-        if path.resolve() in (old.resolve(), new.resolve()):
-            raise DataError(f"{path} is one of the models; choose another name")
+    for path in outputs:
         check_output(path, force=force)
     with progress_bar(old) as progress:
         found = ta.difference(old, new, schema=schema, seconds=seconds, progress=progress)
-    written = [found.save(path, force=force) for path in output or []]
+    written = [found.save(path, force=force) for path in outputs]
     if form == "json":
         typer.echo(dumps(found), nl=False)
     else:
@@ -58,5 +115,4 @@ def diff(
             typer.echo(line)
         for path in written:
             typer.echo(f"written  {path}")
-    code = 1 if found.gives_away else 0 if found.found.stopped is None else 3
-    raise typer.Exit(0 if exit_zero else code)
+    return 1 if found.gives_away else 0 if found.found.stopped is None else 3

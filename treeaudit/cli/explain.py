@@ -3,14 +3,17 @@
 from dataclasses import fields
 from typing import Annotated
 
-import typer
+from treeaudit.cli import declared as typer
 
 __all__ = ["explain"]
 
 
 def explain(
     name: Annotated[
-        str, typer.Argument(help="Such as TA101 or labels-only.", metavar="ID", show_default=False)
+        str,
+        typer.Argument(
+            help="Such as TA101, singling or labels-only.", metavar="ID", show_default=False
+        ),
     ],
 ) -> None:
     """Explain an attack or a repair: what it does, and what it leaves.
@@ -31,7 +34,13 @@ def explain(
     known = {one.id: one for one in every}
     found = known.get(name.upper()) or known.get(name.lower())
     if found is None:
-        raise PolicyError(f"there is no attack {name}; known: {', '.join(known)}")
+        asked = name.casefold().replace("-", " ").strip()
+        named = [one for one in every if asked and asked in one.title.casefold()]
+        if len(named) != 1:
+            among = {one.id: one for one in named} or known
+            told = ", ".join(f"{one.id} ({one.title.lower()})" for one in among.values())
+            raise PolicyError(f"there is no attack {name}; known: {told}")
+        found = named[0]
     console = Console(highlight=False, emoji=False)
     console.print(Text(f"{found.id}  {found.title}", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)

@@ -9,18 +9,18 @@ from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from treeaudit.audit.fleet import Found, find, no_model
+from treeaudit.cli import declared as typer
 from treeaudit.cli.bounds import as_told, told_by_shell
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
 from treeaudit.output import write_file
 from treeaudit.reports import suffix_of
-from treeaudit.reports.fleet import counted, json_lines, line, others, whole_json
+from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdown, whole_json
 from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
 from treeaudit.reports.plain_text import printed
 
@@ -94,6 +94,8 @@ def _check(request: Request) -> None:
     """Refuse before the first file what would be refused for each."""
     from treeaudit.findings.policy import read_policy
 
+    if request.model_name is not None:
+        raise DataError("--model-name names one model: scan that file alone")
     if request.baseline is not None:
         raise DataError("--baseline is a report of one model: scan that file alone")
     read_policy(os.fspath(request.policy))  # type: ignore[arg-type]
@@ -164,6 +166,8 @@ def _content(
         from treeaudit.reports.junit import to_junit
 
         return to_junit(rows)
+    if form == "md":
+        return to_markdown(rows)
     if form == "jsonl":
         return (text.encode() for text in _again(lines))
     if form == "json":

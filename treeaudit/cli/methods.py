@@ -1,55 +1,20 @@
-"""Commands: Ctrl-C ends in a sentence, and help names what the registries hold when asked."""
+"""The methods of `DEFENSES`, listed when asked for."""
 
-from typing import Any
+from treeaudit.cli import declared as typer
 
-import typer
-from typer.core import TyperCommand
-
-__all__ = ["Interrupted", "Named", "NamedWithMethods", "listed"]
-
-
-class Interrupted(BaseException):
-    """Ctrl-C, out of the hands of typer, which ends without a word."""
-
-
-class Named(TyperCommand):
-    """A command in whose help ``{policies}`` stands for the policies that need no file."""
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  # typer's own
-        """Run the command."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            raise Interrupted from error
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
-        """Print the help."""
-        from treeaudit.findings.policy import BUILT_IN
-
-        for one in self.params:
-            if text := getattr(one, "help", None):
-                one.help = text.replace("{policies}", ", ".join(BUILT_IN))  # type: ignore[attr-defined]
-        super().format_help(ctx, formatter)
-
-
-class NamedWithMethods(Named):
-    """A command whose help ends with the methods of `DEFENSES`."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
-        """Print the help."""
-        super().format_help(ctx, formatter)
-        _print_methods()
+__all__ = ["listed", "print_methods"]
 
 
 def listed(method: str | None) -> str | None:
     """Print the methods and leave where ``list`` is asked for."""
     if method != "list":
         return method
-    _print_methods()
+    print_methods()
     raise typer.Exit
 
 
-def _print_methods() -> None:
+def print_methods() -> None:
+    """Print every method with what can be set of it."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
+from treeaudit.cli import declared as typer
+from treeaudit.cli.registries import attacks, policies
 from treeaudit.errors import DataError
 
 __all__ = [
@@ -17,12 +17,14 @@ __all__ = [
     "Acro",
     "Attacks",
     "ExitZero",
+    "Fixing",
     "Force",
     "Form",
     "Jobs",
     "Known",
     "MaxBytes",
     "Model",
+    "ModelName",
     "Models",
     "Output",
     "Person",
@@ -51,6 +53,7 @@ _INPUT = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _OUTPUT = partial(typer.Option, rich_help_panel="Output", show_default=False)
 _PEOPLE = partial(typer.Option, rich_help_panel="People", show_default=False)
 _POLICY = partial(typer.Option, rich_help_panel="Policy", show_default=False)
+_WHOSE = partial(typer.Option, rich_help_panel="Whose rows they are", show_default=False)
 _KNOWS = partial(typer.Option, rich_help_panel="What the attacker knows", show_default=False)
 
 VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
@@ -93,16 +96,16 @@ def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str)
 Model = Annotated[
     Path,
     typer.Argument(
-        help="A model file: pickle, joblib, skops, XGBoost, LightGBM, CatBoost, ONNX, PMML or "
-        "treeaudit's own JSON.",
+        help="A model file: {formats}.",
+        metavar="MODEL",
         show_default=False,
     ),
 ]
 Models = Annotated[
     list[Path],
     typer.Argument(
-        help="Model files: pickle, joblib, skops, XGBoost, LightGBM, CatBoost, ONNX, PMML or "
-        "treeaudit's own JSON; folders of them (of MLflow too), patterns.",
+        help="Model files ({formats}); "
+        "folders of them (of MLflow too), patterns.",
         metavar="PATH",
         show_default=False,
     ),
@@ -110,7 +113,8 @@ Models = Annotated[
 Jobs = Annotated[
     int | None,
     _INPUT(
-        help="How many processes audit many files (unless told: one a processor).",
+        help="How many processes audit many files (unless told: one a processor) or read a large "
+        "table at once.",
         metavar="N",
         min=1,
     ),
@@ -171,18 +175,18 @@ Sensitive = Annotated[
 ]
 Person = Annotated[
     str | None,
-    _PEOPLE(
+    _WHOSE(
         help="Column of --train that names whose row it is: persons are counted, not rows.",
         metavar="COLUMN",
     ),
 ]
 RowsPerPerson = Annotated[
     int | None,
-    _PEOPLE(help="The most rows of one person, where no column names them.", metavar="K", min=1),
+    _WHOSE(help="The most rows of one person, where no column names them.", metavar="K", min=1),
 ]
 Repeats = Annotated[
     Literal["people", "copies"] | None,
-    _PEOPLE(
+    _WHOSE(
         help="Whether equal rows of --train are different people or copies of one; told by "
         "chance unless given."
     ),
@@ -203,7 +207,7 @@ PriorShares = Annotated[
 ]
 SamplingFraction = Annotated[
     float | None,
-    _PEOPLE(
+    _WHOSE(
         help="Share of the population that is in the training data: risks outside it.",
         metavar="SHARE",
     ),
@@ -221,6 +225,7 @@ PolicyName = Annotated[
     typer.Option(
         "--policy",
         help="{policies}, a name in pyproject.toml, or a TOML file.",
+        autocompletion=policies,
         metavar="NAME",
         rich_help_panel="Policy",
     ),
@@ -229,8 +234,17 @@ AcceptedReport = Annotated[
     Path | None,
     _POLICY(
         "--baseline",
-        help="A JSON report that somebody accepted until a date: only what is new or worse fails.",
+        help="A report that somebody accepts (see 'treeaudit accept'): only what is new or worse "
+        "fails.",
         metavar="JSON",
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    _POLICY(
+        "--model-name",
+        help="What this line of models is called: a baseline follows it, not the file's name.",
+        metavar="NAME",
     ),
 ]
 Acro = Annotated[
@@ -244,6 +258,7 @@ Attacks = Annotated[
     _ATTACKS(
         "--attack",
         help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
+        autocompletion=attacks,
         metavar="ID",
     ),
 ]
@@ -263,8 +278,14 @@ Form = Annotated[
 ]
 ReleaseSafe = Annotated[
     bool,
+    _OUTPUT("--release-safe", help="Write the statement that may leave the room, in every output."),
+]
+Fixing = Annotated[
+    bool | None,
     _OUTPUT(
-        "--release-safe", help="Mask small counts in the HTML file, so that it may leave the room."
+        "--fix/--no-fix",
+        help="Seek a repair that passes, once the report is shown. Unless told: on a terminal, for "
+        "-o and for --format json.",
     ),
 ]
 ExitZero = Annotated[

@@ -4,8 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import (
     Force,
     Known,
@@ -36,6 +35,13 @@ def reconstruct(
     model: Model,
     output: Output = None,
     expand: Annotated[bool, _SHOWN("--expand", help="One row per person.")] = False,
+    words: Annotated[
+        bool,
+        _SHOWN(
+            "--words",
+            help="With -o: what a leaf says of a feature as one text, not as a low and a high end.",
+        ),
+    ] = False,
     leaf: Annotated[
         int | None, _SHOWN(help="Only the rule of this leaf, in words.", metavar="N")
     ] = None,
@@ -75,6 +81,8 @@ def reconstruct(
 
     treeaudit reconstruct model.pkl
 
+    treeaudit reconstruct model.pkl -o table.parquet
+
     treeaudit reconstruct model.pkl --expand -o people.csv
 
     treeaudit reconstruct forest.pkl --people -o people.csv -o proof.json
@@ -109,7 +117,7 @@ def reconstruct(
     table = ta.reconstruct(forest, None if number is None else [number])
     if output:
         for path in output:
-            written = save_table(table, path, expand=expand, force=force)
+            written = save_table(table, path, expand=expand, words=words, force=force)
             console.print(f"table  {written}", soft_wrap=True)
         return
     _print_table(console, table, rows, expand=expand)
@@ -136,7 +144,7 @@ def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool)
     order = np.arange(len(table))
     if table.tells_people and not expand:
         order = np.argsort(table.size, kind="stable")
-    frame = table.expand(order[:rows]) if expand else table.to_frame(order[:rows])
+    frame = table.expand(order[:rows]) if expand else table.to_frame(order[:rows], words=True)
     frame = frame.head(rows)
     # Columns about which no printed row says anything only take room.
     silent = [name for name in frame.columns if (frame[name] == "*").all()]

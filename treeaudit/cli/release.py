@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from treeaudit.cli import declared as typer
 from treeaudit.cli.options import (
     Force,
     Form,

@@ -1,37 +1,148 @@
-"""``treeaudit verify PROOF MODEL``."""
+"""``treeaudit verify REPORT MODEL``."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
-
-from treeaudit.cli.options import MaxBytes, Model, Select
+from treeaudit.cli import declared as typer
+from treeaudit.cli.options import (
+    AcceptedReport,
+    Known,
+    MaxBytes,
+    Model,
+    PriorShares,
+    Select,
+    Test,
+    Train,
+)
 
 __all__ = ["verify"]
 
+_MOST = 1 << 30
+_SHOWN = 10
+
 
 def verify(
-    proof: Annotated[Path, typer.Argument(help="What reconstruct --people -o proof.json wrote.")],
+    report: Annotated[
+        Path,
+        typer.Argument(
+            help="What scan -o report.json wrote, or reconstruct --people -o proof.json.",
+            show_default=False,
+        ),
+    ],
     model: Model,
+    train: Train = None,
+    test: Test = None,
+    known: Known = None,
+    prior: PriorShares = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="The policy that it has to be held against: {policies}, or one of your own; that "
+            "of the report unless told.",
+            metavar="NAME",
+            rich_help_panel="Policy",
+            show_default=False,
+        ),
+    ] = None,
+    baseline: AcceptedReport = None,
     select: Select = None,
     max_bytes: MaxBytes = None,
 ) -> None:
-    """Follow a proof that people were in the training data, step by step.
+    """Tell whether a report, or a proof, is of this file and true.
+
+    Runs the audit again as the report says it was asked. Exits with 0 if every finding, check
+    and number is the same, with 1 if one is not, with 2 if that could not be found out.
+
+    treeaudit verify report.json model.pkl --train people.csv --test others.csv
 
     treeaudit verify proof.json model.pkl
     """
-    import json
+    from treeaudit.errors import DataError
+    from treeaudit.findings.report_file import checked_report, read_json
 
+    content, _ = read_json(report, "the report", _MOST)
+    if isinstance(content, dict) and "treeaudit_proof" in content:
+        if given := [one for one in (train, test, known, prior, baseline) if one is not None]:
+            raise DataError(f"{report} is a proof, which needs no people: leave {given[0]} away")
+        _follow(content, model, select, max_bytes)
+        return
+    data = checked_report(content, f"the report {report.name}")
+    if select is not None or max_bytes is not None:
+        raise DataError("the report says which model it is of: leave --select and --max-bytes away")
+    files = {"train": train, "test": test, "known": known, "prior": prior, "baseline": baseline}
+    try:
+        code = _run_again(data, report, model, policy, files)
+    except (KeyError, TypeError, AttributeError):
+        raise DataError(f"the report {report.name} is no whole treeaudit report") from None
+    raise typer.Exit(code)
+
+
+def _run_again(
+    data: Mapping[str, Any],
+    report: Path,
+    model: Path,
+    policy: str | None,
+    files: Mapping[str, Path | None],
+) -> int:
+    from treeaudit.cli.progress import progress_bar
+    from treeaudit.comparison.verified import verify as run_again
+    from treeaudit.readers import load
+    from treeaudit.reports.plain_text import plain
+    from treeaudit.version import __version__
+
+    stated, real = data["model"]["sha256"], load(model).source.sha256
+    if stated not in (None, real):
+        typer.echo(
+            f"REFUSED  {report} is of another file: its SHA-256 is {stated}, that of {model} {real}"
+        )
+        return 1
+    with progress_bar(model) as progress:
+        found = run_again(data, model, policy=policy, progress=progress, **files)
+    if (version := data["tool"]["version"]) != __version__:
+        typer.echo(plain(f"written by treeaudit {version}, run again by {__version__}", 200))
+    left = [d for d in found.differences if not _about(d.where, found.unsettled)]
+    if left:
+        typer.echo(f"REFUSED  {report} does not say what {model} gives:")
+        for one in left[:_SHOWN]:
+            said, true = (plain(str(part), 120) for part in (one.said, one.found))
+            typer.echo(plain(f"  {one.where}: the report says {said}, it is {true}", 400))
+        if len(left) > _SHOWN:
+            typer.echo(f"  {len(left) - _SHOWN:,} more")
+        return 1
+    if found.differences:
+        names = ", ".join(found.unsettled)
+        typer.echo(
+            f"NOT SETTLED  the search of {names} was ended by time, and went otherwise this time; "
+            "the rest is the same: scan again with more --seconds"
+        )
+        return 2
+    findings, checks = len(data["findings"]), len(data["checks"])
+    typer.echo(
+        f"TRUE  {report} is of {model} (SHA-256 {real}); run again, its {findings} findings and "
+        f"{checks} checks are the same in every number"
+    )
+    typer.echo(plain(f"verdict  {data['verdict'].upper()} by policy {found.again.policy.title}"))
+    if found.own_policy:
+        typer.echo("its thresholds are as the report states them: --policy holds it to your own")
+    if accepted := data.get("accepted"):
+        told = f"{accepted['by']} until {accepted['until']}: {accepted['reason']}"
+        typer.echo(plain(f"accepted by {told}", 500))
+    return 0
+
+
+def _about(where: str, attacks: tuple[str, ...]) -> bool:
+    """Tell whether an entry hangs on an attack that was ended by time."""
+    return any(where.startswith(f"findings · {attack}") for attack in attacks)
+
+
+def _follow(
+    content: Mapping[str, Any], model: Path, select: str | None, max_bytes: int | None
+) -> None:
     import treeaudit as ta
     from treeaudit.errors import DataError
     from treeaudit.reconstruction.checker import check_proof
 
-    try:
-        content = json.loads(proof.read_text(encoding="utf-8"))
-    except ValueError:
-        raise DataError(
-            f"{proof} is no JSON: reconstruct --people -o proof.json writes one"
-        ) from None
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     try:
         people = check_proof(content, forest)

@@ -14,6 +14,7 @@ from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.reports.fleet_rows import failed_row, row_of
+from treeaudit.reports.release_safe import statement
 from treeaudit.reports.to_json import to_dict
 
 __all__ = ["answer", "serve"]
@@ -51,7 +52,8 @@ def answer(asked: dict[str, Any], path: str, *, named: bool) -> dict[str, Any]:
             if isinstance(found, str):
                 return {"rows": [], "reports": [], "other": found}
             rows = [row_of(one, release_safe=asked["release_safe"]) for one in found]
-            reports = [to_dict(one) for one in found] if asked["reports"] else []
+            told = statement if asked["release_safe"] else to_dict
+            reports = [told(one) for one in found] if asked["reports"] else []
     except Exception as error:  # noqa: BLE001  # a line, not the end
         # What is said of tables of people counts some of them.
         masked = asked["release_safe"] and isinstance(error, DataError)

@@ -1,22 +1,23 @@
 """Models side by side: what each gives away, and what it is good for."""
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from treeaudit.attacks.membership_inference.details import MembershipDetails
 from treeaudit.audit.scan import audit
-from treeaudit.comparison.claims import Claims, claims_of
+from treeaudit.comparison.choice import Choice, choose
+from treeaudit.comparison.claims import claims_of
+from treeaudit.comparison.compared import Compared, by_ledger
+from treeaudit.comparison.leakage import leakage_of
+from treeaudit.dp.bounded import unbounded_because
 from treeaudit.errors import DataError
+from treeaudit.findings.asked import listed
 from treeaudit.findings.policy import Policy
-from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import Utility, utility
-from treeaudit.people.records import Records, read_records
+from treeaudit.people.predictions import explained, utility
+from treeaudit.people.records import read_records
 from treeaudit.people.sheet import read_table
 from treeaudit.people.verification import MisfitError
 from treeaudit.readers import load
@@ -25,47 +26,7 @@ from treeaudit.rendered import Rendered
 __all__ = ["Compared", "Comparison", "compare"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Compared:
-    """One model of a comparison.
-
-    Attributes
-    ----------
-    name
-        What to call it: its file name, or a number.
-    report
-        Its audit.
-    claims
-        What the file claims, and what of that is true where there is training
-        data.
-    utility
-        What it is good for on unseen people, or None.
-    notes
-        What could not be done for it, one sentence each.
-    """
-
-    name: str
-    report: Report
-    claims: Claims
-    utility: Utility | None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def epsilon(self) -> float | None:
-        """What bounds all that the model gives away of one person, or None."""
-        epsilon = self.report.epsilon
-        return epsilon if math.isfinite(epsilon) else None
-
-    @property
-    def membership_auc(self) -> float | None:
-        """How well members are told from unseen people, or None where that was not attacked."""
-        for found in self.report.findings:
-            if isinstance(found.details, MembershipDetails):
-                return found.details.auc
-        return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Comparison(Rendered):
     """Models side by side, in the order in which they were given.
 
@@ -93,13 +54,21 @@ class Comparison(Rendered):
         )
 
     @property
+    def predicts(self) -> Literal["labels", "numbers", "both"]:
+        """What the models predict: accuracy is of labels, R² of numbers."""
+        numbers = {model.report.forest.schema.classes is None for model in self.models}
+        return "both" if len(numbers) > 1 else "numbers" if True in numbers else "labels"
+
+    @property
+    def choice(self) -> Choice | None:
+        """Which model to take, and what speaks for others; None where none passes."""
+        return choose(self.models)
+
+    @property
     def best(self) -> Compared | None:
-        """The most accurate of the models that pass; None where none does."""
-        passing = [m for m in self.models if m.report.verdict == "pass"]
-        return max(
-            passing, key=lambda m: -1.0 if m.utility is None else m.utility.right_of_all.value,
-            default=None,
-        )  # fmt: skip
+        """The model to take; None where none passes."""
+        choice = self.choice
+        return None if choice is None else choice.best
 
 
 def compare(
@@ -153,7 +122,7 @@ def compare(
     """
     if not models:
         raise DataError("there is nothing to compare: name at least one model")
-    if names is not None and len(names) != len(models):
+    if names is not None and len(listed("names", names, "plain")) != len(models):
         raise DataError(f"{len(names)} names for {len(models)} models")
     called = _names(models) if names is None else list(names)
     request = Request(
@@ -165,7 +134,7 @@ def compare(
         rows_per_person=rows_per_person,
         repeats=repeats,
         policy=policy,
-        attacks=None if attacks is None else tuple(attacks),
+        attacks=None if attacks is None else listed("attacks", attacks, "TA101"),
         seed=seed,
     )
     # Tables are read once, for all models.
@@ -198,7 +167,7 @@ def _compared(name: str, asked: Request, request: Request) -> Compared:
             for one in (asked, request)
         )
         report = audit(alone)
-    seen = useful = None
+    seen = useful = number = None
     if request.train is not None:
         seen = read_records(
             request.train, forest, target=request.target, person=request.person, origin="train"
@@ -208,20 +177,25 @@ def _compared(name: str, asked: Request, request: Request) -> Compared:
             request.test, forest, target=request.target, person=request.person, origin="test"
         )
         try:
-            useful = utility(forest, unseen)
+            if forest.schema.classes is None:
+                number = explained(forest, unseen)
+            else:
+                useful = utility(forest, unseen)
         except DataError as error:
-            notes.append(f"no accuracy: {error}")
+            notes.append(f"not measured how good it is: {error}")
+    because = None if forest.privacy is None else unbounded_because(forest)
+    if because is not None:
+        notes.append(f"its epsilon bounds nothing: {because}")
     return Compared(
         name=name,
         report=replace(report, request=asked.kept()),
         claims=claims_of(report.table, seen),
         utility=useful,
+        explained=number,
+        leakage=leakage_of(report),
+        ledger=by_ledger(report),
         notes=tuple(notes),
     )
-
-
-def _people(data: object, forest: Forest, request: Request, origin: str) -> Records:
-    return read_records(data, forest, target=request.target, person=request.person, origin=origin)
 
 
 def _most_records(request: Request) -> int | None:

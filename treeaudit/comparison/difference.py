@@ -78,7 +78,7 @@ class Named:
     says: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Difference(Rendered):
     """What two releases give away beside each other.
 

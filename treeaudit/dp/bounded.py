@@ -1,6 +1,7 @@
 """Whether an epsilon bounds what a model gives away about anybody: one answer for all who ask."""
 
 from treeaudit.dp.ledger import Ledger, Query, factor
+from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 
@@ -9,7 +10,7 @@ __all__ = ["NOT_ASKED", "bounded", "unbounded_because"]
 NOT_ASKED = "not asked: the trees stopped early"
 """The row of a ledger for what a trainer may spend and, with these answers, did not."""
 
-_MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism"}
+_MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism", BOOTSTRAP}
 _NEARLY = 1 + 1e-9
 
 
@@ -41,17 +42,19 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the model was not trained by a variant with a proof (variant='sound')"
     if "unit" not in privacy:
         return "the ledger does not name its unit, a record or a person: train the model again"
+    if privacy.get("delta", 0) != 0:
+        return "the ledger states a delta above 0: its epsilon may be broken"
     try:
         ledger = Ledger.from_plain(privacy)
     except DataError as error:
         return str(error)
-    if privacy.get("delta", 0) != 0:
-        return "the ledger states a delta above 0: its epsilon may be broken"
     asked = [q for q in ledger.queries if (q.name, q.mechanism) != (NOT_ASKED, "none")]
     if any(query.mechanism not in _MECHANISMS for query in asked):
         return "the ledger names a mechanism that is not known to protect anybody"
     if not asked or any(q.asked < 1 or q.sensitivity <= 0 or q.epsilon < 0 for q in asked):
         return "the ledger is not whole"
+    if any(q.used == 0 < q.epsilon for q in asked):
+        return "the ledger tells of answers that it says cost nothing"
     least = factor(ledger.neighbours, ledger.rows_per_person)
     if any(query.sensitivity < least for query in asked):
         return "the ledger counts less of a person than its neighbours differ in"
@@ -64,8 +67,13 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the model tells how many people there are, without noise"
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
-    if forest.source.parameters.get("variant", "sound") != "sound":
+    set_to = forest.source.parameters
+    if set_to.get("variant", "sound") != "sound":
         return "the parameters of the model are not those of a variant with a proof"
+    if set_to.get("random_state") is not None:
+        return "the parameters of the model tell a seed, which makes the noise again"
+    if set_to.get("schema") == "from-data":
+        return "the parameters of the model say that its schema was read off the data"
     return None
 
 

@@ -1,5 +1,6 @@
 """The one door between private records and a model: it answers with noise, and keeps the ledger."""
 
+import math
 from fractions import Fraction
 from typing import Literal
 
@@ -11,9 +12,13 @@ from treeaudit.dp.entropy import Entropy, OperatingSystem
 from treeaudit.dp.ledger import Composition, Neighbours, Query, factor
 from treeaudit.dp.mechanisms import discrete_laplace, exponential_mechanism, permute_and_flip
 from treeaudit.dp.rational import FINEST_CHOICE, FINEST_COUNT, dyadic
+from treeaudit.dp.sampling import least_threshold, thinned
 from treeaudit.errors import PrivacyError
 
-__all__ = ["Curator", "Selection"]
+__all__ = ["THRESHOLD", "Curator", "Selection"]
+
+THRESHOLD = "sampling and threshold"
+"""The mechanism of `Curator.sample`: its epsilon may be broken with a chance of delta."""
 
 _LARGEST = 1 << 52
 
@@ -131,6 +136,49 @@ class Curator:
             )
         return rate
 
+    def sample(
+        self,
+        name: str,
+        counts: npt.ArrayLike,
+        epsilon: Fraction,
+        *,
+        delta: Fraction,
+        rate: Fraction,
+        least: int = 0,
+    ) -> Wide:
+        """Return counts in a random sample of the people, those below a threshold as 0.
+
+        No noise is added. Parts are disjoint, and so are their cells. The answer is
+        (epsilon, delta)-differentially private (`treeaudit.dp.sampling.threshold_delta`).
+
+        Parameters
+        ----------
+        counts
+            Whole numbers, shape ``(n_parts, n_cells)``.
+        epsilon, delta
+            What all rows cost together.
+        rate
+            The probability with which a person is in the sample: a whole number by a power of
+            two, such that ``-ln(1 - rate)`` is at most what epsilon leaves for one record.
+        least
+            A threshold of one's own; what `threshold` says is used where that is more.
+        """
+        table = np.asarray(counts, dtype=np.int64)
+        least = max(least, self.threshold(epsilon, delta, rate))
+        self.note(*(name, THRESHOLD, epsilon, Fraction(1), len(table)), delta=delta)
+        found = thinned(table, rate, self.entropy)
+        return np.where(found < least, 0, found)
+
+    def threshold(self, epsilon: Fraction, delta: Fraction, rate: Fraction) -> int:
+        """Return the least count that `sample` tells.
+
+        What records of one person cost together: f of them at (epsilon, delta) each cost (f
+        epsilon, f exp(f epsilon) delta) at most.
+        """
+        each = float(delta) / self.factor * math.exp(-min(float(epsilon), 600.0))
+        alone = float(delta) if self.factor == 1 else each
+        return least_threshold(float(rate), float(epsilon / self.factor), alone)
+
     def choose(
         self,
         name: str,
@@ -192,6 +240,7 @@ class Curator:
         *,
         composition: Composition = "parallel",
         used: Fraction | None = None,
+        delta: Fraction = Fraction(0),
     ) -> None:
         """Write down a question; called by itself only for mechanisms as printed.
 
@@ -204,11 +253,8 @@ class Curator:
             raise ValueError(f"{name!r} costs {epsilon}: nothing costs less than 0")
         scale = sensitivity * self.factor
         before = self._queries.get(name)
-        if before is not None and (before.mechanism, before.composition, before.epsilon) != (
-            mechanism,
-            composition,
-            epsilon,
-        ):
+        asked_before = before and (before.mechanism, before.composition, before.epsilon)
+        if asked_before not in (None, (mechanism, composition, epsilon)):
             raise ValueError(f"{name!r} was asked in another way before")
         query = self._queries[name] = Query(
             name=name,
@@ -219,6 +265,7 @@ class Curator:
             composition=composition,
             asked=asked + (before.asked if before else 0),
             used=None if used == epsilon else used,
+            delta=delta,
         )
         cost = query.cost if before is None else query.cost - before.cost
         if cost:

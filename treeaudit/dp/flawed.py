@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dp.entropy import Entropy
+from treeaudit.dp.entropy import Entropy, unit
 from treeaudit.dp.mechanisms import exponential_mechanism
 
-__all__ = ["smooth_exponent", "smooth_label", "smooth_sensitivity"]
+__all__ = ["gaussian", "smooth_exponent", "smooth_label", "smooth_sensitivity"]
 
 _FINE = 1 << 20
 _MOST = 1 << 20
@@ -52,3 +52,13 @@ def smooth_label(counts: npt.ArrayLike, epsilon: float, entropy: Entropy) -> Wid
     return exponential_mechanism(
         np.where(largest, units[..., None], 0), Fraction(1, _FINE), entropy
     )
+
+
+def gaussian(deviation: float, n: int, entropy: Entropy) -> Wide:
+    """Draw Gaussian noise, rounded to whole numbers, from floating-point uniform numbers.
+
+    It promises (epsilon, delta) where the deviation is large enough, never epsilon alone.
+    """
+    radius = np.sqrt(-2 * np.log1p(-unit(entropy, n)))
+    noise = deviation * radius * np.cos(2 * np.pi * unit(entropy, n))
+    return np.asarray(np.rint(noise), dtype=np.int64)

@@ -78,6 +78,8 @@ class Query:
         each time, and costs epsilon every time.
     asked
         How often.
+    delta
+        The chance with which asking once may cost more than that.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class Query:
     composition: Composition = "parallel"
     asked: int = 1
     used: Fraction | None = None
+    delta: Fraction = Fraction(0)
 
     @property
     def times(self) -> int:
@@ -161,6 +164,11 @@ class Ledger:
         return sum((query.cost for query in self.queries), Fraction(0))
 
     @property
+    def delta(self) -> Fraction:
+        """The chance with which that may be exceeded: 0 where epsilon is a bound."""
+        return sum((query.delta * query.times for query in self.queries), Fraction(0))
+
+    @property
     def used(self) -> Fraction:
         """What the answers do cost: at most the claim, as rates are rounded down."""
         each = ((q.epsilon if q.used is None else q.used) * q.times for q in self.queries)
@@ -195,7 +203,7 @@ class Ledger:
         return {
             "epsilon": float(self.epsilon),
             "used": float(self.used),
-            "delta": 0.0,
+            "delta": float(self.delta),
             "budget": str(self.budget),
             "neighbours": self.neighbours,
             "unit": self.unit,
@@ -213,6 +221,7 @@ class Ledger:
                     "sensitivity": str(q.sensitivity),
                     "composition": q.composition,
                     "asked": q.asked,
+                    **({"delta": str(q.delta)} if q.delta else {}),
                 }
                 for q in self.queries
             ],
@@ -247,6 +256,8 @@ class Ledger:
             )
             # What is told as a floating-point number must be one.
             float(ledger.epsilon), float(ledger.budget)
+            if data.get("delta", 0.0) != float(ledger.delta):
+                raise ValueError("the rows do not sum to the delta")
         except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
             raise DataError(f"the privacy ledger is damaged: {error}") from None
         return ledger
@@ -259,6 +270,9 @@ def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
     used = exact(row.get("used", row["epsilon"]))
     if not 0 <= used <= epsilon:
         raise ValueError("used")
+    delta = exact(row.get("delta", "0"))
+    if delta > 1:
+        raise ValueError("delta")
     if type(row["asked"]) is not int or row["asked"] < 0:
         raise ValueError("how often it was asked")
     return Query(
@@ -270,4 +284,5 @@ def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
         neighbours=neighbours,
         composition=row["composition"],
         asked=row["asked"],
+        delta=delta,
     )

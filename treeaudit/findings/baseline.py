@@ -3,33 +3,29 @@
 Only what is new or worse fails. A check that could not be made is never
 accepted, and neither is a number that means something else than it did.
 
-A report accepts nothing by itself: a person does, until a date, and says so in it::
-
-    "accepted": {"by": "Ada Lovelace", "until": "2027-06-30"}
+A report accepts nothing by itself: a person does, until a day, with ``treeaudit accept``.
+It follows the line of a model, not the name of a file: the next model of the same
+name (``--model-name``), or else of the same columns and labels.
 """
 
-import hashlib
 import math
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from treeaudit.errors import PolicyError, ReadError
+from treeaudit.errors import PolicyError
+from treeaudit.findings.acceptance import Acceptance, acceptance_of, line_of
 from treeaudit.findings.checks import Registered, Rule, holds_at_least, holds_multiple_of
 from treeaudit.findings.findings import Check
-from treeaudit.input import BASELINE, read_bytes
+from treeaudit.findings.report_file import read_report
 from treeaudit.model.forest import Forest
-from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.limits import Most
 
-__all__ = ["Baseline", "accept", "read_baseline"]
+__all__ = ["BELOW_K", "Baseline", "accept", "line", "no_worse", "read_baseline"]
 
-_SCHEMA_VERSION = 1
-_LONGEST = 200
-_BELOW_K = ("max-small-leaf-people", "max-small-leaf-share")
+BELOW_K = ("max-small-leaf-people", "max-small-leaf-share")
 """Checks that count people below the k of the policy."""
 
 
@@ -41,13 +37,15 @@ class Baseline:
     ----------
     model, model_sha256, estimator
         Which model it is about; None where it was in memory.
+    model_name, line
+        What its line is called, and its columns and labels; None where it does not tell.
     k
         The smallest acceptable group of its policy; None where TA101 did not run.
     measured
         What was measured, by check. Infinite where the model claims no epsilon;
         checks that were skipped are not there.
-    by, until
-        Who accepts it and until which day; None where it does not say.
+    accepted
+        Who accepts it, when, until when and why.
     """
 
     name: str
@@ -57,13 +55,9 @@ class Baseline:
     estimator: str
     k: int | None
     measured: Mapping[str, float]
-    by: str | None = None
-    until: date | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether somebody accepts it, and today still."""
-        return self.by is not None and self.until is not None and date.today() <= self.until
+    accepted: Acceptance
+    model_name: str | None = None
+    line: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a report says of its baseline."""
@@ -71,53 +65,59 @@ class Baseline:
             "name": self.name,
             "sha256": self.sha256,
             "model_sha256": self.model_sha256,
-            "by": self.by,
-            "until": None if self.until is None else self.until.isoformat(),
-            "holds": self.holds,
+            **{k: v for k, v in self.accepted.to_dict().items() if k != "report"},
+            "holds": self.accepted.holds,
         }
 
 
-def read_baseline(path: str | os.PathLike[str], forest: Forest) -> Baseline:
-    """Read an accepted JSON report of the same model.
+def read_baseline(
+    path: str | os.PathLike[str], forest: Forest, model_name: str | None = None
+) -> Baseline:
+    """Read an accepted JSON report of the same line of models.
+
+    Parameters
+    ----------
+    model_name
+        What the line of the model is called.
 
     Raises
     ------
     PolicyError
-        If the file is no such report, has another schema version, or is about
-        another model.
+        If the file is no such report, nobody accepts it, it has another schema version, or is
+        about another model.
     """
+    data, sha256 = read_report(path)
     name = Path(path).name
-    try:
-        content = read_bytes(path, BASELINE, PolicyError, "the baseline")
-        data: Any = parse_json(content, Most.form, (232, 88, 36))
-    except FileNotFoundError:
-        raise PolicyError(f"there is no baseline {path}") from None
-    except ReadError as error:
-        raise PolicyError(f"the baseline {path} cannot be read as JSON: {error}") from None
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if version is None or not isinstance(data.get("checks"), list):
+    if data.get("accepted") is None:
         raise PolicyError(
-            f"the baseline {name} is no treeaudit report; write one with 'treeaudit scan MODEL -o "
+            f"the baseline {name} is a report that nobody accepts; who answers for it writes "
+            f"'treeaudit accept {shlex.quote(name)} --by NAME --until YYYY-MM-DD --reason WHY -o "
             "accepted.json'"
         )
-    if version != _SCHEMA_VERSION:
-        raise PolicyError(
-            f"the baseline {name} has schema version {version}, this treeaudit reads "
-            f"{_SCHEMA_VERSION}; write it again with this version"
-        )
     try:
-        baseline = _baseline(name, hashlib.sha256(content).hexdigest(), data)
+        baseline = _baseline(name, sha256, data)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise PolicyError(f"the baseline {name} is no whole treeaudit report: {error}") from None
-    _same_model(baseline, forest)
+        raise PolicyError(
+            f"the baseline {name} is no whole accepted treeaudit report: {_missing(error)}"
+        ) from None
+    _same_line(baseline, forest, model_name)
     return baseline
 
 
+def line(forest: Forest) -> str | None:
+    """Return the columns and labels of a model as a hash; None where its columns have no names."""
+    schema = forest.schema
+    return line_of(schema.names, schema.classes) if schema.named else None
+
+
+def _missing(error: Exception) -> str:
+    return f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+
+
 def _baseline(name: str, sha256: str, data: Mapping[str, Any]) -> Baseline:
-    model, signed = data["model"], data.get("accepted") or {}
-    by, until = signed.get("by"), signed.get("until")
-    if by is not None and not (by.strip() and by.isprintable() and len(by) <= _LONGEST):
-        raise ValueError("it is accepted by nobody with a name")
+    model, accepted = data["model"], acceptance_of(data)
+    if accepted is None:
+        raise ValueError("nobody accepts it")
     sizes = [f["details"]["k"] for f in data["findings"] if "k" in f["details"]]
     return Baseline(
         name=name,
@@ -131,18 +131,38 @@ def _baseline(name: str, sha256: str, data: Mapping[str, Any]) -> Baseline:
             for check in data["checks"]
             if check["status"] != "skipped"
         },
-        by=by,
-        until=None if until is None else date.fromisoformat(until),
+        accepted=accepted,
+        model_name=model.get("name"),
+        line=model.get("line"),
     )
 
 
-def _same_model(baseline: Baseline, forest: Forest) -> None:
+def _same_line(baseline: Baseline, forest: Forest, model_name: str | None) -> None:
     source = forest.source
-    name = None if source.path is None else Path(source.path).name
-    if baseline.model is not None and name is not None and baseline.model != name:
+    if baseline.model_name is not None and model_name is not None:
+        if baseline.model_name != model_name:
+            raise PolicyError(
+                f"the baseline {baseline.name} is about the model {baseline.model_name!r}, "
+                f"--model-name says {model_name!r}; take the accepted report of this model"
+            )
+        return
+    if baseline.model_sha256 is not None and baseline.model_sha256 == source.sha256:
+        return
+    about = baseline.model or "a model in memory"
+    if baseline.model_name is not None:
         raise PolicyError(
-            f"the baseline {baseline.name} is about {baseline.model}, not about {name}; take the "
-            "accepted report of this model"
+            f"the baseline {baseline.name} is about the model {baseline.model_name!r}: if this is "
+            f"its next version, say --model-name {shlex.quote(baseline.model_name)}"
+        )
+    if not forest.schema.named or baseline.line is None:
+        raise PolicyError(
+            f"the columns of the model have no names, so nothing tells whether it follows {about}: "
+            "scan both with --model-name NAME"
+        )
+    if baseline.line != line(forest):
+        raise PolicyError(
+            f"the baseline {baseline.name} is about {about}, a model of other columns or labels; "
+            "take the accepted report of this model, or scan both with --model-name NAME"
         )
     if baseline.estimator != source.estimator:
         raise PolicyError(
@@ -166,7 +186,7 @@ def accept(
     -------
     tuple of Check
         With ``baseline`` where the old number is known, and ``accepted`` where
-        a failed one is no worse.
+        a failed one is no worse and the acceptance still holds.
     """
     return tuple(
         _accept(check, known[check.name].rule, baseline, k) if check.name in known else check
@@ -176,18 +196,19 @@ def accept(
 
 def _accept(check: Check, rule: Rule, baseline: Baseline, k: int) -> Check:
     old = baseline.measured.get(check.name)
-    if old is None or check.status == "skipped" or (check.name in _BELOW_K and k != baseline.k):
+    if old is None or check.status == "skipped" or (check.name in BELOW_K and k != baseline.k):
         return check
     new = math.inf if check.measured is None else check.measured
     return replace(
         check,
-        accepted=check.status == "fail" and _no_worse(rule, new, old),
+        accepted=check.status == "fail" and baseline.accepted.holds and no_worse(rule, new, old),
         baseline=old if math.isfinite(old) else None,
         was=rule.show(old),
     )
 
 
-def _no_worse(rule: Rule, new: float, old: float) -> bool:
+def no_worse(rule: Rule, new: float, old: float) -> bool:
+    """Tell whether a measured number is no worse than an old one."""
     if rule.holds is holds_multiple_of:
         return old != 0 and new % old == 0
     # A share that is the same but for the last digit is the same.

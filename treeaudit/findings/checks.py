@@ -76,10 +76,7 @@ class Rule:
         Says why there is nothing to measure in a model, where the attack was
         skipped for that reason; None where there is.
     step
-        What to do where it fails, with a place for ``k``; the remedy of the
-        attack without.
-    beside_repair
-        Whether that is also said where a repair of the file has been found.
+        What to do where it fails; the remedy of the attack without.
     unbounded
         Says why the number is infinite in a model.
     of_records
@@ -98,7 +95,6 @@ class Rule:
     told: Callable[[Sequence[Finding]], str] | None = None
     needless: Callable[[Forest], str | None] | None = None
     step: str = ""
-    beside_repair: bool = False
     unbounded: Callable[[Forest], str | None] | None = None
     of_records: Callable[[Forest], bool] | None = None
 

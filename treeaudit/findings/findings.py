@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
 from treeaudit.findings.details import Details
+from treeaudit.rendered import Told
 from treeaudit.stats import Estimate
 
 __all__ = [
@@ -94,6 +95,11 @@ class Control:
         people, by name of the guess.
     excess
         Claim, or verified where it is known, minus control: what was memorised.
+    memorised
+        The same in people, of the ``n`` whom the claim is about; None where they are not
+        counted once each.
+    residual
+        Of what fails on unseen people, the share in which the claim holds.
     sentence
         The whole in plain words.
     """
@@ -104,11 +110,13 @@ class Control:
     control: Estimate | None = None
     baselines: Mapping[str, Estimate] = field(default_factory=dict)
     excess: Estimate | None = None
+    memorised: Estimate | None = None
+    residual: Estimate | None = None
     sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Told):
     """What one attack found.
 
     Attributes
@@ -160,6 +168,11 @@ class Finding:
         if self.severity == "none" and (self.unseen or not self.looked):
             unseen = ", ".join(self.unseen) or "anything"
             raise ValueError(f"{self.id} cannot be clear: nobody looked at {unseen}")
+
+    def __repr__(self) -> str:
+        """Return what was found, in two lines."""
+        risk = "clear" if self.severity == "none" else self.severity
+        return f"{self.id} {self.title}: {risk}, {self.people:,} people\n  {self.summary}"
 
     @property
     def status(self) -> Literal["found", "clear"]:
@@ -218,8 +231,8 @@ class Check:
         Id of the attack that has to have run; None for what the model itself tells.
     share, among
         Whether the number is a share, and whether it is one of all the people.
-    step, beside_repair
-        What to do where it fails, and whether also where a repair was found.
+    step
+        What to do where it fails.
     """
 
     name: str
@@ -237,4 +250,3 @@ class Check:
     share: bool = False
     among: bool = False
     step: str = ""
-    beside_repair: bool = False

@@ -1,17 +1,16 @@
 """What a policy says of findings: pass, fail or review."""
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from treeaudit.errors import PolicyError
+from treeaudit.errors import PolicyError, near
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import Check, Finding, Skipped, Verdict
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 
-__all__ = ["check_names", "judge", "not_run", "verdict_of"]
+__all__ = ["check_names", "epsilons_added", "judge", "not_run", "verdict_of"]
 
 Results = Sequence[Finding | Skipped]
 
@@ -26,9 +25,8 @@ def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
     """
     for name, value in policy.values.items():
         if name not in checks:
-            near = difflib.get_close_matches(name, checks, 1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(checks)}"
-            raise PolicyError(f"policy {policy.name}: there is no check {name!r}; {hint}")
+            hint = near(name, checks, "known:")
+            raise PolicyError(f"policy {policy.name}: there is no check {name!r}{hint}")
         if checks[name].rule.share and value > 1:
             raise PolicyError(
                 f"policy {policy.name}: {name} is a share between 0 and 1, such as 0.01"
@@ -55,14 +53,8 @@ def judge(
     )
 
 
-def verdict_of(checks: Sequence[Check], *, signed: bool = False) -> Verdict:
+def verdict_of(checks: Sequence[Check]) -> Verdict:
     """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
-
-    Parameters
-    ----------
-    signed
-        Whether somebody answers for the baseline today: without, what it accepts
-        is left to review.
 
     Examples
     --------
@@ -71,10 +63,28 @@ def verdict_of(checks: Sequence[Check], *, signed: bool = False) -> Verdict:
     """
     if any(check.status == "fail" and not check.accepted for check in checks):
         return "fail"
-    excused = any(check.accepted for check in checks)
-    if any(check.status == "skipped" for check in checks) or (excused and not signed):
+    if any(check.status == "skipped" for check in checks):
         return "review"
-    return "accepted" if excused else "pass"
+    return "accepted" if any(check.accepted for check in checks) else "pass"
+
+
+def epsilons_added(checks: Sequence[Check], cost: float) -> tuple[Check, ...]:
+    """Return the checks of one model of a file, its epsilon being that of all of them together.
+
+    Nothing in a file tells that its models were trained on different people, so that what
+    they give away adds up (sequential composition).
+    """
+    return tuple(
+        replace(
+            check,
+            measured=cost if math.isfinite(cost) else None,
+            shown=f"{cost:g} by all models of the file",
+            status="pass" if cost <= check.threshold else "fail",
+        )
+        if check.name == "max-epsilon" and check.status == "pass" and cost > (check.measured or 0)
+        else check
+        for check in checks
+    )
 
 
 def not_run(refused: Sequence[Skipped]) -> tuple[Check, ...]:
@@ -113,8 +123,7 @@ def _check(
         attack=attacks[0] if attacks else None,
         share=rule.share,
         among=rule.among,
-        step=rule.step.format(k=policy.k * records_each),
-        beside_repair=rule.beside_repair,
+        step=rule.step,
     )
     ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]
     findings = [finding for finding in ran if isinstance(finding, Finding)]

@@ -1,6 +1,5 @@
 """Policies: named thresholds, built in or from a TOML file."""
 
-import difflib
 import hashlib
 import json
 import math
@@ -11,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from treeaudit.errors import PolicyError
+from treeaudit.errors import PolicyError, near
 from treeaudit.findings.policy_file import policies_in
 
 __all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "read_policy"]
@@ -189,9 +188,14 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     """
     if name.endswith(".toml"):
         found = _own(Path(name), name)
-        if len(found) != 1:
+        if not found:
             raise PolicyError(
-                f"{name} defines {len(found)} policies ({', '.join(found) or 'none'}): "
+                f"{name} defines no policy: write [policies.NAME], and under it what to ask for, "
+                "such as min-leaf = 10"
+            )
+        if len(found) > 1:
+            raise PolicyError(
+                f"{name} defines {len(found)} policies ({', '.join(found)}): "
                 "a file named as policy must define exactly one"
             )
         return next(Policy(name=only, values=found[only], source=name) for only in found)
@@ -203,9 +207,7 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
     if name in known:
         return Policy(name=name, values=known[name], source=source)
     names = [*BUILT_IN, *known]
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
-    raise PolicyError(f"there is no policy {name!r}; {hint}")
+    raise PolicyError(f"there is no policy {name!r}{near(name, names, 'known:')}")
 
 
 def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:

@@ -1,10 +1,10 @@
 """The result of an audit, and the page of an attack: data that knows no renderer."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from treeaudit.findings.checks import epsilon, protects_records
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
@@ -17,6 +17,9 @@ from treeaudit.model.forest import Forest
 from treeaudit.rendered import Rendered, renderer_of
 from treeaudit.stats import Estimate
 from treeaudit.table.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Fix", "Page", "Report", "Reports", "Show", "Tried", "view_of"]
 
@@ -95,7 +98,7 @@ class Tried:
     chosen: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Rendered):
     """The result of an audit.
 
@@ -119,8 +122,8 @@ class Report(Rendered):
         The tables that were given, by role: what each is called and its rows.
     baseline
         The accepted report it was held against: ``name`` and ``sha256`` of the
-        file, ``model_sha256``, ``by`` whom and ``until`` when it is accepted and
-        whether that ``holds``; None without.
+        file, ``model_sha256``, ``by`` whom, ``on`` which day, ``until`` when and for what
+        ``reason`` it is accepted and whether that ``holds``; None without.
     fix
         The repair that was tried, where the audit did not pass and one was.
     unrepaired
@@ -177,17 +180,30 @@ class Report(Rendered):
                 return result
         raise KeyError(f"{attack_id} was not run")
 
+    def __len__(self) -> int:
+        """Return how many attacks were asked for."""
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[Finding | Skipped]:
+        """Go through their results."""
+        return iter(self.results)
+
+    def to_frame(self, of: Literal["findings", "checks"] = "findings") -> "pd.DataFrame":
+        """Return a row per attack, or per check of the policy, as pandas."""
+        frame: pd.DataFrame = renderer_of(type(self)).to_frame(self, of)
+        return frame
+
     @property
     def exit_code(self) -> int:
-        """0 for pass and accepted, 1 for fail, 3 for review."""
-        return {"pass": 0, "accepted": 0, "fail": 1, "review": 3}[self.verdict]
+        """0 for pass, 1 for fail, 3 for review, 4 for accepted."""
+        return {"pass": 0, "fail": 1, "review": 3, "accepted": 4}[self.verdict]
 
     def save(
         self, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
     ) -> Path:
-        """Write the report; ``.html``, ``.json`` or ``.txt`` by suffix.
+        """Write the report; ``.html``, ``.md``, ``.json`` or ``.txt`` by suffix.
 
-        ``release_safe`` masks small counts (HTML only), so that it may leave the room.
+        ``release_safe`` writes the statement that may leave the room in its place.
 
         Raises
         ------
@@ -199,7 +215,7 @@ class Report(Rendered):
         return written
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Reports(Rendered):
     """The results for every model of one file.
 

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from treeaudit.findings.asked import check_kind, check_policy
 from treeaudit.findings.policy import Policy
 
 __all__ = ["OPTIONS", "Given", "Request"]
 
 OPTIONS = {
+    "model_name": "--model-name",
     "select": "--select",
     "max_bytes": "--max-bytes",
     "train": "--train",
@@ -59,6 +61,8 @@ class Request:
     ----------
     model
         A path, a fitted estimator or a `Forest`.
+    model_name
+        What the line of the model is called, from one version to the next.
     select, max_bytes
         Which model of the file, and the largest file; see `treeaudit.load`.
     train, test, known, prior
@@ -82,6 +86,7 @@ class Request:
     """
 
     model: object
+    model_name: str | None = None
     select: str | None = None
     max_bytes: int | None = None
     train: object = None
@@ -100,6 +105,11 @@ class Request:
     attacks: tuple[str, ...] | None = None
     seconds: float = 10.0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in OPTIONS:
+            check_kind(name, getattr(self, name))
+        check_policy(self.policy)
 
     def kept(self) -> "Request":
         """Return the request as a report keeps it: no data, no estimator, only what they were."""

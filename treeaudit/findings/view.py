@@ -195,6 +195,8 @@ class View:
         What follows, the more is known.
     facts
         Further measures, name and text.
+    picture
+        The model as a whole, drawn where a page has one picture of it.
     held
         Controls that the verdict shows.
     asks_control
@@ -216,6 +218,7 @@ class View:
     facts: tuple[tuple[str, Phrase], ...] = ()
     plots: tuple[Plot, ...] = ()
     curves: tuple[Curve, ...] = ()
+    picture: Curve | None = None
     held: tuple[Control, ...] = ()
     asks_control: bool = False
     step: str = ""

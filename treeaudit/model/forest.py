@@ -14,8 +14,10 @@ from treeaudit.model.leftovers import Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Member, Source
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import label_text, number_of
+from treeaudit.rendered import Told
 
-__all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre"]
+__all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre", "all_count"]
 
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
@@ -83,7 +85,8 @@ class Noise:
             raise DataError(f"noise of no known kind, or of no rate above 0: {self.rate:g}")
 
 
-_ROOM = 16_000_000
+_ROOM = 128_000_000
+_SHOWN = 8
 
 
 class LazyTrees(Sequence[Tree]):
@@ -91,7 +94,7 @@ class LazyTrees(Sequence[Tree]):
 
     A forest of millions of leaves is never held as a whole: each pass builds a
     tree from the mapped file, looks at it and lets it go. Only the last one is
-    kept, and as many as fit in 16 MB, so that a small model is built once.
+    kept, and as many as fit in 128 MB, so that all but huge models are built once.
     """
 
     def __init__(self, build: Callable[[int], Tree], n_trees: int) -> None:
@@ -100,6 +103,15 @@ class LazyTrees(Sequence[Tree]):
         self._last: tuple[int, Tree] | None = None
         self._kept: dict[int, Tree] = {}
         self._room = _ROOM
+        self._has_counts: dict[int, bool] = {}
+
+    @property
+    def all_count(self) -> bool:
+        """Whether every tree holds class counts; what was built once is not built again to tell."""
+        return all(
+            self._has_counts[i] if i in self._has_counts else self[i].counts is not None
+            for i in range(len(self))
+        )
 
     def __len__(self) -> int:
         return self._n_trees
@@ -119,6 +131,7 @@ class LazyTrees(Sequence[Tree]):
         if self._last is None or self._last[0] != index:
             tree = self._build(index)
             self._last = (index, tree)
+            self._has_counts[index] = tree.counts is not None
             if tree.n_bytes <= self._room:
                 self._room -= tree.n_bytes
                 self._kept[index] = tree
@@ -128,8 +141,15 @@ class LazyTrees(Sequence[Tree]):
         return (self[i] for i in range(len(self)))
 
 
+def all_count(trees: Sequence[Tree]) -> bool:
+    """Tell whether every tree holds class counts."""
+    if isinstance(trees, LazyTrees):
+        return trees.all_count
+    return all(tree.counts is not None for tree in trees)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Forest:
+class Forest(Told):
     """A model: one or more trees and what their numbers mean.
 
     Attributes
@@ -199,6 +219,19 @@ class Forest:
     class_weights: tuple[tuple[float, ...] | None, ...] | None = None
     seeds: tuple[int, ...] | None = None
     boosting: Boosting | None = None
+
+    def __repr__(self) -> str:
+        """Return what it is, on a few lines; `treeaudit.scan` says what it gives away."""
+        classes, columns = self.schema.classes, len(self.schema.features)
+        shown = "" if classes is None else ": " + ", ".join(map(label_text, classes[:_SHOWN]))
+        more = ", …" if len(classes or ()) > _SHOWN else ""
+        lines = (
+            f"Forest: {self.source.estimator}, {number_of(self.n_trees, 'tree', 'trees')}",
+            f"  {number_of(columns, 'column', 'columns')} → {self.schema.target}{shown}{more}",
+            f"  counts are {self.counts_are}, records are {self.records_are}",
+        )
+        return "\n".join(line.encode("unicode_escape").decode() if not line.isprintable() else line
+                         for line in lines)  # fmt: skip
 
     def classes_of(self, tree: int) -> tuple[Label, ...] | None:
         """Return the labels of the count columns of one tree."""

@@ -5,6 +5,7 @@ leaves at once, then merged per leaf and feature.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,11 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["Rules", "edges_into", "rules_of"]
+__all__ = ["Boxes", "Rules", "boxes_of", "edges_into", "rules_of"]
+
+_ROOM = 64_000_000
+_STEPS = 8
+"""Edges per node up to which paths are walked; below deep trees boxes are filled instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,6 +60,80 @@ class Rules:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Boxes:
+    """What the paths to some nodes say of numeric features, a column each.
+
+    Attributes
+    ----------
+    low, high
+        Shape ``(n_nodes, n_features)``: ``low < x <= high``, infinite where nothing is said.
+    told
+        Whether the path tests the feature.
+    missing
+        Whether missing values follow the path.
+    """
+
+    low: Float
+    high: Float
+    told: Flag
+    missing: Flag
+
+
+def boxes_of(tree: Tree, nodes: npt.ArrayLike, features: npt.ArrayLike) -> Boxes:
+    """Return the merged conditions on some numeric features, from the root down.
+
+    Each level is filled at once from the one above, however deep the tree is; the room
+    that this takes besides the answer is bounded.
+
+    Examples
+    --------
+    >>> inf = np.inf
+    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 0, 0],
+    ...              low=[-inf, -inf, 1, 1, 3], high=[inf, 1, inf, 3, inf])
+    >>> boxes = boxes_of(chain, [3, 1], [0])
+    >>> boxes.low.ravel().tolist(), boxes.high.ravel().tolist()
+    ([1.0, -inf], [3.0, 1.0])
+    """
+    asked, at = np.asarray(features, dtype=np.int64), np.asarray(nodes, dtype=np.int64)
+    width = max(1, _ROOM // (18 * tree.n_nodes))
+    parts = [
+        _filled(tree, at, asked[first : first + width])
+        for first in range(0, max(1, len(asked)), width)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    names = ("low", "high", "told", "missing")
+    whole = {name: np.hstack([getattr(one, name) for one in parts]) for name in names}
+    return Boxes(**whole)
+
+
+def _filled(tree: Tree, nodes: Wide, features: Wide) -> Boxes:
+    column = np.full(int(max(tree.feature.max(), features.max(initial=0))) + 1, -1)
+    column[features] = np.arange(len(features))
+    own = np.where(tree.feature >= 0, column[tree.feature], -1)
+    shape = (tree.n_nodes, len(features))
+    low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
+    told, missing = np.zeros(shape, np.bool_), np.ones(shape, np.bool_)
+    follows = np.zeros(tree.n_nodes, np.bool_) if tree.missing is None else tree.missing
+    depths = tree.depths
+    order = np.argsort(depths, kind="stable")
+    ends = np.cumsum(np.bincount(depths)).tolist()
+    for first, last in pairwise(ends):
+        at = order[first:last]
+        above = tree.parent[at]
+        for array in (low, high, told, missing):
+            array[at] = array[above]
+        if own[at].min() < 0:
+            at = at[own[at] >= 0]
+        cell = at, own[at]
+        low[cell] = np.maximum(low[cell], tree.low[at])
+        high[cell] = np.minimum(high[cell], tree.high[at])
+        told[cell] = True
+        missing[cell] &= follows[at]
+    return Boxes(low=low[nodes], high=high[nodes], told=told[nodes], missing=missing[nodes])
+
+
 def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
     """Return the merged conditions that lead to some nodes of a tree.
 
@@ -68,6 +147,8 @@ def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
     ([0], [1.0], [3.0])
     """
     node = np.asarray(leaves, dtype=np.int64)
+    if tree.categories is None and len(node) > 1 and _deep(tree, node):
+        return _of_boxes(tree, node)
     row = np.arange(len(node))
     rows: list[Wide] = []
     nodes: list[Wide] = []
@@ -94,6 +175,26 @@ def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
         high=np.minimum.reduceat(tree.high[edge], first),
         missing=np.logical_and.reduceat(missing[edge], first),
         categories=_merge(tree.categories, edge, first),
+    )
+
+
+def _deep(tree: Tree, nodes: Wide) -> bool:
+    """Tell whether all paths together are much longer than the tree is large."""
+    return len(nodes) * _STEPS > tree.n_nodes and bool(
+        tree.depths[nodes].sum() > 4 * _STEPS * tree.n_nodes
+    )
+
+
+def _of_boxes(tree: Tree, nodes: Wide) -> Rules:
+    features = np.unique(tree.feature[tree.feature >= 0])
+    boxes = boxes_of(tree, nodes, features)
+    row, column = np.nonzero(boxes.told)
+    return Rules(
+        row=row,
+        feature=features[column].astype(np.int32),
+        low=boxes.low[row, column],
+        high=boxes.high[row, column],
+        missing=boxes.missing[row, column],
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, near
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,15 +152,17 @@ class Schema:
         (120.0, ('f', 'm'), ('no', 'yes'))
         """
         if target not in frame.columns:
-            raise DataError(f"the public table has no column {target!r} with the labels")
+            told = near(target, map(str, frame.columns))
+            raise DataError(f"the table has no column {target!r} with the labels{told}")
         columns = [name for name in frame.columns if name != target]
         unknown = [name for name in categorical if name not in columns]
         if unknown:
-            raise DataError(f"the public table has no column {unknown[0]!r}")
+            told = near(unknown[0], map(str, columns))
+            raise DataError(f"the table has no column {unknown[0]!r} of a feature{told}")
         features = (_described(frame[name], str(name), name in categorical) for name in columns)
         found = [_plain(value) for value in frame[target].dropna().unique()]
         if not found:
-            raise DataError(f"the public table has no labels in {target!r}")
+            raise DataError(f"the table has no labels in {target!r}")
         if bounds is None and any(isinstance(v, float) and not v.is_integer() for v in found):
             bounds = float(frame[target].min()), float(frame[target].max())
         if bounds is not None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from treeaudit.arrays import Float
 from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
 
@@ -100,16 +101,31 @@ def _categories(feature: Feature, codes: Sequence[int], most: int) -> str:
 
 def cells(rules: Rules, schema: Schema, separator: str = "", most: int = 20) -> list[str]:
     """Return every condition as text, without the names of the features."""
-    numeric = np.array([f.categories is None for f in schema.features], dtype=np.bool_)
-    texts: list[str] = []
-    for i, (feature, low, high) in enumerate(
-        zip(rules.feature.tolist(), rules.low.tolist(), rules.high.tolist(), strict=True)
-    ):
-        if numeric[feature] or rules.categories is None:
-            texts.append(cell(low, high, separator))
-        else:
-            texts.append(_categories(schema.features[feature], rules.categories.of(i), most))
+    texts = _intervals(rules.low, rules.high, separator)
+    named = np.array([f.categories is not None for f in schema.features], dtype=np.bool_)
+    if rules.categories is None or not named.any():
+        return texts
+    known: dict[tuple[int, ...], str] = {}
+    for i in np.flatnonzero(named[rules.feature]).tolist():
+        feature, codes = int(rules.feature[i]), rules.categories.of(i)
+        key = feature, *codes
+        if key not in known:
+            known[key] = _categories(schema.features[feature], codes, most)
+        texts[i] = known[key]
     return texts
+
+
+def _intervals(low: Float, high: Float, separator: str) -> list[str]:
+    """Return `cell` of every pair: each bound is put into words once."""
+    inf = math.inf
+    begins, begin = np.unique(low, return_inverse=True)
+    ends, end = np.unique(high, return_inverse=True)
+    lows = ["" if one == -inf else cell(one, inf, separator) for one in begins.tolist()]
+    highs = ["" if one == inf else cell(-inf, one, separator) for one in ends.tolist()]
+    return [
+        "missing" if a == "missing" else f"{a}, {b}" if a and b else a or b or "not missing"
+        for a, b in ((lows[i], highs[j]) for i, j in np.column_stack([begin, end]).tolist())
+    ]
 
 
 def conditions(rules: Rules, schema: Schema, most: int = 3) -> list[str]:

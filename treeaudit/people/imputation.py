@@ -4,11 +4,16 @@ An attack is only worth its name by what it adds to this. The guess is learnt on
 people who were not in the training data, and tested on others of them.
 """
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int
+from treeaudit.arrays import Flag, Float, Int
 
-__all__ = ["cross_guess", "guess"]
+__all__ = ["CrossGuess", "cross_guess", "guess"]
 
 
 _MOST_ROWS = 20_000
@@ -54,18 +59,56 @@ def cross_guess(
     >>> guess.shape, bool(guess[0, 0] > 0.5)
     ((200, 2), True)
     """
-    rng = np.random.default_rng([seed, 0x6E5])
-    fold = rng.permutation(np.arange(len(values)) % _FOLDS)
-    guess = np.empty((len(values), n_answers))
-    further = None
-    for i in range(min(_FOLDS, max(len(values), 1))):
-        asked, known = fold == i, np.flatnonzero(fold != i)
-        if len(known) > _MOST_ROWS:
-            known = rng.choice(known, _MOST_ROWS, replace=False)
-        guess[asked] = _learn(values[known], answer[known], values[asked], n_answers, seed)
-        if i == 0 and others is not None:
-            further = _learn(values[known], answer[known], others, n_answers, seed)
-    return guess, further
+    learnt = CrossGuess(values, answer, n_answers, seed=seed)
+    further = None if others is None else learnt.model(0)(others)
+    return learnt(np.ones(len(values), dtype=np.bool_)), further
+
+
+class CrossGuess:
+    """The guess of `cross_guess`, learnt once, fold by fold, and made only of whom it is asked for.
+
+    Parameters are those of `cross_guess`.
+
+    Examples
+    --------
+    >>> x = np.arange(200.0)[:, None]
+    >>> learnt = CrossGuess(x, (x[:, 0] > 99).astype(np.int32), 2)
+    >>> learnt(x[:, 0] > 180).argmax(axis=1).tolist() == [1] * 19
+    True
+    """
+
+    def __init__(
+        self,
+        values: npt.NDArray[np.floating[Any]],
+        answer: npt.NDArray[np.integer[Any]],
+        n_answers: int,
+        *,
+        seed: int = 0,
+    ) -> None:
+        self._values, self._answer, self._n, self._seed = values, answer, n_answers, seed
+        rng = np.random.default_rng([seed, 0x6E5])
+        self._fold = rng.permutation(np.arange(len(values)) % _FOLDS)
+        self._known = []
+        for i in range(min(_FOLDS, max(len(values), 1))):
+            known = np.flatnonzero(self._fold != i)
+            if len(known) > _MOST_ROWS:
+                known = rng.choice(known, _MOST_ROWS, replace=False)
+            self._known.append(known)
+        self.model = cache(self._model)
+
+    def _model(self, fold: int) -> Callable[[Float], Float]:
+        known = self._known[fold]
+        values = self._values[known].astype(np.float64)
+        return _learn(values, self._answer[known], self._n, self._seed)
+
+    def __call__(self, asked: Flag) -> Float:
+        """Return probabilities of shape ``(n_asked, n_answers)`` for some people, a flag each."""
+        fold, values = self._fold[asked], self._values[asked]
+        guess = np.empty((len(fold), self._n))
+        for i in np.unique(fold).tolist():
+            mine = fold == i
+            guess[mine] = self.model(i)(values[mine].astype(np.float64))
+        return guess
 
 
 def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int = 0) -> Float:
@@ -128,21 +171,24 @@ def _filled(values: Float, asked: Float) -> tuple[Float, Float]:
     return np.where(np.isnan(values), low, values), np.where(np.isnan(asked), low, asked)
 
 
-def _frequencies(answer: Int, n_answers: int, n: int) -> Float:
+def _frequencies(answer: npt.NDArray[np.integer[Any]], n_answers: int, n: int) -> Float:
     share = np.bincount(answer, minlength=n_answers) + 1 / n_answers
     return np.tile(share / share.sum(), (n, 1))
 
 
-def _learn(values: Float, answer: Int, asked: Float, n_answers: int, seed: int) -> Float:
+def _learn(
+    values: Float, answer: npt.NDArray[np.integer[Any]], n_answers: int, seed: int
+) -> Callable[[Float], Float]:
+    """Return what guesses the answers of others."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
-    result = _frequencies(answer, n_answers, len(asked))
+    shares = _frequencies(answer, n_answers, 1)
     people = np.bincount(answer, minlength=n_answers)
     enough = people >= min(_ENOUGH, len(values) // 10)
     present = np.flatnonzero(enough & (people > 0))
     if len(present) < 2 or len(values) < 20:
-        return result
+        return lambda asked: np.repeat(shares, len(asked), axis=0)
     model = HistGradientBoostingClassifier(
         max_iter=60, max_leaf_nodes=15, early_stopping=False, random_state=seed
     )
@@ -152,6 +198,12 @@ def _learn(values: Float, answer: Int, asked: Float, n_answers: int, seed: int) 
     # Threads that wait for each other on a busy machine cost fifty times the work itself.
     with threadpool_limits(limits=1, user_api="openmp"):
         model.fit(np.where(empty, 0.0, values[learnt]), answer[learnt])
-        answers = model.predict_proba(np.where(empty, 0.0, asked))
-    result[:, present] = answers * result[:, present].sum(axis=1, keepdims=True)
-    return result
+
+    def guess(asked: Float) -> Float:
+        result = np.repeat(shares, len(asked), axis=0)
+        with threadpool_limits(limits=1, user_api="openmp"):
+            answers = model.predict_proba(np.where(empty, 0.0, asked))
+        result[:, present] = answers * result[:, present].sum(axis=1, keepdims=True)
+        return result
+
+    return guess

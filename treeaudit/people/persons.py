@@ -14,7 +14,7 @@ from treeaudit.people.repeats import repeats_in
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["apart", "coded", "named", "of_copies"]
+__all__ = ["apart", "check_whole", "coded", "named", "of_copies"]
 
 Tables = dict[str, Records | None]
 
@@ -44,6 +44,7 @@ def named(tables: Mapping[str, Records | None], person: str) -> Tables:
             raise DataError(
                 f"{records.origin}, row {row}: {person!r} names nobody; every row needs its person"
             )
+        check_whole(told, f"{records.origin}, column {person!r}")
         series[role] = told.astype(object)
     if series:
         code = coded(pd.concat(series.values(), ignore_index=True))
@@ -53,6 +54,27 @@ def named(tables: Mapping[str, Records | None], person: str) -> Tables:
             if records is not None:
                 found[role] = replace(records, persons=part.astype(np.int32))
     return found
+
+
+def check_whole(told: "pd.Series[Any]", where: str) -> None:
+    """Refuse numbers of persons that were stored as fractions and may have merged.
+
+    Raises
+    ------
+    DataError
+        If a number is above 2^53: of such, floating point keeps no odd one.
+    """
+    import pandas as pd
+
+    lost: object = told.dtype
+    numbers = told if getattr(lost, "kind", "O") == "f" else None
+    if numbers is None and told.dtype == object:
+        numbers = pd.Series([v for v in told if isinstance(v, float | np.floating)], dtype=float)
+    if numbers is not None and (numbers.abs() >= 2**53).any():
+        raise DataError(
+            f"{where} holds numbers of persons as fractions, above 2^53, where different persons "
+            "have become one; give them as whole numbers or text"
+        )
 
 
 def coded(told: "pd.Series[Any]") -> Wide:

@@ -23,6 +23,7 @@ __all__ = [
     "Utility",
     "averages",
     "class_shares",
+    "explained",
     "node_shares",
     "predict_numbers",
     "predict_shares",
@@ -249,6 +250,33 @@ def utility(forest: Forest, records: Records) -> Utility:
         right_of_all=wilson(right, len(records)),
         auc=_auc(shares[answered], records.labels[answered]),
     )
+
+
+def explained(forest: Forest, records: Records) -> Estimate:
+    """Return R² of the numbers that a model answers, with its 95 % interval (delta method).
+
+    Raises
+    ------
+    DataError
+        If the records tell no numbers, all are the same, or the trees alone do not tell what the
+        model answers.
+    """
+    if records.targets is None:
+        raise DataError(f"{records.origin} has no numbers to compare the answers with")
+    values = [tree.value for tree in forest.trees]
+    if forest.answers != "mean" or any(one is None for one in values):
+        raise DataError(
+            f"a {forest.source.estimator} does not answer with the mean over its trees: "
+            "treeaudit cannot tell from the file what it predicts"
+        )
+    said = np.mean([v[records.node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
+    missed, spread = (said - records.targets) ** 2, (records.targets - records.targets.mean()) ** 2
+    n, whole = len(records), float(spread.mean())
+    if not whole:
+        raise DataError(f"{records.origin} has one number only: there is nothing to predict")
+    ratio = float(missed.mean()) / whole
+    error = 1.96 * float(np.sqrt(np.mean((missed - ratio * spread) ** 2) / n)) / whole
+    return Estimate(value=1 - ratio, low=1 - ratio - error, high=min(1.0, 1 - ratio + error), n=n)
 
 
 def _auc(shares: Float, labels: Int) -> float | None:

@@ -5,29 +5,28 @@ order. A feature ``occupation_Sales`` that is no column is read off the column
 ``occupation``, as ``pandas.get_dummies`` makes it.
 """
 
-import difflib
-from collections.abc import Sequence
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.schema import Schema
 from treeaudit.model.walk import walk_of, walkable
-from treeaudit.model.words import label_text
+from treeaudit.people.coding import Coder, SeriesColumn, coder_of, text_of
+from treeaudit.people.columns import target_among
+from treeaudit.people.leaf_counts import LeafCounts
 from treeaudit.people.sheet import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Records", "names_in", "read_records", "target_of"]
-
-_NOTHING = ("", "na", "n/a", "nan", "null", "none", "nat")
-"""What stands in a column of numbers where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,6 +52,11 @@ class Records:
     persons
         Shape ``(n_records,)``: a number per person, whose record it is; None where
         a record is a person.
+    whole
+        Counts of all the people of the table, of whom these are a sample; None where these are
+        all.
+    times
+        Shape ``(n_records,)``: how many people each row stands for; None for one.
     """
 
     values: npt.NDArray[np.floating[Any]]
@@ -62,6 +66,8 @@ class Records:
     frame: "pd.DataFrame"
     origin: str
     persons: Int | None = None
+    whole: LeafCounts | None = None
+    times: Wide | None = None
 
     def __len__(self) -> int:
         """Return how many records there are."""
@@ -77,6 +83,30 @@ class Records:
             frame=self.frame[kept].reset_index(drop=True),
             origin=self.origin,
             persons=None if self.persons is None else self.persons[kept],
+        )
+
+    @property
+    def n_people(self) -> int:
+        """How many records the table has, be these all or a sample."""
+        return len(self) if self.whole is None else self.whole.n
+
+    def in_leaves(self) -> "Records":
+        """Return all people of the table by leaf, where these are a sample and the model one tree.
+
+        A row stands for those of one leaf and label, and holds nothing else of them. Else the
+        records themselves.
+        """
+        if self.whole is None or self.node.shape[1] != 1:
+            return self
+        node, label = np.nonzero(self.whole.counts)
+        return Records(
+            values=np.zeros((len(node), 0), self.values.dtype),
+            labels=None if self.labels is None else label.astype(np.int32),
+            targets=None,
+            node=node.astype(np.int32)[:, None],
+            frame=self.frame[:0],
+            origin=self.origin,
+            times=self.whole.counts[node, label],
         )
 
     @property
@@ -137,42 +167,31 @@ def read_records(
     >>> people.node.tolist(), people.labels.tolist()
     ([[1], [2], [2]], [0, 1, 1])
     """
-    sheet, schema = read_table(data, origin), forest.schema
-    frame, origin = sheet.frame, sheet.origin
-    others = frame if person is None else _without_persons(frame, schema, person)
-    column = frame.columns[-1] if sheet.paired else target_of(others, schema, target, origin)
-    columns = _columns([others[c] for c in others.columns if c != column], schema, origin)
-    values = np.empty(
-        (len(frame), len(schema.features)), np.float32 if forest.single_precision else np.float64
-    )
-    nothing_known = any(tree.missing is not None for tree in forest.trees[:1])
-    for i, (feature, series) in enumerate(zip(schema.features, columns, strict=True)):
-        values[:, i] = _coded(series, feature, origin)
-        if not nothing_known and np.isnan(values[:, i]).any():
-            row = int(np.flatnonzero(np.isnan(values[:, i]))[0])
-            raise DataError(
-                f"{origin}, row {row + 1}: {feature.name!r} has no value, and the model does not "
-                "say where missing values go; fill them in as before training"
-            )
-    labels = targets = None
-    if column is not None and schema.classes is not None:
-        labels = _labels(frame[column], schema.classes, f"{origin}, column {column!r}")
-    elif column is not None:
-        targets = _numbers(frame[column], f"{origin}, column {column!r}")
+    coder: Coder | None = None
+
+    def plan(names: list[str]) -> tuple[list[int], list[int]]:
+        nonlocal coder
+        where = Path(data).name if isinstance(data, str | os.PathLike) else origin
+        coder = coder_of(names, forest, target=target, person=person, origin=where)
+        people = [i for i, name in enumerate(names) if name == person and i not in coder.numbers]
+        return [*coder.texts, *people], []
+
+    sheet = read_table(data, origin, plan)
+    frame = sheet.frame
+    names = [str(name) for name in frame.columns]
+    if coder is None or list(coder.names) != names:
+        coder = coder_of(
+            names, forest, target=target, person=person, origin=sheet.origin, paired=sheet.paired
+        )
+    found = coder.code(lambda place: SeriesColumn(frame.iloc[:, place]), len(frame))
     return Records(
-        values=values,
-        labels=labels,
-        targets=targets,
-        node=routed(forest, values),
+        values=found.values,
+        labels=found.labels,
+        targets=found.targets,
+        node=routed(forest, found.values),
         frame=frame,
-        origin=origin,
+        origin=sheet.origin,
     )
-
-
-def _without_persons(frame: "pd.DataFrame", schema: Schema, person: str) -> "pd.DataFrame":
-    """Return the columns that may be features or labels."""
-    used = schema.named and person in schema.names
-    return frame if used else frame[[name for name in frame if str(name) != person]]
 
 
 def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:
@@ -201,106 +220,8 @@ def target_of(
         If the named column is not there, or several could be meant.
     """
     names = [str(name) for name in frame.columns]
-    if target is not None:
-        if target not in names:
-            raise DataError(f"{origin} has no column {target!r}{_near(target, names)}")
-        if schema.named and target in schema.names:
-            raise DataError(
-                f"{target!r} is a feature of the model; --target names the column of its labels"
-            )
-        return str(frame.columns[names.index(target)])
-    if schema.target in names:
-        return schema.target
-    if not schema.named:
-        return names[-1] if len(names) == 1 + _width(schema) else None
-    used = {name for feature in schema.features for name in _sources(feature.name, names)}
-    # A row index that was saved with the table comes back as a column without a name.
-    others = [name for name in names if name not in used and not name.startswith("Unnamed: ")]
-    if len(others) > 1:
-        for feature in schema.features:
-            if not _sources(feature.name, names):
-                raise _no_column(feature.name, names, origin)
-        raise DataError(
-            f"{origin} has {len(others)} columns that the model does not use "
-            f"({', '.join(others[:4])}{', …' if len(others) > 4 else ''}): "
-            "say which one holds the labels (--target)"
-        )
-    return others[0] if others else None
-
-
-def _width(schema: Schema) -> int:
-    """Return how many columns a model without names takes; it calls them x0, x1 and so on."""
-    places = _places(schema)
-    return max(len(places), 1 + max(places, default=-1))
-
-
-def _places(schema: Schema) -> list[int]:
-    return [-1 if schema.named else _place(feature) for feature in schema.features]
-
-
-def _place(feature: Feature) -> int:
-    digits = feature.name.removesuffix(" (encoded)").removeprefix("x")
-    return int(digits) if digits.isascii() and digits.isdigit() else -1
-
-
-def _near(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, 1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return f"; it has {', '.join(names[:8])}" if names else ", and none but the labels"
-
-
-def _no_column(name: str, names: Sequence[str], origin: str) -> DataError:
-    return DataError(f"{origin} has no column {name!r}{_near(name, names)}")
-
-
-def _sources(name: str, names: Sequence[str]) -> list[str]:
-    """Return the column that a feature comes from: itself, or the one it is an indicator of."""
-    plain = name
-    while plain.endswith(" (encoded)") and plain not in names:
-        plain = plain.removesuffix(" (encoded)")
-    if plain in names:
-        return [plain]
-    # Names are read from a file without the spaces around them.
-    plain = plain.strip()
-    if plain in names:
-        return [plain]
-    begun = [n for n in names if plain.startswith(f"{n.strip()}_") and len(plain) > len(n) + 1]
-    return [max(begun, key=len)] if begun else []
-
-
-def _columns(
-    table: "Sequence[pd.Series[Any]]", schema: Schema, origin: str
-) -> "list[pd.Series[Any]]":
-    """Return the column of every feature, out of those that are no labels."""
-    # An array names no columns either: they are in the model's order.
-    bare = [str(c.name) for c in table] == [str(i) for i in range(len(schema.features))]
-    if bare or not schema.named:
-        if len(table) < _width(schema):
-            raise DataError(
-                f"{origin} has {len(table)} columns beside the labels, the model {_width(schema)}"
-            )
-        return [table[i if p < 0 else p] for i, p in enumerate(_places(schema))]
-    by_name = {str(series.name): series for series in table}
-    names = list(by_name)
-    found = []
-    for feature in schema.features:
-        source = _sources(feature.name, names)
-        if not source:
-            raise _no_column(feature.name, names, origin)
-        series = by_name[source[0]]
-        plain = feature.name.replace(" (encoded)", "").strip()
-        if source[0].strip() != plain:
-            series = _indicator(series, plain[len(source[0].strip()) + 1 :].strip())
-        found.append(series)
-    return found
-
-
-def _indicator(series: "pd.Series[Any]", value: str) -> "pd.Series[Any]":
-    """Return the column that ``pandas.get_dummies`` would have made for one value."""
-    import pandas as pd
-
-    return pd.Series((names_in(series) == value).astype(np.float64), dtype=object)
+    place = target_among(names, schema, target, origin)
+    return None if place is None else names[place]
 
 
 def names_in(series: "pd.Series[Any]", nothing: str | None = None) -> npt.NDArray[np.object_]:
@@ -308,67 +229,5 @@ def names_in(series: "pd.Series[Any]", nothing: str | None = None) -> npt.NDArra
     import pandas as pd
 
     codes, values = pd.factorize(series, use_na_sentinel=True)
-    plain = [v.item() if isinstance(v, np.generic) else v for v in list(values)]
-    names = np.array([*(label_text(v).strip() for v in plain), nothing], dtype=object)
+    names = np.array([*map(text_of, list(values)), nothing], dtype=object)
     return np.asarray(names[codes])
-
-
-def _coded(series: "pd.Series[Any]", feature: Feature, origin: str) -> Float:
-    if feature.categories is None:
-        return _numbers(series, f"{origin}, column {feature.name!r}", missing=True)
-    import pandas as pd
-
-    codes, names = pd.factorize(names_in(series), use_na_sentinel=True)
-    known = {name.strip(): code for code, name in enumerate(feature.categories)}
-    wanted = [known.get(str(name), np.nan) for name in names]
-    unknown = [i for i, code in enumerate(wanted) if np.isnan(code)]
-    if unknown and not feature.ignores_unknown:
-        row = int(np.flatnonzero(np.asarray(codes) == unknown[0])[0])
-        raise DataError(
-            f"{origin}, row {row + 1}: the model does not know {str(names[unknown[0]])!r} "
-            f"in {feature.name!r}{_near(str(names[unknown[0]]), list(known))}"
-        )
-    # In a file an empty text and nothing look the same.
-    empty = ("missing", "nan", "") if feature.fill is None else (feature.fill,)
-    nothing = next((float(known[name]) for name in empty if name in known), np.nan)
-    return np.array([*wanted, nothing], dtype=np.float64)[codes]
-
-
-def _numbers(series: "pd.Series[Any]", where: str, *, missing: bool = False) -> Float:
-    import pandas as pd
-
-    try:
-        values = pd.to_numeric(series, errors="raise").to_numpy(dtype=np.float64, na_value=np.nan)
-    except (ValueError, TypeError):
-        numbers = pd.to_numeric(series, errors="coerce")
-        nothing = series.isna() | series.astype(str).str.strip().str.lower().isin(_NOTHING)
-        wrong = np.flatnonzero((numbers.isna() & ~nothing).to_numpy())
-        if len(wrong):
-            row = int(wrong[0])
-            raise DataError(
-                f"{where}, row {row + 1}: {str(series.iloc[row])[:40]!r} is not a number"
-            ) from None
-        values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.flatnonzero(np.isinf(values) | (np.isnan(values) & (not missing)))
-    if len(wrong):
-        what = "has no value" if np.isnan(values[wrong[0]]) else "is infinite"
-        raise DataError(f"{where}, row {int(wrong[0]) + 1} {what}")
-    return np.asarray(values)
-
-
-def _labels(series: "pd.Series[Any]", classes: Sequence[Label], where: str) -> Int:
-    import pandas as pd
-
-    codes, names = pd.factorize(names_in(series), use_na_sentinel=True)
-    if (np.asarray(codes) < 0).any():
-        row = int(np.flatnonzero(np.asarray(codes) < 0)[0])
-        raise DataError(f"{where}, row {row + 1} has no value")
-    known = {label_text(label).strip(): i for i, label in enumerate(classes)}
-    unknown = [str(name) for name in names if str(name) not in known]
-    if unknown:
-        row = int(np.flatnonzero(np.asarray(names == unknown[0])[codes])[0])
-        raise DataError(
-            f"{where}, row {row + 1}: the model has no label {unknown[0]!r}; "
-            f"it knows {', '.join(list(known)[:6])}"
-        )
-    return np.array([known[str(name)] for name in names], dtype=np.int32)[codes]

@@ -1,26 +1,22 @@
 """A table of people, from a file, a DataFrame, an array or a pair of both."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.errors import DataError
 from treeaudit.input import TABLE, check_regular
+from treeaudit.people.files import ARROW, NO_TABLES, PARQUET, readable, stored_names, text_table
+from treeaudit.people.sources import source_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sheet", "read_table"]
-
-_NO_TABLES = frozenset(
-    ".xlsx .xls .ods .json .feather .sav .dta .sas7bdat .rds .html .pdf "
-    ".pkl .pickle .joblib .skops .ubj .onnx .pmml".split()
-)
-"""Files that people take for tables, or give in the place of one."""
+__all__ = ["Plan", "Sheet", "read_table"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,31 +36,49 @@ class Sheet:
     paired: bool = False
 
 
-def read_table(data: object, origin: str = "the data", texts: Sequence[str] = ()) -> Sheet:
+Plan = Callable[[list[str]], tuple[Sequence[int], Sequence[int]]]
+"""Looks at the names of the columns before rows are read; raises `DataError` where one is missing.
+Returns the places of those that are read as they stand in a file of text, and of those in which
+every cell is read as a number by itself."""
+
+
+def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Plan = ()) -> Sheet:
     """Return data as rows and columns, and what to call them.
 
     Parameters
     ----------
     data
-        A path (text with commas, semicolons or tabs, compressed or not, or
-        Parquet), a pandas DataFrame, an array, a pair of features and labels, or
-        a `Sheet`, which is returned as it is.
+        A path (text with commas, semicolons or tabs, compressed or not, Parquet or
+        Arrow; a folder or a pattern of such), a pandas DataFrame, an array, a pair of
+        features and labels, or a `Sheet`, which is returned as it is.
     origin
         What to call it where it has no file name.
     texts
         Columns of a text file that are read as they stand: else one strange cell changes how all
-        others of its column are read.
+        others of its column are read. Or a `Plan`, which sees the names first.
 
     Raises
     ------
     DataError
         If the file cannot be read as a table, or holds no rows.
     """
-    import pandas as pd
-
     if isinstance(data, Sheet):
         return data
     paired = isinstance(data, tuple) and len(data) == 2
+    try:
+        return _sheet(data, origin, texts, paired=paired)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(
+            f"{origin} is a {type(data).__name__} that is no table: give a path, a DataFrame, an "
+            "array, or a pair of features and labels"
+        ) from None
+
+
+def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bool) -> Sheet:
+    import pandas as pd
+
     if isinstance(data, tuple) and len(data) == 2:
         features, labels = data
         frame = pd.DataFrame(features).reset_index(drop=True)
@@ -88,58 +102,43 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] = ()
     return Sheet(frame=frame, origin=origin, paired=paired)
 
 
-def _read_file(path: Path, texts: Sequence[str] = ()) -> "pd.DataFrame":
-    import pandas as pd
-
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name the table itself")
+def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
+    suffixes = {suffix.lower() for suffix in path.suffixes}
+    several = source_of(path) if not path.is_file() or suffixes & set(ARROW) else None
+    if several is not None:
+        plan = texts(list(several.names)) if callable(texts) else ((), ())
+        named = [] if callable(texts) else texts
+        _check_room(several.origin, several.rows or 0, len(several.names))
+        return several.frame([*plan[0], *(several.names.index(one) for one in named)], plan[1])
     try:
         check_regular(path, TABLE, DataError)
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
-    if suffixes and suffixes[-1] in _NO_TABLES:
+    if path.suffix.lower() in NO_TABLES:
         raise DataError(f"{path.name} is no CSV or Parquet file; save the table as one of them")
-    try:
-        if ".parquet" in suffixes:
-            return pd.read_parquet(path)
-        # A value that is off by its last digit may end on the other side of a threshold.
-        digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
-        # "?" and "NA" may be categories; only an empty cell is certainly nothing.
-        frame: pd.DataFrame = pd.read_csv(
-            path,
-            sep=_separator(path),
-            skipinitialspace=True,
-            keep_default_na=False,
-            na_values=[""],
-            low_memory=False,
-            dtype=dict.fromkeys(texts, str),
-            **digits,
-        )
-        return frame.set_axis(frame.columns.str.strip(), axis=1)
-    except ImportError:
-        raise DataError(
-            f"{path.name}: reading Parquet needs pyarrow; pip install 'treeaudit[parquet]'"
-        ) from None
-    except pd.errors.EmptyDataError:
-        raise DataError(f"{path.name} is empty") from None
-    except UnicodeDecodeError:
-        raise DataError(
-            f"{path.name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
-        ) from None
-    except (OSError, ValueError, EOFError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        reason = reason.removeprefix("Error tokenizing data. C error: ")
-        raise DataError(f"{path.name} cannot be read as a table: {reason}") from None
+    with readable(path.name):
+        if suffixes & set(PARQUET):
+            return _read_parquet(path, texts)
+        text = text_table(path)
+        names, between = text.header()
+        if callable(texts):
+            return text.read(between, *texts(names))
+        return text.read(between, [names.index(name) for name in texts if name in names])
 
 
-def _separator(path: Path) -> str:
-    """Return what stands most often between the names of the columns."""
-    import csv
-
+def _read_parquet(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     import pandas as pd
+    from pyarrow import parquet
 
-    head = pd.read_csv(
-        path, sep="\x1f", header=None, nrows=1, dtype=str, quoting=csv.QUOTE_NONE, na_filter=False
-    )
-    return max(",;\t|", key=str(head.iat[0, 0]).count)
+    held = parquet.read_metadata(path)
+    if callable(texts):
+        texts(stored_names(held.schema.to_arrow_schema()))
+    _check_room(path.name, held.num_rows, held.num_columns)
+    return pd.read_parquet(path)
+
+
+def _check_room(name: str, rows: int, columns: int) -> None:
+    if rows * columns * 8 > TABLE:
+        raise DataError(
+            f"{name} holds {rows:,} rows of {columns:,} columns: more than is read into memory"
+        )

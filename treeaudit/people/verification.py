@@ -62,7 +62,8 @@ def verify(forest: Forest, train: Records) -> str:
             raise MisfitError(
                 f"{_not_fitting(train, forest, tree, i, leaf)} holds "
                 f"{number_of(int(stated[wrong[0]]), 'person', 'people')} in the file and "
-                f"{int(real[wrong[0]]):,} in the table"
+                f"{int(real[wrong[0]]):,} in the table; give the columns as the model took them, "
+                "before or after cleaning as in training"
             )
         _verify_labels(forest, train, tree, i)
     if compared:

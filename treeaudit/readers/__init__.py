@@ -77,10 +77,13 @@ class Format:
         Its name below `treeaudit.readers`.
     names
         What `treeaudit.Source.format` may be for such a file.
+    title
+        What people call them.
     """
 
     module: str
     names: tuple[str, ...]
+    title: str
 
     @property
     def reader(self) -> Reader:
@@ -90,14 +93,18 @@ class Format:
 
 
 READERS: tuple[Format, ...] = (
-    Format("pickles.pickled", ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle")),
-    Format("own_json", ("treeaudit-json",)),
-    Format("skops.skops_model", ("sklearn-skops",)),
-    Format("boosters.xgboost_model", ("xgboost-json", "xgboost-ubjson")),
-    Format("boosters.lightgbm_model", ("lightgbm-text", "lightgbm-json")),
-    Format("boosters.catboost_model", ("catboost-json",)),
-    Format("exchange.pmml", ("pmml",)),
-    Format("exchange.onnx_model", ("onnx",)),
+    Format(
+        "pickles.pickled",
+        ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle"),
+        "pickle, joblib",
+    ),
+    Format("own_json", ("treeaudit-json",), "treeaudit's own JSON"),
+    Format("skops.skops_model", ("sklearn-skops",), "skops"),
+    Format("boosters.xgboost_model", ("xgboost-json", "xgboost-ubjson"), "XGBoost"),
+    Format("boosters.lightgbm_model", ("lightgbm-text", "lightgbm-json"), "LightGBM"),
+    Format("boosters.catboost_model", ("catboost-json",), "CatBoost"),
+    Format("exchange.pmml", ("pmml",), "PMML"),
+    Format("exchange.onnx_model", ("onnx",), "ONNX"),
 )
 """Every kind of file, in the order in which they are asked."""
 
@@ -206,13 +213,16 @@ def _beside(forest: Forest, said: Mapping[str, str]) -> Forest:
 
 def _read(model: object, select: str | None, max_bytes: int | None) -> Forest:
     limits = Limits.up_to(max_bytes)
-    if isinstance(model, str | os.PathLike):
+    if not isinstance(model, str | os.PathLike):
+        content = unpack(_pickled(model), limits)
+        return read(content, Source(n_bytes=content.n_bytes), select, limits)
+    try:
         content = open_file(model, limits)
         source = Source(path=str(Path(model)), digest=content.digest, n_bytes=content.n_bytes)
-    else:
-        content = unpack(_pickled(model), limits)
-        source = Source(n_bytes=content.n_bytes)
-    return read(content, source, select, limits)
+        return read(content, source, select, limits)
+    except ReadError as error:
+        error.path = str(model)
+        raise
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
@@ -256,6 +266,10 @@ def _where(source: Source, content: Content) -> str:
 
 
 def _pickled(model: object) -> bytes:
+    if model is None or isinstance(model, int | float | complex | bytes):
+        raise UnsupportedModelError(
+            f"{model!r:.60} is no model: give the path of a file, a fitted estimator or a Forest"
+        )
     if isinstance(model, Tree):
         raise UnsupportedModelError(
             "a Tree alone does not say what its columns are: wrap it in a Forest with a Schema"

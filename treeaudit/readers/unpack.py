@@ -15,8 +15,9 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import IO, Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
@@ -121,6 +122,10 @@ _NEW: Mapping[str, Callable[[], _Decompressor]] = {
     **dict.fromkeys(("xz", "lzma"), partial(lzma.LZMADecompressor, memlimit=_DICTIONARY)),
     "lz4": _lz4,
 }
+
+
+_BESIDE = 4_000_000
+"""From how many bytes on hashing does not wait until it is asked for."""
 
 
 def _compression(head: bytes) -> str:
@@ -232,11 +237,35 @@ def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     return Content(
         data=data,
         compression=compression,
-        digest=cache(lambda: hashlib.sha256(packed).hexdigest()),
+        digest=_Digest(packed),
         n_bytes=len(packed),
         packed=packed,
         streams=tuple(streams),
     )
+
+
+class _Digest:
+    """The SHA-256 of some bytes: of many, made by a thread while they are read."""
+
+    def __init__(self, packed: bytes | mmap.mmap) -> None:
+        self._packed = packed
+        self._made = ""
+        self._thread: Thread | None = None
+        if len(packed) >= _BESIDE:
+            self._thread = Thread(target=self._make, daemon=True)
+            self._thread.start()
+
+    def _make(self) -> None:
+        self._made = hashlib.sha256(self._packed).hexdigest()
+
+    def __call__(self) -> str:
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        # In a process that was split off meanwhile nobody makes it.
+        if not self._made:
+            self._make()
+        return self._made
 
 
 def _inflate(

@@ -7,17 +7,30 @@ description that fits the first leaf, but one. What is left is the person.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.answer import Answer, OfLabel
-from treeaudit.reconstruction.coding import Coded, Layout, coded
-from treeaudit.reconstruction.domain import Variable
-from treeaudit.reconstruction.nodes import chunks
-from treeaudit.reconstruction.words import condition
+
+if TYPE_CHECKING:
+    from treeaudit.reconstruction.answer import Answer, OfLabel
+    from treeaudit.reconstruction.coding import Coded, Layout, coded
+    from treeaudit.reconstruction.domain import Variable
+    from treeaudit.reconstruction.nodes import chunks
+    from treeaudit.reconstruction.words import condition
+else:
+    Answer = later("treeaudit.reconstruction.answer", "Answer")
+    OfLabel = later("treeaudit.reconstruction.answer", "OfLabel")
+    Coded = later("treeaudit.reconstruction.coding", "Coded")
+    Layout = later("treeaudit.reconstruction.coding", "Layout")
+    coded = later("treeaudit.reconstruction.coding", "coded")
+    Variable = later("treeaudit.reconstruction.domain", "Variable")
+    chunks = later("treeaudit.reconstruction.nodes", "chunks")
+    condition = later("treeaudit.reconstruction.words", "condition")
 
 __all__ = ["ByHand", "RuledOut", "by_hand"]
 

@@ -55,7 +55,8 @@ def times_of(forest: Forest) -> Wide:
     n, seeds = forest.n_records or 0, forest.seeds or ()
     if len(seeds) != forest.n_trees:
         raise DataError(f"there are {len(seeds):,} seeds for {forest.n_trees:,} trees")
-    times = np.zeros((n, forest.n_trees), dtype=np.int64)
+    # By columns: what the first tree shows to be other draws has then not touched the others.
+    times = np.zeros((n, forest.n_trees), dtype=np.int64, order="F")
     for t, (seed, tree) in enumerate(zip(seeds, forest.trees, strict=True)):
         if tree.counts is None or tree.n_records is None:
             raise DataError("a tree does not hold how many people it was trained on")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.errors import DataError
-from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
+from treeaudit.model.forest import Forest, LazyTrees, RecordsAre, all_count
 from treeaudit.model.tree import Tree
 
 __all__ = [
@@ -45,7 +45,7 @@ def not_usable(forest: Forest) -> str | None:
         return _HOLD[forest.records_are]
     if any(weights is not None for weights in forest.class_weights or ()):
         return "its classes carry weights"
-    if any(tree.counts is None for tree in forest.trees):
+    if not all_count(forest.trees):
         return "its trees hold no class counts"
     return None
 

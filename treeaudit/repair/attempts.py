@@ -13,7 +13,7 @@ from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
 from treeaudit.repair.counting import RECORDS, Counting
 
-__all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "nearest_miss", "rank"]
+__all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "measured", "nearest_miss", "rank"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -181,10 +181,15 @@ def attempt(
     attacks: Sequence[str] | None = None,
 ) -> Attempt:
     """Return a model that is what it is, audited; see `Counting.audited`."""
+    return measured(forest, counting.audited(forest, policy, attacks), defenses)
+
+
+def measured(forest: Forest, report: Report, defenses: Sequence[Defense] = ()) -> Attempt:
+    """Return a model that is what it is, with its audit."""
     return Attempt(
         defenses=tuple(defenses),
         forest=forest,
-        report=counting.audited(forest, policy, attacks),
+        report=report,
         accuracy=training_accuracy(forest),
         leaves=n_leaves(forest),
     )

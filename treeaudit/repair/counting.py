@@ -32,11 +32,14 @@ class Counting:
     bound
         The same where a repair leaves people out or rounds their number, so that the
         training data no longer fits: the most records of one person.
+    by_policy
+        Whether only the attacks that the policy asks are run.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     test: object = None
     bound: Mapping[str, Any] = field(default_factory=dict)
+    by_policy: bool = False
 
     @property
     def train(self) -> object:
@@ -48,9 +51,10 @@ class Counting:
     ) -> Report:
         """Return the audit of a model.
 
-        By some attacks, unless told by all, or with people at hand by those that the policy asks.
+        By some attacks, unless told by all, or by those that the policy asks where that is said
+        or people are at hand.
         """
-        if attacks is None and self.train is not None:
+        if attacks is None and (self.by_policy or self.train is not None):
             attacks = attacks_of(policy)
         test = self.test if _asks_unseen(attacks_of(policy)) else None
         asked: dict[str, Any] = {"attacks": attacks, "seconds": _SECONDS}

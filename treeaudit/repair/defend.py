@@ -6,13 +6,23 @@ from typing import Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, near
 from treeaudit.findings.policy import Policy, read_policy
+from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import Utility, averages, utility
 from treeaudit.people.records import Records, read_records
 from treeaudit.readers import load
-from treeaudit.repair.attempts import Attempt, Repair, applied, asked, attempt, nearest_miss, rank
+from treeaudit.repair.attempts import (
+    Attempt,
+    Repair,
+    applied,
+    asked,
+    attempt,
+    measured,
+    nearest_miss,
+    rank,
+)
 from treeaudit.repair.counting import Counting, counting_of
 from treeaudit.repair.frontier import search
 from treeaudit.repair.judges import Candidate, Judges, right, searchable
@@ -78,7 +88,9 @@ class Wanted:
         by_id = {one.id: one for one in DEFENSES}
         kind = by_id.get(self.method or MergeSiblings.id)
         if kind is None:
-            raise DataError(f"there is no method {self.method!r}; known: {', '.join(by_id)}")
+            raise DataError(
+                f"there is no method {self.method!r}{near(str(self.method), by_id, 'known:')}"
+            )
         given = dict(self.parameters)
         if self.min_leaf is not None:
             given["min_leaf"] = self.min_leaf
@@ -182,10 +194,24 @@ def defend(
     return done.forest
 
 
-def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -> Repair:
+def repair(
+    model: object,
+    wanted: Wanted,
+    *,
+    known: Report | None = None,
+    progress: Progress | None = None,
+) -> Repair:
     """Repair a model and audit it before and after; see `defend`.
 
     A search that finds nothing returns its nearest miss and does not raise.
+
+    Parameters
+    ----------
+    known
+        The audit of the model as it is, where there is one: each attempt of a search is
+        then measured by what the policy asks, and only what comes out of it whole.
+    progress
+        Told of every attempt; what it raises ends the search.
 
     Raises
     ------
@@ -195,7 +221,8 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
     forest, policy = load(model), wanted.resolved()
     defenses = wanted.defenses(forest)
     counting = wanted.counting(forest)
-    before = attempt(forest, (), policy, counting)
+    before = measured(forest, known) if known else attempt(forest, (), policy, counting)
+    whole, counting = counting, replace(counting, by_policy=known is not None)
     # With the people of leaves that do not tell them, where they were counted.
     forest = replace(forest, trees=before.report.forest.trees)
     if not wanted.searched or before.report.verdict == "pass":
@@ -213,15 +240,15 @@ def repair(model: object, wanted: Wanted, *, progress: Progress | None = None) -
     if chosen is not None and chosen.attempt is not None:
         best = chosen.attempt
     if defenses or (frontier and chosen is None):
-        best = attempt(
-            applied(best.forest, defenses), (*best.defenses, *defenses), policy, counting
-        )
+        best = attempt(applied(best.forest, defenses), (*best.defenses, *defenses), policy, whole)
+    elif known is not None and best is not before:
+        best = attempt(best.forest, best.defenses, policy, whole)
     return Repair(
         before=before,
         after=best,
         tried=tuple(tried),
         searched=True,
-        counting=counting,
+        counting=whole,
         frontier=tuple(replace(one.told, chosen=one is chosen) for one in frontier),
     )
 

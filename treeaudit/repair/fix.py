@@ -1,6 +1,8 @@
 """What a failed or undecided audit can point to, tried on the model."""
 
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +10,7 @@ from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.report import Fix, Report
 from treeaudit.model.forest import Forest
 from treeaudit.people.sheet import read_table
+from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import attempt
 from treeaudit.repair.defend import Wanted, repair, utility_on
@@ -23,7 +26,12 @@ _MOST_PAIRS = 200_000
 
 
 def with_fix(
-    report: Report, *, train: object = None, test: object = None, target: str | None = None
+    report: Report,
+    *,
+    train: object = None,
+    test: object = None,
+    target: str | None = None,
+    seconds: float = 10.0,
 ) -> Report:
     """Return the report of an audit that did not pass with the mildest way out that was found.
 
@@ -42,6 +50,8 @@ def with_fix(
         Unseen people: what the repair costs on them.
     target
         Column of their labels.
+    seconds
+        How long a search may take; what was not found by then was not tried.
 
     Examples
     --------
@@ -58,6 +68,7 @@ def with_fix(
     if report.table.n_nodes > _MOST_NODES:
         return replace(report, unrepaired=True)
     request, unit = report.request, report.unit
+    test = sample_table(test, request.seed)
     by_people, trees = unit.persons is not None, report.forest.n_trees
     if by_people and train is None:
         return replace(report, unrepaired=True)
@@ -76,8 +87,8 @@ def with_fix(
     if report.verdict == "review":
         return _released(report, wanted)
     try:
-        done = repair(report.forest, wanted)
-    except DataError:
+        done = repair(report.forest, wanted, known=_as_it_is(report), progress=_within(seconds))
+    except (DataError, _OutOfTime):
         return replace(report, unrepaired=True)
     if not done.steps:
         return _released(report, wanted)
@@ -99,6 +110,27 @@ def with_fix(
         if uses[0] is not None and uses[1] is not None:
             fix = replace(fix, unseen=(uses[0].accuracy, uses[1].accuracy))
     return replace(report, fix=fix, frontier=done.frontier)
+
+
+class _OutOfTime(Exception):  # no error
+    """The search took what it may take."""
+
+
+def _within(seconds: float) -> Callable[[str, int, int], None]:
+    ends = time.monotonic() + seconds
+
+    def heed(_what: str, done: int, total: int) -> None:
+        if done < total and time.monotonic() > ends:
+            raise _OutOfTime
+
+    return heed
+
+
+def _as_it_is(report: Report) -> Report | None:
+    """Return the audit, if it is one of the file alone by all attacks."""
+    asked = report.request
+    beside = (asked.train, asked.test, asked.known, asked.prior, asked.baseline, asked.attacks)
+    return report if all(one is None for one in beside) else None
 
 
 def _is_written(forest: Forest, repaired: Forest) -> bool:

@@ -1,33 +1,114 @@
 """A `Report` in, text out. Renderers never compute a number of the audit."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
+from treeaudit.later import later
 from treeaudit.output import check_free, write_file
-from treeaudit.reports.terminal import to_text
-from treeaudit.reports.to_json import as_line, dumps, to_dict
+
+if TYPE_CHECKING:
+    from treeaudit.reports.brief import brief, to_frame
+    from treeaudit.reports.release_safe import released, statement
+    from treeaudit.reports.terminal import to_text
+    from treeaudit.reports.to_json import as_line, dumps, to_dict
+else:
+    brief = later("treeaudit.reports.brief", "brief")
+    to_frame = later("treeaudit.reports.brief", "to_frame")
+    released = later("treeaudit.reports.release_safe", "released")
+    statement = later("treeaudit.reports.release_safe", "statement")
+    to_text = later("treeaudit.reports.terminal", "to_text")
+    as_line = later("treeaudit.reports.to_json", "as_line")
+    dumps = later("treeaudit.reports.to_json", "dumps")
+    to_dict = later("treeaudit.reports.to_json", "to_dict")
 
 __all__ = [
     "FORMATS",
-    "MASKED",
+    "Format",
+    "brief",
     "check_output",
+    "dumps",
     "in_notebook",
     "listed",
     "render",
     "save",
     "suffix_of",
     "to_dict",
+    "to_frame",
     "to_text",
 ]
 
-FORMATS = ("html", "json", "txt", "jsonl", "sarif", "xml")
-"""The suffixes that `save` knows: ``jsonl`` has a report a line, ``xml`` is JUnit's."""
-MASKED = ("html", "sarif", "xml")
-"""Those in which small counts can be masked."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format that a report can be written in.
+
+    Attributes
+    ----------
+    render
+        Returns a report as text.
+    release
+        Returns the statement of it that may leave the room.
+    """
+
+    render: Callable[[Report], str]
+    release: Callable[[Report], str]
+
+
+def _html(report: Report, *, release_safe: bool = False) -> str:
+    from treeaudit.reports.html import to_html
+
+    return to_html(report, release_safe=release_safe, created=date.today())
+
+
+def _markdown(report: Report) -> str:
+    from treeaudit.reports.markdown import to_markdown
+
+    return to_markdown(report)
+
+
+def _safe_markdown(report: Report) -> str:
+    from treeaudit.reports.markdown import fenced
+
+    return fenced(released(report, "txt"))
+
+
+def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) -> str:
+    """Return reports as SARIF or JUnit XML."""
+    from treeaudit.reports.fleet_rows import row_of
+    from treeaudit.reports.junit import to_junit
+    from treeaudit.reports.sarif import to_sarif
+
+    rows = [row_of(one, release_safe=release_safe) for one in reports]
+    return to_sarif(rows) if form == "sarif" else to_junit(rows)
+
+
+def _as_list(form: str) -> Format:
+    return Format(
+        render=lambda report: listed([report], form),
+        release=lambda report: listed([report], form, release_safe=True),
+    )
+
+
+FORMATS = {
+    "html": Format(render=_html, release=partial(_html, release_safe=True)),
+    "md": Format(render=_markdown, release=_safe_markdown),
+    "json": Format(render=dumps, release=lambda report: released(report, "json")),
+    "txt": Format(render=to_text, release=lambda report: released(report, "txt")),
+    "jsonl": Format(
+        render=lambda report: as_line(to_dict(report)),
+        release=lambda report: as_line(statement(report)),
+    ),
+    "sarif": _as_list("sarif"),
+    "xml": _as_list("xml"),
+}
+"""What `save` knows, by suffix: ``jsonl`` has a report a line, ``xml`` is JUnit's."""
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
@@ -63,34 +144,17 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def render(report: Report, form: str, *, release_safe: bool = False) -> str:
-    """Return the report as text of one of the `FORMATS`; those `MASKED` can be release-safe.
+    """Return the report, or the statement that may leave the room, in one of the `FORMATS`.
+
+    ``text`` is ``txt``.
 
     Raises
     ------
     DataError
-        If another format is to be masked.
+        If there is no such format.
     """
-    if form == "html":
-        from treeaudit.reports.html import to_html
-
-        return to_html(report, release_safe=release_safe, created=date.today())
-    if form in ("sarif", "xml"):
-        return listed([report], form, release_safe=release_safe)
-    if release_safe:
-        raise DataError(f"only the HTML report can be made release-safe, not .{form}")
-    if form == "jsonl":
-        return as_line(to_dict(report))
-    return dumps(report) if form == "json" else to_text(report)
-
-
-def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) -> str:
-    """Return reports as SARIF or JUnit XML."""
-    from treeaudit.reports.fleet_rows import row_of
-    from treeaudit.reports.junit import to_junit
-    from treeaudit.reports.sarif import to_sarif
-
-    rows = [row_of(one, release_safe=release_safe) for one in reports]
-    return to_sarif(rows) if form == "sarif" else to_junit(rows)
+    known = FORMATS[suffix_of(f"report.{'txt' if form == 'text' else form}")]
+    return known.release(report) if release_safe else known.render(report)
 
 
 def save(

@@ -25,6 +25,7 @@ from treeaudit.readers.limits import Most
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.html import to_html
+from treeaudit.reports.release_safe import measured, released
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps
 from treeaudit.version import __version__
@@ -38,6 +39,8 @@ _NOT_FOR_RELEASE = (
     "The report files name small groups: they are for the output checker, not for release. "
     "What is to be released is the model file with the checksum above."
 )
+
+_FOR_RELEASE = "The report files are statements that may leave the room with the model file."
 
 
 def check_folder(report_of: str | None, folder: str | os.PathLike[str], *, force: bool) -> None:
@@ -77,6 +80,7 @@ def write_acro(
     *,
     force: bool = False,
     created: datetime | None = None,
+    release_safe: bool = False,
 ) -> Path:
     """Add the report to a folder of outputs, as a record of type ``custom``; return their file.
 
@@ -86,6 +90,9 @@ def write_acro(
         The folder of outputs; made where it is not there.
     created
         The time of the record; now unless told.
+    release_safe
+        Write the statements that may leave the room in the place of the reports, and no
+        measured number into the record.
 
     Raises
     ------
@@ -97,10 +104,13 @@ def write_acro(
     check_folder(model, target, force=force)
     _check_model(report, target)
     uid = _uid(model)
+    day = date(now.year, now.month, now.day)
     files = {
-        f"{uid}.html": to_html(report, created=date(now.year, now.month, now.day)),
-        f"{uid}.json": dumps(report),
-        f"{uid}.txt": to_text(report, 100, verbose=True),
+        f"{uid}.html": to_html(report, release_safe=release_safe, created=day),
+        f"{uid}.json": released(report, "json") if release_safe else dumps(report),
+        f"{uid}.txt": (
+            released(report, "txt") if release_safe else to_text(report, 100, verbose=True)
+        ),
     }
     target.mkdir(exist_ok=True)
     with alone_in(target):
@@ -115,7 +125,7 @@ def write_acro(
             write_file(_checksum(target, Path(model).name), report.forest.source.sha256, force=True)
         results = _results(target)
         data = _read(results)
-        data["results"][uid] = _record(report, uid, list(files), now)
+        data["results"][uid] = _record(report, uid, list(files), now, release_safe=release_safe)
         _write(target, results.name, json.dumps(data, indent=4) + "\n")
     return results
 
@@ -174,7 +184,9 @@ def _write(folder: Path, name: str, content: str) -> None:
     write_file(_checksum(folder, name), digest, force=True)
 
 
-def _record(report: Report, uid: str, files: list[str], now: datetime) -> dict[str, Any]:
+def _record(
+    report: Report, uid: str, files: list[str], now: datetime, *, release_safe: bool
+) -> dict[str, Any]:
     source, policy = report.forest.source, report.policy
     model = "the model" if source.path is None else Path(source.path).name
     status = "review" if report.verdict == "accepted" else report.verdict
@@ -192,22 +204,31 @@ def _record(report: Report, uid: str, files: list[str], now: datetime) -> dict[s
             "policy_sha256": policy.sha256,
         },
         "files": [{"name": name, "sdc": {}} for name in files],
-        "outcome": _outcome(report),
+        "outcome": _outcome(report, release_safe=release_safe),
         "command": repeat_command(report),
-        "summary": _summary(report),
+        "summary": f"{report.verdict}; {verdict_line(report)}"
+        if release_safe
+        else _summary(report),
         "timestamp": now.isoformat(timespec="seconds"),
-        "comments": [f"SHA-256 of {model}: {source.sha256 or 'none'}", _NOT_FOR_RELEASE],
+        "comments": [
+            f"SHA-256 of {model}: {source.sha256 or 'none'}",
+            *([] if release_safe else [_NOT_FOR_RELEASE]),
+        ],
         "exception": "",
     }
 
 
-def _outcome(report: Report) -> dict[str, dict[str, str]]:
+def _outcome(report: Report, *, release_safe: bool) -> dict[str, dict[str, str]]:
     """Return the checks as ACRO stores a table: by column, then by row."""
     checks = {check.name: check for check in report.checks}
+    told = measured(report) if release_safe else {}
     return {
         "what": {name: check.title for name, check in checks.items()},
         "asked": {name: check.bound for name, check in checks.items()},
-        "measured": {name: check.shown or "not measured" for name, check in checks.items()},
+        "measured": {
+            name: told.get(name, "") if release_safe else check.shown or "not measured"
+            for name, check in checks.items()
+        },
         "status": {name: _status(check) for name, check in checks.items()},
     }
 

@@ -2,23 +2,29 @@
 
 import math
 
+from treeaudit.attacks import all_checks
+from treeaudit.findings.judging import judge, verdict_of
+from treeaudit.findings.policy import BUILT_IN
 from treeaudit.findings.report import Report, view_of
+from treeaudit.reports.commands import is_search
 from treeaudit.reports.plain_text import plain
 
 __all__ = ["acceptance", "next_steps", "verdict_line"]
 
+_SEARCH = (
+    "defend searches for fewer trees and larger leaves whose trees together pass; that takes "
+    "minutes and was not tried here"
+)
+
 
 def acceptance(report: Report) -> str:
-    """Return who accepts what fails, and until when; nothing where there is no baseline."""
+    """Return who accepts what fails, when, until when and why; nothing without a baseline."""
     if report.baseline is None:
         return ""
-    by, until = (report.baseline.get(key) for key in ("by", "until"))
-    if not by or not until:
-        return "accepted by nobody in particular"
-    by = plain(by, 120)
-    if report.baseline.get("holds"):
-        return f"accepted by {by} until {until}"
-    return f"the acceptance by {by} ended on {until}"
+    by, on, until, why = (plain(report.baseline[k], 200) for k in ("by", "on", "until", "reason"))
+    if report.baseline["holds"]:
+        return f"accepted by {by} until {until} (on {on}: {why})"
+    return f"the acceptance by {by} ended on {until} and counts no more"
 
 
 def verdict_line(report: Report) -> str:
@@ -38,6 +44,8 @@ def verdict_line(report: Report) -> str:
     if count["fail"]:
         text = f"{count['fail']} of {total} {checks} of {name} failed"
         text += f", {count['accepted']} accepted by {old}" if count["accepted"] else ""
+        ended = report.baseline is not None and not report.baseline["holds"]
+        text += f"; {acceptance(report)}" if ended else ""
         return text + (f", {count['skipped']} skipped" if count["skipped"] else "")
     if count["skipped"]:
         return f"{count['skipped']} of {total} {checks} of {name} could not be made"
@@ -56,37 +64,40 @@ def next_steps(report: Report) -> list[str]:
     """
     passed = report.fix is not None and report.fix.passed
     failed = [c for c in report.checks if c.status == "fail" and not c.accepted]
-    told = [c for c in failed if c.step and (c.beside_repair or not passed)]
-    steps = [f"or {c.step}" if passed else c.step for c in told]
-    if failed and report.fix is None and report.forest.n_trees > 1 and "train" in report.people:
-        steps.append(
-            "treeaudit defend, with the same people, searches for fewer trees and larger leaves "
-            "that pass; that takes minutes and was not tried here"
-        )
-    against = {c.attack for c in failed if not c.step}
+    # What was not seen to work is told only where nothing was.
+    steps = [] if passed else [f"not tried: {c.step}" for c in failed if c.step]
+    if is_search(report):
+        steps.insert(0, _SEARCH)
+    against = set() if passed else {c.attack for c in failed if not c.step}
     for finding in report.findings:
         page = report.pages.get(finding.id)
         if page is not None and finding.id in against:
-            steps.append(f"against {finding.title.lower()}: {page.words.remedy}")
+            steps.append(f"not tried, against {finding.title.lower()}: {page.words.remedy}")
         if finding.status == "found":
             steps.append(view_of(report, finding).step)
     steps = list(dict.fromkeys(step for step in steps if step))
-    if any(c.accepted for c in report.checks) and not (report.baseline or {}).get("holds"):
+    if report.baseline is not None and not report.baseline["holds"]:
         steps.append(
-            "whoever answers for what is no worse writes their name and a date into "
-            f"{plain((report.baseline or {})['name'], 120)}, "
-            '"accepted": {"by": "NAME", "until": "YYYY-MM-DD"}'
+            "whoever still answers for it accepts the report again: treeaudit accept "
+            "report.json --by NAME --until YYYY-MM-DD --reason WHY -o accepted.json"
         )
     if report.verdict == "review" and math.isfinite(report.epsilon):
-        steps.append(
-            "hold it against --policy private: its counts are noise, and what it can give away "
-            f"about anybody is bounded by its epsilon of {report.epsilon:g}"
-        )
+        steps.append(_under_private(report))
     elif report.verdict == "review":
-        reasons = {c.reason for c in report.checks if c.status == "skipped" and c.reason}
-        if reasons:
+        open_ = [c.title.lower() for c in report.checks if c.status == "skipped"]
+        if open_:
             decide = "or somebody" if passed else "somebody"
-            steps.append(
-                f"{decide} has to decide what could not be checked ({'; '.join(sorted(reasons))})"
-            )
+            told = ", ".join(open_[:3]) + (f" and {len(open_) - 3} more" if len(open_) > 3 else "")
+            steps.append(f"{decide} has to decide what could not be checked: {told}")
     return steps
+
+
+def _under_private(report: Report) -> str:
+    """Say what a policy for models of noise makes of this one: it was tried."""
+    policy = BUILT_IN["private"]
+    checks = judge(policy, report.results, report.forest, all_checks(), report.unit.most)
+    bound = f"its counts are noise, and its epsilon of {report.epsilon:g} bounds what it tells"
+    if verdict_of(checks) == "pass":
+        return f"--policy private was tried and passes: {bound} of anybody"
+    open_ = ", ".join(c.title.lower() for c in checks if c.status != "pass")
+    return f"--policy private was tried too and does not pass: {open_}"

@@ -30,7 +30,8 @@ class AttackLine:
 
     level: str
     title: str
-    found: str
+    id: str = ""
+    found: str = ""
     unseen: str = ""
     policy: str = ""
 
@@ -50,28 +51,28 @@ def attack_lines(report: Report, *, short: bool) -> list[AttackLine]:
         for result in report.results
         if not (_is_quiet(report, result) or _asks_for(result) or _of_another_kind(result))
     ]
+    other = [result.title.lower() for result in report.results if _of_another_kind(result)]
+    if other:
+        lines.append(AttackLine(level="skipped", title="Not applicable", found=", ".join(other)))
     lines += _unasked(report.results)
     quiet = [result.title.lower() for result in report.results if _is_quiet(report, result)]
     if quiet:
-        lines.append(
-            AttackLine(
-                level="none",
-                title="What else is inside",
-                found="nothing found" if short else f"{', '.join(quiet)}: nothing found",
-            )
-        )
+        lines.append(AttackLine(level="none", title="Nothing found", found=", ".join(quiet)))
     return lines
 
 
 def _line(report: Report, result: Finding | Skipped, short: bool) -> AttackLine:
     policy = _policy(report, result.id)
     if isinstance(result, Skipped):
-        return AttackLine(level="skipped", title=result.title, found=result.reason, policy=policy)
+        return AttackLine(
+            level="skipped", title=result.title, id=result.id, found=result.reason, policy=policy
+        )
     view = view_of(report, result)
     brief = _NUMBERS.say(view.brief) if short and view.brief is not None else ""
     return AttackLine(
         level=result.severity,
         title=result.title,
+        id=result.id,
         found=brief or result.summary,
         unseen=_unseen(result) if view.unseen is None else _NUMBERS.say(view.unseen),
         policy=policy,
@@ -86,8 +87,8 @@ def _is_quiet(report: Report, result: Finding | Skipped) -> bool:
 
 
 def _of_another_kind(result: Finding | Skipped) -> bool:
-    """Whether it asks for numbers where the model predicts labels: not worth a line."""
-    return isinstance(result, Skipped) and "predicts a label, not a number" in result.reason
+    """Whether it asks for what no model of this kind holds: not worth a line of its own."""
+    return isinstance(result, Skipped) and result.reason.startswith("not applicable")
 
 
 def _asks_for(result: Finding | Skipped) -> tuple[str, ...]:

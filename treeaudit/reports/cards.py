@@ -35,6 +35,8 @@ class Card:
 
     Attributes
     ----------
+    gist
+        What was found in one line.
     number, unit, summary
         The number that matters, what it counts, and the sentence about it.
     in_words
@@ -57,6 +59,7 @@ class Card:
     words: Words
     word: str = "SKIPPED"
     tone: str = "skip"
+    gist: str = ""
     number: str = ""
     unit: str = ""
     in_words: bool = False
@@ -90,6 +93,9 @@ def _card(
     found, tested = result.status == "found", bool(result.controls)
     number, unit = _figure(view.figure, numbers) if view.figure is not None and found else ("", "")
     shown = view if tested or found else View()
+    # A safe copy shows the numbers of people rounded: exact ones would undo that.
+    told = not found or about == "file" or not numbers.safe
+    summary = numbers.text(result.summary) if told else ""
     drawn = [draw_plot(plot, numbers) for plot in shown.plots]
     charts = [draw_curve(curve, numbers) for curve in shown.curves]
     return Card(
@@ -98,13 +104,11 @@ def _card(
         words=words,
         word=SEVERITY[result.severity].word,
         tone=SEVERITY[result.severity].tone,
+        gist=_gist(view.figure, f"{number} {unit}".strip(), summary),
         number=number,
         unit=unit,
         in_words=not number[:1].isdigit(),
-        # A safe copy shows the numbers of people rounded: exact ones would undo that.
-        summary=numbers.text(result.summary)
-        if not found or about == "file" or not numbers.safe
-        else "",
+        summary=summary,
         facts=tuple((n, numbers.say(text)) for n, text in shown.facts if numbers.tells(text)),
         control=control_text(report, result, about, numbers),
         held=() if about == "people" else control_plots(result, numbers),
@@ -114,6 +118,14 @@ def _card(
         withheld=numbers.safe and bool(result.evidence),
         clear=not found and not tested,
     )
+
+
+def _gist(figure: Figure | None, shown: str, summary: str) -> str:
+    """Return a line: the number, or the sentence where the number alone says little."""
+    if figure is None or not shown:
+        return summary
+    tells = figure.counts and (isinstance(figure.number, Score) or figure.number)
+    return shown if tells or not summary else summary
 
 
 def _figure(figure: Figure, numbers: Numbers) -> tuple[str, str]:

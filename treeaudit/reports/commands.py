@@ -7,13 +7,20 @@ commands of a page run there.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.writers import repaired_suffix
+from treeaudit.later import later
+
+if TYPE_CHECKING:
+    from treeaudit.writers import repaired_suffix
+else:
+    repaired_suffix = later("treeaudit.writers", "repaired_suffix")
 
 __all__ = [
     "defend_command",
+    "is_search",
     "next_command",
     "place_to_repeat",
     "reconstruct_command",
@@ -54,9 +61,12 @@ def reconstruct_command(report: Report) -> str:
 def next_command(report: Report, *, folders: bool = False) -> str:
     """Return what writes a better file, as it was tried; with ``folders``, by whole paths.
 
-    Nothing where what was tried was not seen to work.
+    Nothing where what was tried was not seen to work; the search for a repair of all trees
+    together where that was left out, since it takes long.
     """
     fix = report.fix
+    if is_search(report):
+        return defend_command(report, folders=folders)
     if report.unrepaired or (fix is not None and not fix.works):
         return ""
     if fix is None or fix.by == "defend":
@@ -69,13 +79,19 @@ def defend_command(report: Report, *, folders: bool = False) -> str:
     return _writing(report, "defend", "safer", repaired_suffix(report.forest), folders=folders)
 
 
+def is_search(report: Report) -> bool:
+    """Tell whether a repair of all trees together was left to whoever asks for it."""
+    many = report.forest.n_trees > 1 and "train" in report.people
+    return report.verdict == "fail" and report.fix is None and many
+
+
 def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: bool) -> str:
     """Return the line that writes a file of this name, which is not that of the model."""
     request, path = _of_one(report), report.forest.source.path
     options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
     if report.unit.counts_persons:
         options = (*options, *_PERSONS)
-    elif report.fix is not None and report.fix.people and command == "defend":
+    elif command == "defend" and (is_search(report) or (report.fix and report.fix.people)):
         options = (*options, "train", "test", "target")
     taken = path is not None and Path(path).name == f"{stem}{suffix}"
     name = f"{stem}-2{suffix}" if taken else f"{stem}{suffix}"

@@ -5,10 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.comparison.compare import Compared, Comparison
+from treeaudit.comparison.compare import Comparison
+from treeaudit.comparison.compared import Compared
 from treeaudit.output import write_file
 from treeaudit.reports import suffix_of
-from treeaudit.reports.comparison_cells import advice, cells
+from treeaudit.reports.comparison_cells import advice, cells, verdict, within
 from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.to_json import HEAD, as_json, asked
@@ -25,11 +26,13 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
     return {
         **HEAD,
         **asked(comparison.policy, comparison.people),
-        "models": [_model(model) for model in comparison.models],
+        "best": None if comparison.best is None else comparison.best.name,
+        "advice": " ".join(advice(comparison)),
+        "models": [_model(model, comparison) for model in comparison.models],
     }
 
 
-def _model(model: Compared) -> dict[str, Any]:
+def _model(model: Compared, comparison: Comparison) -> dict[str, Any]:
     forest, claims = model.report.forest, model.claims
     return {
         "name": model.name,
@@ -50,11 +53,14 @@ def _model(model: Compared) -> dict[str, Any]:
             "certain_expected": claims.certain_expected,
         },
         "membership_auc": model.membership_auc,
+        "leakage": {name: asdict(one) for name, one in model.leakage.measured.items()},
         "utility": None if model.utility is None else asdict(model.utility),
-        "verdict": model.report.verdict,
+        "r_squared": None if model.explained is None else asdict(model.explained),
+        "verdict": model.verdict,
+        "judged_by": "private" if model.ledger else comparison.policy.name,
         "checks": [
             {"name": check.name, "status": check.status, "measured": check.measured}
-            for check in model.report.checks
+            for check in model.ledger or model.report.checks
         ],
         "notes": list(model.notes),
     }
@@ -82,28 +88,32 @@ def print_comparison(comparison: Comparison, console: "Console") -> None:
     console.print(_table(comparison, named=wide))
     console.print()
     for model in comparison.models:
+        if model.epsilon is not None:
+            told = f"whatever it gives away about anybody is bounded by epsilon {model.epsilon:g}"
+            console.print(Text(f"{plain(model.name, 40)}: {told}", style="dim"))
         for note in model.notes:
             console.print(Text(f"{plain(model.name, 40)}: {plain(note, 300)}", style="dim"))
-    console.print(Text(advice(comparison)))
+    console.print(Text(" ".join(advice(comparison))))
 
 
 def _table(comparison: Comparison, *, named: bool) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    columns = [(name, cells(comparison, name)) for name in _COLUMNS]
+    columns = [(name, cells(comparison, name)) for name in _COLUMNS if named or name != "leaves"]
+    heads = {"hidden": "hidden values", "useful": _GOOD[comparison.predicts]}
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("model" if named else "", overflow="fold")
     shown = [(name, values) for name, values in columns if any(v != "–" for v in values)]
     for name, _ in shown:
-        table.add_column(name, justify="right", no_wrap=name not in ("alone", "certain"))
-    table.add_column("verdict", no_wrap=True)
+        table.add_column(heads.get(name, name), justify="right", no_wrap=name in _NARROW)
+    table.add_column("verdict")
     for i, model in enumerate(comparison.models):
-        verdict = model.report.verdict if model.report.checks else "observed"
+        word, by = verdict(model)
         table.add_row(
             Text(plain(model.name, 60) if named else str(i + 1)),
-            *(values[i] for _, values in shown),
-            Text(verdict.upper(), style=VERDICT[verdict].plain),
+            *("\n".join(filter(None, (v[i], within(model, name)))) for name, v in shown),
+            Text("\n".join(filter(None, (word.upper(), by))), style=VERDICT[word].plain),
         )
     return table
 
@@ -111,7 +121,12 @@ def _table(comparison: Comparison, *, named: bool) -> "Table":
 _WIDE = 110
 """Columns below which the names of the models do not fit beside their numbers."""
 
-_COLUMNS = ("leaves", "smallest", "alone", "certain", "member AUC", "accuracy", "epsilon")
+_COLUMNS = (
+    *("leaves", "smallest", "alone", "certain", "member AUC", "hidden", "certified"),
+    *("useful", "epsilon"),
+)
+_NARROW = {"leaves", "smallest", "epsilon"}
+_GOOD = {"labels": "accuracy", "numbers": "R²", "both": "accuracy or R²"}
 
 
 def save(comparison: Comparison, path: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -2,11 +2,14 @@
 
 from typing import Literal
 
-from treeaudit.comparison.claims import Claims
-from treeaudit.comparison.compare import Compared, Comparison
+from treeaudit.comparison.choice import Choice, weighed
+from treeaudit.comparison.compare import Comparison
+from treeaudit.comparison.compared import Compared
+from treeaudit.comparison.leakage import MEASURES
 from treeaudit.reports.plain_text import plain
+from treeaudit.stats import Estimate
 
-__all__ = ["advice", "cells", "claimed"]
+__all__ = ["advice", "cells", "claimed", "goodness", "interval", "verdict", "within"]
 
 
 def cells(comparison: Comparison, column: str) -> list[str]:
@@ -15,27 +18,78 @@ def cells(comparison: Comparison, column: str) -> list[str]:
 
 
 def _cell(model: Compared, column: str) -> str:
-    claims, useful = model.claims, model.utility
-    auc = model.membership_auc
+    useful, leaks = model.useful, model.leakage
     values: dict[str, str | None] = {
         "leaves": f"{model.report.table.n_leaves:,}",
-        "smallest": None if claims.smallest is None else f"{claims.smallest:,}",
-        "alone": " ".join(claimed(claims, "alone")).strip(),
-        "certain": " ".join(claimed(claims, "certain")).strip(),
-        "member AUC": None if auc is None else f"{auc:.3f}",
-        "accuracy": None if useful is None else f"{useful.right_of_all.value:.2%}",
+        "smallest": _smallest(model),
+        "alone": " ".join(claimed(model, "alone")).strip(),
+        "certain": " ".join(claimed(model, "certain")).strip(),
+        "member AUC": None if leaks.auc is None else f"{leaks.auc.value:.3f}",
+        "hidden": None if leaks.attribute is None else _points(leaks.attribute),
+        "certified": None if leaks.certified is None else f"{leaks.certified.value:.1%}",
+        "useful": None if useful is None else goodness(model, useful.value),
         "epsilon": None if model.epsilon is None else f"{model.epsilon:g}",
     }
     return values[column] or "–"
 
 
-def claimed(claims: Claims, what: Literal["alone", "certain"]) -> tuple[str, str]:
+def _smallest(model: Compared) -> str | None:
+    if model.claims.smallest is None:
+        return None
+    return "noise" if model.epsilon is not None else f"{model.claims.smallest:,}"
+
+
+def _points(share: Estimate) -> str:
+    return f"{100 * share.value:+.1f}"
+
+
+def interval(model: Compared, column: str) -> str:
+    """Return the 95 % interval of a measured number; nothing where there is none."""
+    leaks, useful = model.leakage, model.useful
+    if column == "member AUC" and leaks.auc is not None:
+        return f"{leaks.auc.low:.3f}–{leaks.auc.high:.3f}"
+    if column == "hidden" and leaks.attribute is not None:
+        return f"{100 * leaks.attribute.low:+.1f} to {100 * leaks.attribute.high:+.1f}"
+    if column == "useful" and useful is not None:
+        return f"{goodness(model, useful.low)}–{goodness(model, useful.high)}"
+    return ""
+
+
+def within(model: Compared, column: str) -> str:
+    """Return the same in few letters, for the terminal: the larger half of the interval."""
+    leaks, scale, digits = model.leakage, 1.0, 3
+    found = {"member AUC": leaks.auc, "hidden": leaks.attribute, "useful": model.useful}.get(column)
+    if found is None:
+        return ""
+    if column == "hidden" or (column == "useful" and model.utility is not None):
+        scale, digits = 100.0, 1
+    return f"±{scale * max(found.high - found.value, found.value - found.low):.{digits}f}"
+
+
+def goodness(model: Compared, value: float) -> str:
+    """Return accuracy in percent, and R² as it is."""
+    return f"{value:.3f}" if model.utility is None else f"{value:.2%}"
+
+
+def verdict(model: Compared) -> tuple[str, str]:
+    """Return the verdict on a model in one word, and by what where it is not the policy."""
+    if not model.report.checks:
+        return "observed", ""
+    return model.verdict, "by policy private" if model.ledger else ""
+
+
+def claimed(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str]:
     """Return a claim, and what of it is true or to be expected to be, in words."""
+    claims = model.claims
     if not claims.told:
         return "", ""
+    if model.epsilon is not None:
+        return "noise", ""
     number: int = getattr(claims, what)
     true: int | None = getattr(claims, f"{what}_true")
     expected: float | None = getattr(claims, f"{what}_expected")
+    if true is not None and true > number:
+        return f"{number:,}", f"({true:,} in truth)"
     if true is not None and true != number:
         return f"{number:,}", f"({true:,} true)"
     if true is None and expected is not None and number:
@@ -43,29 +97,60 @@ def claimed(claims: Claims, what: Literal["alone", "certain"]) -> tuple[str, str
     return f"{number:,}", ""
 
 
-def advice(comparison: Comparison) -> str:
-    """Return which model to take, in one sentence."""
-    best, name = comparison.best, plain(comparison.policy.title, 200)
+def advice(comparison: Comparison) -> list[str]:
+    """Return which model to take, and in further sentences what that weighs."""
+    choice, name = comparison.choice, plain(comparison.policy.title, 200)
     if not comparison.policy.values:
-        return f"Policy {name} makes no checks: choose by what the columns say."
-    if best is None:
+        return [f"Policy {name} makes no checks: choose by what the columns say."]
+    if choice is None:
         n = len(comparison.models)
         text = f"{'No model' if n == 1 else f'None of the {n} models'} passes policy {name}"
-        private = [m for m in comparison.models if m.report.verdict == "review" and m.epsilon]
-        if private:
-            names = ", ".join(plain(m.name, 60) for m in private)
-            return (
-                f"{text}. What {names} can give away about anybody is bounded by epsilon: "
-                "--policy private asks for that."
-            )
-        return f"{text}: repair one with treeaudit defend, or train with differential privacy."
-    if best.utility is None:
-        passing = [m.name for m in comparison.models if m.report.verdict == "pass"]
-        return f"Passing policy {name}: {', '.join(plain(one, 60) for one in passing)}."
-    others = [m for m in comparison.models if m.utility is not None]
-    top = max(others, key=lambda m: m.utility.right_of_all.value if m.utility else 0.0)
-    text = f"Take {plain(best.name, 60)}: the most accurate of those that pass policy {name}"
-    if top is best or top.utility is None:
-        return f"{text}."
-    cost = 100 * (top.utility.right_of_all.value - best.utility.right_of_all.value)
-    return f"{text}; it costs {cost:.2f} points of accuracy against {plain(top.name, 60)}."
+        return [f"{text}: repair one with treeaudit defend, or train with differential privacy."]
+    if choice.best.useful is None:
+        passing = [m.name for m in comparison.models if m.verdict == "pass"]
+        return [f"Passing policy {name}: {', '.join(plain(one, 60) for one in passing)}."]
+    return [_take(choice, name), *_beside(comparison, choice), _weighed(comparison)]
+
+
+def _take(choice: Choice, policy: str) -> str:
+    best, top = choice.best, choice.top
+    text = f"Take {_called(best)}: "
+    if best is top:
+        text += f"the most accurate of those that pass policy {policy}"
+        return text + (" or are bounded by their epsilon." if best.ledger else ".")
+    less = "gives away less of what was measured"
+    if best.epsilon is not None and top.epsilon is None:
+        less = f"whatever it gives away of anybody is bounded by epsilon {best.epsilon:g}"
+    return f"{text}it cannot be told from {_called(top)} in accuracy, and {less}."
+
+
+def _beside(comparison: Comparison, choice: Choice) -> list[str]:
+    """Return what speaks for models that are not taken."""
+    said = []
+    for one in choice.better:
+        why = "fails" if one.verdict == "fail" else "was not fully checked by"
+        said.append(
+            f"{_called(one)} is no less accurate and gave away no more of what was measured, but "
+            f"{why} policy {plain(comparison.policy.title, 200)}."
+        )
+    measured = [one for one in comparison.models if one.useful is not None]
+    top = max(measured, key=lambda one: one.useful.value if one.useful else 0.0)
+    if top is not choice.best and top not in choice.better and top.useful and choice.best.useful:
+        cost = top.useful.value - choice.best.useful.value
+        points = (
+            f"{cost:.3f} of R²" if top.utility is None else f"{100 * cost:.2f} points of accuracy"
+        )
+        said.append(f"That costs {points} against {_called(top)}.")
+    return said
+
+
+def _weighed(comparison: Comparison) -> str:
+    shared = weighed([one for one in comparison.models if one.useful is not None])
+    if shared:
+        what = ", ".join(MEASURES[measure] for measure in shared)
+        return f"Weighed: accuracy against what attacks found beyond the guess ({what})."
+    return "Weighed: accuracy alone; what attacks find was not measured (--train and --test)."
+
+
+def _called(model: Compared) -> str:
+    return plain(model.name, 60)

@@ -7,13 +7,15 @@ from typing import Literal
 import numpy as np
 from markupsafe import Markup
 
-from treeaudit.comparison.compare import Compared, Comparison
+from treeaudit.comparison.compare import Comparison
+from treeaudit.comparison.compared import Compared
+from treeaudit.comparison.leakage import MEASURES
 from treeaudit.model.words import number_of
 from treeaudit.reports.charts import strip
-from treeaudit.reports.comparison_cells import advice, cells, claimed
+from treeaudit.reports.comparison_cells import advice, cells, claimed, interval, verdict
 from treeaudit.reports.html import environment
 from treeaudit.reports.masking import Numbers, percent
-from treeaudit.reports.scatter import Point, scatter
+from treeaudit.reports.trade import Trade, picture
 from treeaudit.version import __version__
 
 __all__ = ["to_html"]
@@ -33,7 +35,7 @@ def to_html(comparison: Comparison) -> str:
     (True, False)
     """
     numbers = Numbers(k=comparison.policy.k)
-    best = comparison.best
+    best, advised = comparison.best, advice(comparison)
     tone = "skip" if not comparison.policy.values else "bad" if best is None else "ok"
     return (
         environment()
@@ -43,13 +45,19 @@ def to_html(comparison: Comparison) -> str:
             comparison=comparison,
             tone=tone,
             pill=_pill(comparison),
-            advice=advice(comparison),
-            why=_why(comparison),
+            advice=advised[0],
+            why=[*advised[1:], *_why(comparison)],
             levels=numbers.levels(),
             rows=_rows(comparison, numbers),
-            attacked=any(model.membership_auc is not None for model in comparison.models),
+            measured={
+                measure: any(measure in model.leakage.measured for model in comparison.models)
+                for measure in MEASURES
+            },
+            good={"labels": "accuracy", "numbers": "R²", "both": "accuracy or R²"}[
+                comparison.predicts
+            ],
             private=any(model.epsilon is not None for model in comparison.models),
-            chart=_chart(comparison),
+            chart=_picture(comparison),
             counted=any(model.claims.alone_true is not None for model in comparison.models),
         )
     )
@@ -58,16 +66,15 @@ def to_html(comparison: Comparison) -> str:
 def _pill(comparison: Comparison) -> str:
     if not comparison.policy.values:
         return "OBSERVED"
-    passing = sum(model.report.verdict == "pass" for model in comparison.models)
+    passing = sum(model.verdict == "pass" for model in comparison.models)
     if not passing:
         return "✕ NONE PASSES"
     return f"✓ {passing} OF {len(comparison.models)} {'PASSES' if passing == 1 else 'PASS'}"
 
 
 def _rows(comparison: Comparison, numbers: Numbers) -> list[Mapping[str, object]]:
-    columns = {
-        name: cells(comparison, name) for name in ("leaves", "smallest", "member AUC", "epsilon")
-    }
+    names = ("leaves", "smallest", "member AUC", "hidden", "certified", "epsilon", "useful")
+    columns = {name: cells(comparison, name) for name in names}
     return [
         {
             "number": i + 1,
@@ -78,10 +85,12 @@ def _rows(comparison: Comparison, numbers: Numbers) -> list[Mapping[str, object]
             "smallest": columns["smallest"][i],
             "alone": _claim(model, "alone"),
             "certain": _claim(model, "certain"),
-            "membership": columns["member AUC"][i],
+            "membership": (columns["member AUC"][i], interval(model, "member AUC")),
+            "attribute": (columns["hidden"][i], interval(model, "hidden")),
+            "certified": columns["certified"][i],
             "epsilon": (columns["epsilon"][i], _worth(model.epsilon)),
-            "accuracy": _accuracy(model),
-            "verdict": model.report.verdict if model.report.checks else "observed",
+            "accuracy": (columns["useful"][i], _good(model)),
+            "verdict": verdict(model),
             "best": model is comparison.best,
             "notes": model.notes,
             "failed": [c.title.lower() for c in model.report.checks if c.status == "fail"],
@@ -98,11 +107,11 @@ def _what(model: Compared) -> str:
 
 def _claim(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str]:
     """Return a claim, and what of it is true, in words."""
-    number, note = claimed(model.claims, what)
+    number, note = claimed(model, what)
     if not number:
         return "–", "not told"
     true = getattr(model.claims, f"{what}_true")
-    if not note and true:
+    if not note and true and model.epsilon is None:
         note = "all true"
     return number, note.strip("()")
 
@@ -114,15 +123,12 @@ def _worth(epsilon: float | None) -> str:
     return f"50% → {percent(1 / (1 + math.exp(-epsilon)))} at most"
 
 
-def _accuracy(model: Compared) -> tuple[str, tuple[str, ...]]:
-    useful = model.utility
-    if useful is None:
-        return "–", ()
-    share = useful.right_of_all
-    notes = [f"{share.low:.1%}–{share.high:.1%}"]
-    if useful.coverage.value < 1:
-        notes.append(f"{useful.coverage.value:.1%} answered")
-    return f"{share.value:.2%}", tuple(notes)
+def _good(model: Compared) -> tuple[str, ...]:
+    """Return the interval of what a model is good for, and how many get an answer."""
+    notes = [interval(model, "useful")]
+    if model.utility is not None and model.utility.coverage.value < 1:
+        notes.append(f"{model.utility.coverage.value:.1%} answered")
+    return tuple(filter(None, notes))
 
 
 def _strip(model: Compared, numbers: Numbers) -> Markup:
@@ -137,34 +143,37 @@ def _strip(model: Compared, numbers: Numbers) -> Markup:
     return strip(shares)
 
 
-def _chart(comparison: Comparison) -> Markup:
-    """Draw accuracy against the smallest leaf, where at least two models tell both."""
+def _picture(comparison: Comparison) -> Markup:
+    """Draw what models are good for against what attacks found, where two models tell both."""
+    told = [m for m in comparison.models if m.useful is not None and m.leakage.measured]
+    kinds = {model.utility is None for model in told}
+    if len(told) < 2 or len(kinds) > 1:
+        return Markup("")
     points = [
-        Point(
+        Trade(
             number=i,
             name=model.name,
-            smallest=None if model.epsilon is not None else model.claims.smallest,
-            value=model.utility.right_of_all.value,
-            low=model.utility.right_of_all.low,
-            high=model.utility.right_of_all.high,
-            passes=model.report.verdict == "pass",
+            useful=model.useful,
+            leaks=model.leakage.measured,
+            epsilon=model.epsilon,
+            passes=model.verdict == "pass",
         )
         for i, model in enumerate(comparison.models, start=1)
-        if model.utility is not None and (model.claims.smallest or model.epsilon is not None)
+        if model.useful is not None and model.leakage.measured
     ]
-    if len(points) < 2:
-        return Markup("")
-    return scatter(points, k=comparison.policy.k, name="Accuracy against the smallest leaf")
+    across = "R² on unseen people" if True in kinds else "accuracy on unseen people"
+    return picture(points, across=across, percent=True not in kinds)
 
 
 def _why(comparison: Comparison) -> Sequence[str]:
     lines = []
-    worst = max(comparison.models, key=lambda m: m.claims.alone)
-    if worst.claims.alone:
+    counted = [model for model in comparison.models if model.epsilon is None]
+    worst = max(counted or comparison.models, key=lambda m: m.claims.alone)
+    if worst.epsilon is None and worst.claims.alone:
         who = number_of(worst.claims.alone, "person who is", "people who are")
         lines.append(f"{worst.name} gives away {who} alone in a leaf of one tree.")
     best = comparison.best
-    if best is not None and best.claims.told and best.claims.smallest is not None:
+    if best is not None and best.epsilon is None and best.claims.told and best.claims.smallest:
         lines.append(f"In {best.name} the smallest group holds {best.claims.smallest:,} people.")
     roles = [f"{name} ({n:,} rows)" for name, n in comparison.people.values()]
     lines.append(

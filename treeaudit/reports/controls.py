@@ -3,20 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from treeaudit.attacks.control import reading
+from treeaudit.attacks.control import explained, memory
 from treeaudit.findings.findings import About, Control, Finding
 from treeaudit.findings.report import Report, view_of
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.whiskers import Drawing, Row, share_row
+from treeaudit.stats import Estimate
 
 __all__ = ["Held", "control_plots", "control_text", "held_against"]
-
-_VERDICTS = {"memory": "Memory", "fact": "Fact of the population", "open": "Not decided"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """One claim, and whether unseen people fit it as well."""
+    """One claim, and how many people it holds of beyond what unseen people would show."""
 
     verdict: str
     tone: str
@@ -32,7 +31,7 @@ def control_plots(finding: Finding, numbers: Numbers) -> tuple[Drawing, ...]:
         Drawing(
             title=f"{control.of[:1].upper()}{control.of[1:]}",
             lines=tuple(_lines(control, numbers)),
-            sentences=(_conclusion(control) if numbers.safe else control.sentence,),
+            sentences=(_conclusion(control, numbers) if numbers.safe else control.sentence,),
         )
         for control in finding.controls
     )
@@ -49,14 +48,13 @@ def _lines(control: Control, numbers: Numbers) -> Iterator[Row]:
         yield share_row(f"{plain[:1].upper()}{plain[1:]}", "guess", guess, numbers)
 
 
-def _conclusion(control: Control) -> str:
-    if control.control is None:
-        return ""
-    return {
-        "memory": "Unseen people fit less often: the difference was memorised.",
-        "fact": "Unseen people fit as well: mostly a fact of the population, not memory.",
-        "open": "Too few unseen people fit to tell memory from fact.",
-    }[reading(control)]
+def _conclusion(control: Control, numbers: Numbers) -> str:
+    return "" if control.memorised is None else f"{_memorised(control.memorised, numbers)}."
+
+
+def _memorised(found: Estimate, numbers: Numbers) -> str:
+    said = numbers.say(memory(found))
+    return f"{said[:1].upper()}{said[1:]}"
 
 
 def held_against(report: Report, numbers: Numbers) -> list[Held]:
@@ -69,17 +67,18 @@ def held_against(report: Report, numbers: Numbers) -> list[Held]:
     if "test" not in report.people and any(view.asks_control for view in views):
         text = "Only unseen people (--test) tell what of this is memory and what a fact of "
         text += "the population"
-        return [Held(verdict=_VERDICTS["open"], tone="skip", text=text)]
+        return [Held(verdict="Not decided", tone="skip", text=text)]
     if "test" not in report.people:
         return []
     return [_held(report, control, numbers) for view in views for control in view.held]
 
 
 def _held(report: Report, control: Control, numbers: Numbers) -> Held:
-    kind = reading(control)
+    found = control.memorised
+    certain = control.excess is not None and control.excess.low > 0
     return Held(
-        verdict=_VERDICTS[kind],
-        tone={"memory": "bad", "fact": "info", "open": "skip"}[kind],
+        verdict="Not decided" if found is None else _memorised(found, numbers),
+        tone="info" if explained(control) else "bad" if certain else "skip",
         text=_claim_text(report, control, numbers),
     )
 
@@ -93,11 +92,9 @@ def _claim_text(report: Report, control: Control, numbers: Numbers) -> str:
         return f"{where} no unseen person fits"
     if unseen is None or seen is None:
         return f"{where} too few unseen people fit to tell"
-    against = f", against {numbers.rate(seen)} in training"
-    kind = reading(control)
     return (
-        f"{where} the label fits {numbers.rate(unseen)} of unseen people"
-        f"{' as well' if kind == 'fact' else against}"
+        f"{where} the label fits {numbers.rate(unseen)} of unseen people, "
+        f"against {numbers.rate(seen)} in training"
     )
 
 

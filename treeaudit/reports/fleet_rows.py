@@ -1,21 +1,23 @@
 """What a list of many models tells of one: plain data, small enough to keep a million of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treeaudit.errors import TreeauditError, UnsafeModelError
 from treeaudit.findings.findings import SEVERITIES, Check
 from treeaudit.findings.report import Report
+from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.provenance import shown_name
+from treeaudit.reports.release_safe import measured
 from treeaudit.reports.summary import headline
 
 __all__ = ["VERDICTS", "Row", "exit_code", "failed_row", "row_of", "worst_first"]
 
 VERDICTS = ("fail", "unsafe", "unread", "review", "accepted", "pass")
 """From worst to best; an unsafe file would run code, and nobody could audit an unread one."""
-_CODES = {"fail": 1, "unsafe": 2, "unread": 2, "review": 3, "accepted": 0, "pass": 0}
+_CODES = {"fail": 1, "unsafe": 2, "unread": 2, "review": 3, "accepted": 4, "pass": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
     Parameters
     ----------
     release_safe
-        Mask small counts, and leave out what was measured.
+        Only what the statement that may leave the room tells.
 
     Examples
     --------
@@ -75,26 +77,25 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     >>> row = row_of(ta.scan(tree.fit(*load_breast_cancer(return_X_y=True))), release_safe=True)
     >>> row.verdict, row.severity, row.checks[0]["status"], row.checks[0]["shown"]
-    ('fail', 'low', 'fail', '')
+    ('fail', 'none', 'fail', '')
     """
-    numbers = Numbers(k=report.policy.k, safe=release_safe)
     source = report.forest.source
     found = [one for one in report.findings if one.status == "found"]
     named = shown_name(report)
-    return Row(
+    told = Row(
         path=source.path or "model in memory",
         inside=named[named.rindex(" [") + 2 : -1] if report.several else "",
         verdict=report.verdict,
-        said=headline(report, numbers).striptags(),
+        said=headline(report, Numbers(k=report.policy.k)).striptags(),
         severity=max((one.severity for one in found), key=SEVERITIES.index, default="none"),
-        checks=[_check(check, numbers) for check in report.checks if check.status != "pass"],
+        checks=[_check(check) for check in report.checks if check.status != "pass"],
         passed=[check.name for check in report.checks if check.status == "pass"],
         findings=[
             {
                 "id": one.id,
                 "title": one.title,
                 "severity": one.severity,
-                "summary": "" if release_safe else one.summary,
+                "summary": one.summary,
                 "remedy": report.pages[one.id].words.remedy if one.id in report.pages else "",
             }
             for one in found
@@ -106,17 +107,25 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
             "policy": report.policy.title,
         },
     )
+    return _that_may_leave(told, report) if release_safe else told
 
 
-def _check(check: Check, numbers: Numbers) -> dict[str, Any]:
+def _that_may_leave(row: Row, report: Report) -> Row:
+    """Return what the statement that may leave the room tells, too."""
+    shares = measured(report)
+    checks = [one | {"shown": shares.get(one["name"], ""), "reason": ""} for one in row.checks]
+    return replace(row, said=verdict_line(report), severity="none", checks=checks, findings=[])
+
+
+def _check(check: Check) -> dict[str, Any]:
     return {
         "name": check.name,
         "title": check.title,
         "status": check.status,
         "accepted": check.accepted,
         "bound": check.bound,
-        "shown": "" if numbers.safe else check.shown,
-        "reason": numbers.text(check.reason or ""),
+        "shown": check.shown,
+        "reason": check.reason or "",
         "attack": check.attack or "",
     }
 
@@ -156,11 +165,11 @@ def worst_first(rows: Iterable[Row]) -> list[Row]:
 
 
 def exit_code(rows: Iterable[Row]) -> int:
-    """Return the code of the worst: 1 a check failed, 2 not audited, 3 not decided, 0 passed.
+    """Return the code of the worst: that of its verdict, 2 of what was not audited.
 
     Examples
     --------
     >>> exit_code([Row(path="m.pkl", verdict=one, said="") for one in ("review", "unread")])
     2
     """
-    return min((_CODES[row.verdict] or 4 for row in rows), default=4) % 4
+    return _CODES[min((row.verdict for row in rows), key=VERDICTS.index, default="pass")]

@@ -91,7 +91,7 @@ def picture(rows: Sequence[Shown]) -> Markup:
     ]
     if len(points) < 2:
         return Markup("")
-    return scatter(points, k=1, name="Accuracy against the number of trees", axis="trees")
+    return scatter(points, name="Accuracy against the number of trees", axis="trees")
 
 
 def _beyond(one: Tried) -> str:

@@ -18,28 +18,32 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from treeaudit.findings.findings import Check
-from treeaudit.findings.numbers import Share
-from treeaudit.findings.report import Report
+from treeaudit.findings.report import Report, view_of
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import cards
 from treeaudit.reports.charts import strip
+from treeaudit.reports.check_lines import check_lines
 from treeaudit.reports.commands import (
+    is_search,
     next_command,
     place_to_repeat,
     reconstruct_command,
     repeat_command,
 )
 from treeaudit.reports.controls import held_against
-from treeaudit.reports.fixed import fix_sentence
+from treeaudit.reports.drawn import Chart, draw_curve
+from treeaudit.reports.fixed import fix_outcome
+from treeaudit.reports.forest_picture import draw_forest
 from treeaudit.reports.frontier import HEAD, picture, rest, shown
+from treeaudit.reports.glossary import Glossary
 from treeaudit.reports.ladder import ladder
 from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.private import bounded_by, counting
-from treeaudit.reports.provenance import facts, not_checked, shown_name
+from treeaudit.reports.private import bounded_by
+from treeaudit.reports.provenance import facts, made_from, not_checked, shown_name
+from treeaudit.reports.release_safe import page_of
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release
 from treeaudit.version import __version__
@@ -55,9 +59,7 @@ def to_html(
     Parameters
     ----------
     release_safe
-        Mask numbers of people below the policy's k, round the others to
-        multiples of it, and leave out rules and labels of small groups, so that
-        the report itself may leave the room.
+        Return the statement that may leave the room in its place.
 
     Examples
     --------
@@ -71,10 +73,13 @@ def to_html(
     >>> "can single out <b>1 person</b>" in page, "<age>" in page, "&lt;age&gt;" in page
     (True, False, True)
     """
-    numbers = Numbers(k=report.policy.k, safe=release_safe)
+    if release_safe:
+        page = environment().get_template("release_safe.html.j2")
+        return page.render(**page_of(report, created))
+    numbers = Numbers(k=report.policy.k)
     rows = published_rows(report, numbers)
     word, tone = pill(report)
-    tried = () if release_safe else report.frontier
+    tried = report.frontier
     return (
         environment()
         .get_template("report.html.j2")
@@ -91,13 +96,19 @@ def to_html(
             held=held_against(report, numbers),
             reasons=reasons(report, numbers),
             verdict_line=_sentence(verdict_line(report)),
-            checks=[_check(check, report, numbers) for check in report.checks],
-            fix=_sentence(numbers.text(fix_sentence(report, numbers))) if report.fix else "",
+            checks=check_lines(report, numbers),
+            fix=numbers.text(fix_outcome(report, numbers)),
+            fix_how=_how(report, numbers),
+            gloss=Glossary(),
+            pictures=_pictures(report, numbers),
+            forest=draw_forest(report, numbers) if report.forest.n_trees > 1 else None,
+            made_from=made_from(report),
             command_next=_line(next_command(report)),
             frontier=shown(tried),
             frontier_head=HEAD,
             frontier_picture=picture(shown(tried)),
             frontier_rest=rest(tried) if tried else "",
+            search=is_search(report),
             accepted=is_accepted(report),
             steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
             warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],
@@ -185,43 +196,28 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     parts.append(number_of(table.n_leaves, "leaf", "leaves"))
     people = table.n_people
     parts.append("people: not told" if people is None else numbers.people(people))
-    parts.append(f"counted: {numbers.text(counting(report))}")
     if bound := bounded_by(forest):
         parts.append(f"claims epsilon {bound}")
-    if forest.schema.classes is not None:
-        named = forest.schema.target != "label"
-        parts.append(f"sensitive: {plain(forest.schema.target, 60) if named else 'the label'}")
-    else:
-        parts.append("predicts a number")
+    named = forest.schema.classes is not None and forest.schema.target != "label"
+    if named:
+        parts.append(f"sensitive: {plain(forest.schema.target, 60)}")
     return parts
 
 
-def _check(check: Check, report: Report, numbers: Numbers) -> Mapping[str, str]:
-    # What was measured then is as exact as what a safe copy rounds now.
-    was = f", was {check.was}" if check.was and not numbers.safe else ""
-    note = f"accepted{was}" if check.accepted else ""
-    people = report.table.n_people
-    if not note and check.measured is not None and check.among and people is not None:
-        note = f"of {numbers.count(people)}"
-    return {
-        "status": check.status,
-        "title": check.title,
-        "bound": check.bound,
-        "reason": numbers.text(check.reason or ""),
-        "measured": _measured(check, numbers),
-        "note": note,
-    }
+def _how(report: Report, numbers: Numbers) -> list[str]:
+    """Return what a repair does, and what it still misses."""
+    if report.fix is None:
+        return []
+    missed = () if numbers.safe else report.fix.misses
+    lines = [*report.fix.steps, *(f"still missed: {one}" for one in missed)]
+    return [_sentence(numbers.text(line)) for line in lines]
 
 
-def _measured(check: Check, numbers: Numbers) -> str:
-    """Return the measured number; a safe copy rounds shares and masks counts."""
-    if check.measured is None:
-        return "not checked" if check.status == "skipped" else check.shown or "unbounded"
-    if isinstance(check.measured, Share):
-        return numbers.part(check.measured)
-    if not numbers.safe or check.attack is None:
-        return check.shown or f"{check.measured:g}"
-    return f"about {check.measured:.0%}" if check.share else numbers.count(round(check.measured))
+def _pictures(report: Report, numbers: Numbers) -> list[Chart]:
+    """Return what attacks draw of the model as a whole."""
+    views = [view_of(report, finding) for finding in report.findings]
+    drawn = [draw_curve(view.picture, numbers) for view in views if view.picture is not None]
+    return [one for one in drawn if one is not None]
 
 
 def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:

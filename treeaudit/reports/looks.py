@@ -25,6 +25,6 @@ VERDICT = {
     "pass": Look("✓", "ok", "bold white on green", "bold green"),
     "fail": Look("✕", "bad", "bold white on red", "bold red"),
     "review": Look("–", "warn", "black on yellow", "bold yellow"),
-    "accepted": Look("–", "warn", "black on yellow", "bold yellow"),
+    "accepted": Look("◇", "info", "bold white on blue", "bold blue"),
     "observed": Look("", "skip", "reverse", "dim"),
 }

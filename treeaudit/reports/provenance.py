@@ -9,7 +9,7 @@ from treeaudit.readers.choice import plain_name
 from treeaudit.reports.advice import acceptance
 from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.private import claim, spent
+from treeaudit.reports.private import claim, counting, spent
 from treeaudit.version import __version__
 
 __all__ = ["facts", "model_name", "not_checked", "shown_name"]
@@ -65,6 +65,7 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
     if source.n_bytes is not None:
         found.append(("Size of the file", f"{source.n_bytes:,} bytes"))
     found += [
+        ("What is counted", numbers.text(counting(report))),
         ("Counts per label", (counts or _COUNTS[forest.counts_are]) + (reason and f": {reason}")),
         ("People per leaf", _RECORDS[forest.records_are]),
     ]
@@ -94,6 +95,14 @@ def _baseline(report: Report) -> list[tuple[str, str]]:
 
 def _rows(rows: int, numbers: Numbers) -> str:
     return numbers.noun(rows, "row", "rows")
+
+
+def made_from(report: Report) -> str:
+    """Return what a page was made from: the model file, and the tables that were given."""
+    tables = [plain(name, 80) for name, _ in report.people.values()]
+    if not tables:
+        return "made from the model file alone"
+    return f"made from the model file and {', '.join(dict.fromkeys(tables))}"
 
 
 def not_checked(report: Report, numbers: Numbers) -> list[str]:

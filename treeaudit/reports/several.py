@@ -17,9 +17,10 @@ from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.notebook import framed
 from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import model_name, shown_name
+from treeaudit.reports.release_safe import statement
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
-from treeaudit.reports.to_json import HEAD, as_json, as_line
+from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = [
     "in_notebook",
     "print_reports",
     "print_worst",
+    "released",
     "save",
     "to_dict",
     "to_html",
@@ -129,17 +131,27 @@ def save(
     if model is not None and Path(path).resolve() == Path(model).resolve():
         raise DataError(f"{path} is the model itself; choose another name for the report")
     if form == "html":
-        page = to_html(found, release_safe=release_safe, created=datetime.date.today())
-        return write_file(path, page, force=force)
-    if form in ("sarif", "xml"):
-        listing = listed(found.reports, form, release_safe=release_safe)
-        return write_file(path, listing, force=force)
-    if release_safe:
-        raise DataError(f"only the HTML report can be made release-safe, not .{form}")
-    if form == "jsonl":
-        text = "".join(as_line(report_to_dict(one)) for one in found.reports)
-        return write_file(path, text, force=force)
-    return write_file(path, dumps(found) if form == "json" else to_text(found), force=force)
+        text = to_html(found, release_safe=release_safe, created=datetime.date.today())
+    elif form in ("sarif", "xml"):
+        text = listed(found.reports, form, release_safe=release_safe)
+    elif release_safe or form not in ("json", "txt"):
+        text = released(found, form) if release_safe else _each(found, form)
+    else:
+        text = dumps(found) if form == "json" else to_text(found)
+    return write_file(path, text, force=force, private=not release_safe)
+
+
+def released(found: Reports, form: str) -> str:
+    """Return the statements that may leave the room, one after the other."""
+    if form == "json":
+        each = [statement(one) for one in found.reports]
+        return as_json({**HEAD, "verdict": found.worst.verdict, "reports": each})
+    return _each(found, form, release_safe=True)
+
+
+def _each(found: Reports, form: str, *, release_safe: bool = False) -> str:
+    between = "" if form == "jsonl" else "\n"
+    return between.join(render(one, form, release_safe=release_safe) for one in found.reports)
 
 
 def in_notebook(found: Reports) -> str:

@@ -1,11 +1,12 @@
-"""The reconstructed table as a file: CSV, Parquet or JSON with exact bounds."""
+"""The reconstructed table as a file, block by block: CSV, Parquet, Arrow; JSON at once."""
 
-import io
 import json
 import math
 import os
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -13,8 +14,9 @@ from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.words import label_text
-from treeaudit.output import write_file
+from treeaudit.output import write_file, writing
 from treeaudit.reports.plain_text import cell
+from treeaudit.table.frame import Column, Columns
 from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLE_FORMATS", "save_people", "save_table", "table_format", "to_records"]
 
-TABLE_FORMATS = ("csv", "parquet", "json")
+TABLE_FORMATS = ("csv", "parquet", "arrow", "feather", "json")
 
 
 def table_format(path: str | os.PathLike[str]) -> str:
@@ -41,73 +43,124 @@ def table_format(path: str | os.PathLike[str]) -> str:
 
 
 def save_table(
-    table: Table, path: str | os.PathLike[str], *, expand: bool = False, force: bool = False
+    table: Table,
+    path: str | os.PathLike[str],
+    *,
+    expand: bool = False,
+    words: bool = False,
+    force: bool = False,
 ) -> Path:
     """Write the reconstructed table.
 
     Parameters
     ----------
     path
-        ``.csv`` and ``.parquet`` hold the text columns of `Table.to_frame`;
-        ``.json`` holds exact bounds, one object per leaf. In CSV no text is one that
-        a spreadsheet would run, and no character is hidden; the other two hold
-        names as they are.
+        ``.csv``, ``.parquet``, and ``.arrow`` or ``.feather`` (Arrow's own file) hold the
+        columns of `Table.to_frame`, written tree by tree; ``.json`` one object per leaf. In
+        CSV open ends are empty, no text is one that a spreadsheet would run, and no
+        character is hidden; the others hold names as they are.
     expand
-        One row per person instead of one per leaf (not for JSON).
+        One row per person instead of one per leaf, in words (not for JSON).
+    words
+        What a leaf says of a feature as one text, as in `Table.to_frame`.
 
     Raises
     ------
     DataError
-        If the suffix is unknown, the file exists, or Parquet is not installed.
+        If the suffix is unknown, the file exists, or pyarrow is not installed.
     """
     form = table_format(path)
     if form == "json":
         if expand:
             raise DataError("--expand writes CSV or Parquet; the JSON table has one row per leaf")
-        content: str | bytes = json.dumps(to_records(table), allow_nan=False)
-    else:
-        frame = table.expand() if expand else table.to_frame()
-        content = _csv(frame) if form == "csv" else _parquet(frame)
-    return write_file(path, content, force=force, private=True)
+        return write_file(
+            path, json.dumps(to_records(table), allow_nan=False), force=force, private=True
+        )
+    return _write(_expanded(table) if expand else table.blocks(words=words), Path(path), force)
+
+
+def _expanded(table: Table) -> Iterator[Columns]:
+    return iter((_columns(table.expand()),))
 
 
 def save_people(frame: "pd.DataFrame", path: str | os.PathLike[str], *, force: bool) -> Path:
-    """Write a table with one row per person as CSV or Parquet, as `save_table` does.
+    """Write a table with one row per person as CSV, Parquet or Arrow, as `save_table` does.
 
     Raises
     ------
     DataError
-        If the suffix is another, the file exists, or Parquet is not installed.
+        If the suffix is another, the file exists, or pyarrow is not installed.
     """
-    form = table_format(path)
-    if form == "json":
+    if table_format(path) == "json":
         raise DataError(f"{path}: people are written as .csv or .parquet")
-    content = _csv(frame) if form == "csv" else _parquet(frame)
-    return write_file(path, content, force=force, private=True)
+    return _write(iter((_columns(frame),)), Path(path), force)
 
 
-def _csv(frame: "pd.DataFrame") -> str:
-    shown = {i: _shown(frame.iloc[:, i]) for i in range(frame.shape[1])}
-    heads = [cell(str(name)) for name in frame.columns]
-    return type(frame)(shown, index=frame.index).to_csv(index=False, header=heads)
+def _columns(frame: "pd.DataFrame") -> Columns:
+    return {str(name): frame[name].to_numpy() for name in frame.columns}
 
 
-def _shown(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    if column.dtype.kind in "biuf":
-        return column
-    values = column.unique()
-    return column.map({v: cell(v) if isinstance(v, str) else v for v in values})
+def _write(blocks: Iterator[Columns], path: Path, force: bool) -> Path:
+    write = _csv if table_format(path) == "csv" else _arrow
+    first = next(blocks)
+    with writing(path, force=force, private=True) as file:
+        write(chain((first,), blocks), file, table_format(path))
+    return path
 
 
-def _parquet(frame: "pd.DataFrame") -> bytes:
-    buffer = io.BytesIO()
+def _csv(blocks: Iterable[Columns], file: BinaryIO, _form: str) -> None:
+    for i, block in enumerate(blocks):
+        if not i:
+            file.write((",".join(_quoted(cell(name)) for name in block) + "\n").encode())
+        texts = [_texts(name, column) for name, column in block.items()]
+        file.write("".join([",".join(row) + "\n" for row in zip(*texts, strict=True)]).encode())
+
+
+def _texts(name: str, column: Column) -> list[str]:
+    """Return every value as CSV has it, each put into words once."""
+    values = column.tolist()
+    if column.dtype.kind == "O":
+        known = {one: _quoted(_shown(one)) for one in set(values)}
+        return [known[one] for one in values]
+    found, at = np.unique(column, return_inverse=True)
+    # An end that is not open: nobody but those whose value is missing.
+    blank = {"-inf": "", "nan": "", "inf": "inf" if "_low" in name else ""}
+    texts = [blank.get(text := repr(one), text) for one in found.tolist()]
+    return [texts[i] for i in at.tolist()]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return cell(value)
+    return "" if value is None or value != value else str(value)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\r\n') else text
+
+
+def _arrow(blocks: Iterable[Columns], file: BinaryIO, form: str) -> None:
     try:
-        frame.to_parquet(buffer, index=False)
+        import pyarrow as pa
+        from pyarrow import parquet
     except ImportError:
         raise DataError(
-            "Parquet needs pyarrow: run 'pip install treeaudit[parquet]', or write .csv"
+            f"{form} needs pyarrow: run 'pip install treeaudit[parquet]', or write .csv"
         ) from None
-    return buffer.getvalue()
+    writer = None
+    for block in blocks:
+        made = pa.table(
+            {
+                name: pa.array(column, from_pandas=column.dtype.kind == "O")
+                for name, column in block.items()
+            }
+        )
+        if writer is None:
+            open_writer = parquet.ParquetWriter if form == "parquet" else pa.ipc.new_file
+            writer = open_writer(file, made.schema)
+        writer.write_table(made)
+    if writer is not None:
+        writer.close()
 
 
 def to_records(table: Table) -> list[dict[str, Any]]:

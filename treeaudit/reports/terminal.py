@@ -10,7 +10,7 @@ from treeaudit.attacks.singling_out.details import group_sizes
 from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import next_steps, verdict_line
-from treeaudit.reports.attack_lines import attack_lines, has_control
+from treeaudit.reports.attack_lines import AttackLine, attack_lines, has_control
 from treeaudit.reports.commands import next_command
 from treeaudit.reports.fixed import fix_sentence
 from treeaudit.reports.looks import SEVERITY, VERDICT
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["plain", "print_report", "print_verdict", "to_text"]
+__all__ = ["plain", "print_report", "print_verdict", "print_way_out", "to_text"]
 
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
@@ -38,13 +38,21 @@ def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     return printed(lambda console: print_report(report, console, verbose=verbose), width)
 
 
-def print_report(report: Report, console: "Console", *, verbose: bool = False) -> None:
-    """Print the five blocks of the report."""
+def print_report(
+    report: Report, console: "Console", *, verbose: bool = False, way_out: bool = True
+) -> None:
+    """Print the five blocks of the report, and unless told otherwise what to do next."""
     from rich.text import Text
 
     console.print(_heading(report))
     console.print()
-    console.print(_attacks(report, console.width))
+    lines = attack_lines(report, short=has_control(report))
+    told = [line for line in lines if _in_table(line)]
+    if told:
+        console.print(_attacks(report, told, console.width))
+    for other in lines:
+        if not _in_table(other):
+            console.print(_beside(other))
     if has_control(report):
         console.print(
             Text("fit: unseen people who have the label or value that their leaf states", "dim")
@@ -71,6 +79,14 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
     if report.warnings:
         console.print()
     print_verdict(report, console)
+    if way_out:
+        print_way_out(report, console)
+
+
+def print_way_out(report: Report, console: "Console") -> None:
+    """Print what to do next: the repair that was found, and what else there is to do."""
+    from rich.text import Text
+
     stands = report.verdict == "fail" or report.fix is not None
     command = next_command(report, folders=True) if stands else ""
     if command:
@@ -82,6 +98,9 @@ def print_report(report: Report, console: "Console", *, verbose: bool = False) -
         console.print(_row("    ", plain(said, 600), "dim"))
     for step in next_steps(report):
         console.print(_row("next", step, "dim"))
+    found = next((finding for finding in report.findings if finding.status == "found"), None)
+    if found is not None and found.id in report.pages:
+        console.print(_row("why ", f"treeaudit explain {found.id}", "dim"))
 
 
 def print_verdict(report: Report, console: "Console", *, quiet: bool = False) -> None:
@@ -132,26 +151,46 @@ def _heading(report: Report) -> "Text":
     return text
 
 
-def _attacks(report: Report, width: int) -> "Table":
+def _attacks(report: Report, lines: list[AttackLine], width: int) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
     held = has_control(report)
     wide = held and width >= _WIDE
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("", no_wrap=True)
+    table.add_column("", min_width=6, no_wrap=True)
+    table.add_column("id", no_wrap=True)
     table.add_column("attack", no_wrap=True)
     table.add_column("found" if held else "what the file alone claims")
     if wide:
         table.add_column("unseen people", no_wrap=True)
         table.add_column("policy", no_wrap=True)
-    for line in attack_lines(report, short=held):
+    for line in lines:
         found = plain(line.found)
         if held and not wide and line.unseen not in ("", "–"):
             found += f"\nunseen people: {line.unseen}"
         cells = [found, line.unseen, line.policy] if wide else [found]
         look = SEVERITY[line.level]
-        table.add_row(Text(look.word, style=look.style), Text(line.title), *map(Text, cells))
+        table.add_row(
+            Text(look.word, style=look.style), Text(line.id), Text(line.title), *map(Text, cells)
+        )
+    return table
+
+
+def _in_table(line: AttackLine) -> bool:
+    """Whether it has numbers for the columns of the table."""
+    return bool(line.id) and line.level != "skipped"
+
+
+def _beside(line: AttackLine) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(min_width=6, no_wrap=True)
+    table.add_column()
+    look, name = SEVERITY[line.level], f"{line.id} {line.title}".strip()
+    table.add_row(Text(look.word, style=look.style), Text(f"{name}: {plain(line.found, 600)}"))
     return table
 
 

@@ -1,16 +1,19 @@
 """The JSON report: stable, validated against `report.schema.json`."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
 from treeaudit.dp.bounded import unbounded_because
+from treeaudit.findings.baseline import line
 from treeaudit.findings.details import plain_data
 from treeaudit.findings.findings import Check, Finding, Skipped
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Fix, Report, Tried
+from treeaudit.findings.request import OPTIONS, Given
 from treeaudit.model.forest import Forest
 from treeaudit.version import __version__
 
@@ -85,13 +88,27 @@ def to_dict(report: Report) -> dict[str, Any]:
         "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
         "seed": report.request.seed,
+        "request": {field: _asked(getattr(report.request, field)) for field in ("model", *OPTIONS)},
     }
+
+
+def _asked(value: object) -> object:
+    """Return a part of the request as plain data; an object by its kind, a policy by its name."""
+    if isinstance(value, Given):
+        return {"object": value.kind}
+    if isinstance(value, Policy):
+        return value.name
+    if isinstance(value, tuple):
+        return list(value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def _model(report: Report) -> dict[str, Any]:
     forest, table = report.forest, report.table
     source = forest.source
     return {
+        "name": report.request.model_name,
+        "line": line(forest),
         "path": source.path,
         "sha256": source.sha256,
         "bytes": source.n_bytes,

@@ -44,7 +44,7 @@ def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_feature
     """
     inside = _sum_up(tree, leaves, people)
     found = np.zeros(n_features, dtype=np.int64)
-    used = np.unique(tree.feature[1:])
+    used = np.flatnonzero(np.bincount(tree.feature[1:]))
     levels = _levels(tree)
     # 64 features at a time: which of them the way to a node has asked about.
     for start in range(0, len(used), 64):

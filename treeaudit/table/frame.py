@@ -1,21 +1,34 @@
-"""Rows of the reconstructed table as pandas: one per leaf, or one per person."""
+"""Rows of the reconstructed table by columns: one per leaf, or one per person."""
 
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
+from treeaudit.model.rules import boxes_of, rules_of
 from treeaudit.model.schema import Schema
-from treeaudit.model.words import label_text
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import ANY, cells, label_text
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = [
+    "Column",
+    "Columns",
+    "Rows",
+    "Tested",
+    "bounds",
+    "in_words",
+    "per_leaf",
+    "per_person",
+    "tested_by",
+]
 
-__all__ = ["Rows", "per_leaf", "per_person"]
-
-Texts = npt.NDArray[np.object_]
+Column = npt.NDArray[Any]
+Columns = dict[str, Column]
+"""Arrays of one length, by the name of their column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -27,7 +40,7 @@ class Rows:
     tree
         Tree of each row; None where there is only one.
     rules
-        Shape ``(n_rows, n_features)``: a text per feature.
+        What the path of each row says of the features.
     size, counts, value, label
         People, class counts, predicted number and predicted class per row, or
         None where the model does not tell.
@@ -36,22 +49,106 @@ class Rows:
     schema: Schema
     tree: Wide | None
     leaf: Int
-    rules: Texts
+    rules: Columns
     size: Wide | None
     counts: Float | None
     value: Float | None
     label: Int | None
 
 
-def per_leaf(rows: Rows) -> "pd.DataFrame":
-    """Return one row per leaf, as `treeaudit.table.table.Table.to_frame` describes it."""
-    import pandas as pd
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tested:
+    """Which features the trees of a table test.
 
-    schema = rows.schema
-    columns: dict[str, object] = {} if rows.tree is None else {"tree": rows.tree}
-    columns["leaf"] = rows.leaf
+    Attributes
+    ----------
+    numeric, named
+        Features with low and high ends, and those with categories; ascending.
+    missing
+        Those for which it can be told whether missing values are in a leaf.
+    """
+
+    numeric: tuple[int, ...]
+    named: tuple[int, ...]
+    missing: frozenset[int]
+
+
+def tested_by(trees: Iterable[Tree], schema: Schema) -> Tested:
+    """Return which features some trees test."""
+    tested = np.zeros(len(schema.features) + 1, np.bool_)
+    missing = tested.copy()
+    for tree in trees:
+        tested[tree.feature] = True
+        if tree.missing is not None:
+            missing[tree.feature[tree.missing]] = True
+    found = np.flatnonzero(tested[:-1]).tolist()
+    numeric = [schema.features[i].categories is None for i in found]
+    return Tested(
+        numeric=tuple(i for i, is_numeric in zip(found, numeric, strict=True) if is_numeric),
+        named=tuple(i for i, is_numeric in zip(found, numeric, strict=True) if not is_numeric),
+        missing=frozenset(np.flatnonzero(missing[:-1]).tolist()),
+    )
+
+
+def bounds(tree: Tree, leaves: Int, schema: Schema, tested: Tested) -> Columns:
+    """Return what the paths to some leaves of a tree say, as numbers.
+
+    Returns
+    -------
+    dict
+        ``NAME_low`` and ``NAME_high`` of each numeric feature that is tested, infinite where
+        open; ``NAME_missing`` where models send missing values somewhere; for each feature
+        of categories all that pass, ``A or B``, ``*`` where nothing is said.
+    """
+    boxes = boxes_of(tree, leaves, tested.numeric)
+    at = {feature: i for i, feature in enumerate(tested.numeric)}
+    texts = _texts(tree, leaves, schema, tested.named, sys.maxsize) if tested.named else {}
+    columns: Columns = {}
+    for i in sorted((*tested.numeric, *tested.named)):
+        name = schema.features[i].name
+        if i in at:
+            columns[_free(f"{name}_low", columns)] = boxes.low[:, at[i]]
+            columns[_free(f"{name}_high", columns)] = boxes.high[:, at[i]]
+            if i in tested.missing:
+                columns[_free(f"{name}_missing", columns)] = boxes.missing[:, at[i]]
+        else:
+            columns[_free(name, columns)] = texts[i]
+    return columns
+
+
+def in_words(tree: Tree, leaves: Int, schema: Schema) -> Columns:
+    """Return what the paths to some leaves of a tree say, a text for each feature."""
+    columns: Columns = {}
+    texts = _texts(tree, leaves, schema, range(len(schema.features)), 20)
     for i, name in enumerate(schema.names):
-        columns[_free(name, columns)] = rows.rules[:, i]
+        columns[_free(name, columns)] = texts[i]
+    return columns
+
+
+def _texts(
+    tree: Tree, leaves: Int, schema: Schema, features: Sequence[int], most: int
+) -> dict[int, npt.NDArray[np.object_]]:
+    """Return a text per leaf for each of some features, with so many categories at most."""
+    rules = rules_of(tree, leaves)
+    found = {i: np.full(len(leaves), ANY, dtype=object) for i in features}
+    asked = np.zeros(len(schema.features), np.bool_)
+    asked[list(features)] = True
+    part = rules.part(np.flatnonzero(asked[rules.feature]))
+    texts = np.array(cells(part, schema, most=most), dtype=object)
+    order = np.argsort(part.feature, kind="stable")
+    for here in np.split(order, np.flatnonzero(np.diff(part.feature[order])) + 1):
+        if len(here):
+            found[int(part.feature[here[0]])][part.row[here]] = texts[here]
+    return found
+
+
+def per_leaf(rows: Rows) -> Columns:
+    """Return the columns of `treeaudit.table.table.Table.to_frame`."""
+    schema = rows.schema
+    columns: Columns = {} if rows.tree is None else {"tree": rows.tree}
+    columns["leaf"] = rows.leaf
+    for name, column in rows.rules.items():
+        columns[_free(name, columns)] = column
     if rows.size is not None:
         columns[_free("people", columns)] = rows.size
     if rows.counts is not None and schema.classes is not None:
@@ -63,11 +160,11 @@ def per_leaf(rows: Rows) -> "pd.DataFrame":
     if rows.label is not None and schema.classes is not None:
         labels = np.array([label_text(c) for c in schema.classes], dtype=object)
         columns[_free(schema.target, columns)] = labels[rows.label]
-    return pd.DataFrame(columns)
+    return columns
 
 
-def per_person(rows: Rows, size: Wide, people: Float) -> "pd.DataFrame":
-    """Return one row per person, as `treeaudit.table.table.Table.expand` describes it.
+def per_person(rows: Rows, size: Wide, people: Float) -> Columns:
+    """Return the columns of `treeaudit.table.table.Table.expand`.
 
     Parameters
     ----------
@@ -76,15 +173,12 @@ def per_person(rows: Rows, size: Wide, people: Float) -> "pd.DataFrame":
     people
         Shape ``(n_rows, n_classes)``: people per class, NaN where unknown.
     """
-    import pandas as pd
-
     schema = rows.schema
-    columns: dict[str, object] = {}
+    columns: Columns = {}
     if rows.tree is not None:
         columns["tree"] = np.repeat(rows.tree, size)
-    grid = np.repeat(rows.rules, size, axis=0)
-    for i, name in enumerate(schema.names):
-        columns[_free(name, columns)] = grid[:, i]
+    for name, column in rows.rules.items():
+        columns[_free(name, columns)] = np.repeat(column, size)
     if schema.classes is not None:
         known = np.nan_to_num(people, nan=0).astype(np.int64)
         split = np.column_stack([known, size - known.sum(axis=1)])
@@ -94,10 +188,10 @@ def per_person(rows: Rows, size: Wide, people: Float) -> "pd.DataFrame":
         columns[_free(schema.target, columns)] = labels
     if rows.value is not None:
         columns[_free("value", columns)] = np.repeat(rows.value, size)
-    return pd.DataFrame(columns)
+    return columns
 
 
-def _free(name: str, taken: dict[str, object]) -> str:
+def _free(name: str, taken: Columns) -> str:
     """Return the name, with a number where two columns would share it."""
     free, i = name, 2
     while free in taken:

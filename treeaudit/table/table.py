@@ -5,10 +5,11 @@ of its training data. A few numbers per leaf are kept (seven million leaves: 0.3
 while they are put together 0.7); the rest is read off the trees for the rows asked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +17,19 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.model.rules import rules_of
-from treeaudit.model.words import ANY, cells
-from treeaudit.table.frame import Rows, per_leaf, per_person
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import number_of
+from treeaudit.table.frame import (
+    Column,
+    Columns,
+    Rows,
+    Tested,
+    bounds,
+    in_words,
+    per_leaf,
+    per_person,
+    tested_by,
+)
 from treeaudit.table.labels import Labels, Once, people_per_class
 
 if TYPE_CHECKING:
@@ -26,8 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
-Column = npt.NDArray[Any]
-Texts = npt.NDArray[np.object_]
+_SHOWN = 10
+See = Callable[[Tree, Wide, Int], None]
+"""Takes a tree, where its rows stand among those asked for, and their leaves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -202,16 +214,23 @@ class Table:
             return np.full((len(chosen), len(self.forest.schema.classes or ())), np.nan)
         return people_per_class(counts, self._size[chosen], self.forest.counts_are)
 
-    def to_frame(self, rows: npt.ArrayLike | None = None) -> "pd.DataFrame":
+    def to_frame(self, rows: npt.ArrayLike | None = None, *, words: bool = False) -> "pd.DataFrame":
         """Return one row per leaf, at some positions of rows or for all.
+
+        Parameters
+        ----------
+        words
+            What a leaf says of a feature as one text (``> 2.5, ≤ 4``) for all features, ``*``
+            where it says nothing.
 
         Returns
         -------
         pandas.DataFrame
-            ``tree`` (for several trees), ``leaf``, one text column per feature
-            (``*`` where the tree says nothing), ``people``, and one column per
-            class: people where the file tells, otherwise what
-            ``forest.counts_are`` says.
+            ``tree`` (for several trees), ``leaf``, for each feature that the model tests
+            ``NAME_low`` and ``NAME_high`` (``low < x <= high``, infinite where open; with
+            ``NAME_missing`` where the model sends missing values somewhere), or the categories
+            that pass as a text, ``*`` where nothing is said; ``people``, and one column per
+            class: people where the file tells, otherwise what ``forest.counts_are`` says.
 
         Examples
         --------
@@ -220,11 +239,44 @@ class Table:
         ...     high=[np.inf, 15, np.inf], n_records=[3, 1, 2], counts=[[1, 2], [1, 0], [0, 2]])
         >>> model = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(["age"], ["no", "yes"]))
         >>> print(ta.reconstruct(model).to_frame().to_string(index=False))
+         leaf  age_low  age_high  people  label=no  label=yes
+            1     -inf      15.0       1       1.0        0.0
+            2     15.0       inf       2       0.0        2.0
+        >>> print(ta.reconstruct(model).to_frame(words=True).to_string(index=False))
          leaf  age  people  label=no  label=yes
             1 ≤ 15       1       1.0        0.0
             2 > 15       2       0.0        2.0
         """
-        return per_leaf(self._rows(self._chosen(rows)))
+        import pandas as pd
+
+        return pd.DataFrame(per_leaf(self._rows(self._chosen(rows), words=words)), copy=False)
+
+    def blocks(self, *, words: bool = False, most: int = 100_000) -> Iterator[Columns]:
+        """Yield the columns of `to_frame` for some rows after the other, read tree by tree.
+
+        Parameters
+        ----------
+        most
+            Rows at a time, at most; whole trees where they are smaller.
+        """
+        tested = None if words else tested_by(self._trees(), self.forest.schema)
+        first = 0
+        while first < len(self) or first == 0:
+            last = int(np.searchsorted(self.start, first + most, side="right")) - 1
+            end = int(self.start[last]) if self.start[last] > first else first + most
+            end = min(end, len(self))
+            yield per_leaf(self._rows(np.arange(first, end), words=words, tested=tested))
+            first = max(end, 1)
+
+    def __repr__(self) -> str:
+        """Return what it is, and how to see it."""
+        n, trees = len(self), number_of(self.forest.n_trees, "tree", "trees")
+        return f"Table of {number_of(n, 'leaf', 'leaves')} of {trees}: to_frame() shows them"
+
+    def _repr_html_(self) -> str:
+        rows = np.arange(min(len(self), _SHOWN))
+        first = self.to_frame(rows, words=True).to_html(index=False)
+        return f"<p>{escape(repr(self))}</p>{first}"
 
     def expand(self, rows: npt.ArrayLike | None = None) -> "pd.DataFrame":
         """Return one row per person, the label last (the paper's Table 4).
@@ -236,16 +288,19 @@ class Table:
         DataError
             If the model does not tell how many people are in a leaf.
         """
+        import pandas as pd
+
         chosen = self._chosen(rows)
-        return per_person(self._rows(chosen), self.size[chosen], self.people(chosen))
+        told = self._rows(chosen, words=True)
+        return pd.DataFrame(per_person(told, self.size[chosen], self.people(chosen)), copy=False)
 
     def _chosen(self, rows: npt.ArrayLike | None) -> Wide:
         return np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
 
     def _read(
-        self, rows: npt.ArrayLike | None, *names: str, rules: Texts | None = None
+        self, rows: npt.ArrayLike | None, *names: str, see: See | None = None
     ) -> list[Column | None]:
-        """Read arrays of the trees at some rows, None where one has none; fill in the rules."""
+        """Read arrays of the trees at some rows, None where one has none; show each tree."""
         chosen = self._chosen(rows)
         found: dict[str, Column] = {}
         lacking: set[str] = set()
@@ -261,22 +316,37 @@ class Table:
                     blank = np.nan if array.dtype.kind == "f" else 0
                     found[name] = np.full((len(chosen), *array.shape[1:]), blank, array.dtype)
                 found[name][here] = array[leaves]
-            if rules is not None:
-                asked = rules_of(tree, leaves)
-                rules[here[asked.row], asked.feature] = cells(asked, self.forest.schema)
+            if see is not None:
+                see(tree, here, leaves)
         # The later trees of a boosting hold no counts: their rows stay blank.
         lacking -= {"counts"} if self.first_round else set()
         return [None if name in lacking else found.get(name) for name in names]
 
-    def _rows(self, chosen: Wide) -> Rows:
+    def _trees(self) -> Iterator[Tree]:
+        """Yield the trees that have rows."""
+        return (self.forest.trees[i] for i in np.flatnonzero(np.diff(self.start)).tolist() or [0])
+
+    def _rows(self, chosen: Wide, *, words: bool, tested: Tested | None = None) -> Rows:
         schema = self.forest.schema
-        rules = np.full((len(chosen), len(schema.features)), ANY, dtype=object)
-        counts, value, label = self._read(chosen, "counts", "value", "label", rules=rules)
+        found: Columns = {}
+        numbers = None if words else tested or tested_by(self._trees(), schema)
+
+        def see(tree: Tree, here: Wide, leaves: Int) -> None:
+            if numbers is None:
+                told = in_words(tree, leaves, schema)
+            else:
+                told = bounds(tree, leaves, schema, numbers)
+            for name, column in told.items():
+                if name not in found:
+                    found[name] = np.empty(len(chosen), column.dtype)
+                found[name][here] = column
+
+        counts, value, label = self._read(chosen, "counts", "value", "label", see=see)
         return Rows(
             schema=schema,
             tree=self.tree_of(chosen) if self.forest.n_trees > 1 else None,
             leaf=self.leaf[chosen],
-            rules=rules,
+            rules=found,
             size=self._size[chosen] if self.tells_people else None,
             # Columns of one class and all others are none of the classes of the model.
             counts=None if self.first_round and self.forest.tree_classes else counts,

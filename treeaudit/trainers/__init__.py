@@ -1,6 +1,6 @@
 """Differentially private trees as scikit-learn estimators.
 
-Writing a trainer. It is one class and one name in `ALGORITHMS` (``algorithms.py``)::
+Writing a trainer. It is one module, its name in ``algorithms.py`` and its tests::
 
     @dataclass(kw_only=True, eq=False, repr=False)
     class XClassifier(PrivateClassifier):   # or PrivateRegressor
@@ -47,36 +47,22 @@ Everything else is done once, in `PrivateTrees`: validation, the schema, the
 budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 """
 
-from treeaudit.trainers.algorithms import ALGORITHMS
+from treeaudit.trainers import algorithms
+from treeaudit.trainers.algorithms import *  # noqa: F403  # every trainer, named there alone
 from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
-from treeaudit.trainers.diffpid3 import DiffPID3Classifier
-from treeaudit.trainers.dpdf import DPDFClassifier
-from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
-from treeaudit.trainers.private_forest import PrivateForestClassifier
-from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
 from treeaudit.trainers.private_search import PrivateSearch
-from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
-from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 from treeaudit.trainers.train import save_trained, train
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = [
-    "ALGORITHMS",
-    "DPDFClassifier",
-    "DiffPID3Classifier",
     "Grown",
-    "PrivateAdditiveTreeClassifier",
     "PrivateClassifier",
-    "PrivateForestClassifier",
-    "PrivateForestRegressor",
     "PrivateRegressor",
     "PrivateSearch",
-    "PrivateTreeClassifier",
-    "PrivateTreeRegressor",
     "PrivateTrees",
-    "SmoothSensitivityForestClassifier",
     "TrainingRows",
     "save_trained",
     "train",
 ]
+__all__ += algorithms.__all__

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema, category_text
+from treeaudit.people.cells import code_of, numbers_in
 
 __all__ = [
     *("Outside", "also_as_numbers", "check_names", "code_columns", "columns_of"),
@@ -109,7 +110,9 @@ def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
         if text.dtype.kind not in "OUST" or text.ndim != 2 or not text.size:
             raise
         table = check_array(X, dtype=object, estimator=estimator, **{_FINITE: False})
-    return table
+    # That all cells are numbers must not change how one of them is read.
+    stored = getattr(getattr(X, "dtype", None), "kind", "") == "O"
+    return np.asarray(X) if stored and table.dtype != object else table
 
 
 def derive_features(table: Columns, names: Sequence[str] | None) -> tuple[Feature, ...]:
@@ -145,8 +148,7 @@ def _column(table: Columns, i: int) -> Any:  # noqa: ANN401  # an array or a Ser
 
 def _numbers(column: Any) -> Float:  # noqa: ANN401  # a column of either kind
     """Return a column as numbers, NaN where there is none."""
-    coerced = pd.to_numeric(pd.Series(column), errors="coerce")
-    return coerced.to_numpy(dtype=np.float64, na_value=np.nan)
+    return numbers_in(column)
 
 
 def code_columns(
@@ -195,7 +197,8 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
     codes, found = pd.factorize(named(column))
     known = also_as_numbers({name: code for code, name in enumerate(feature.categories)})
     # The last entry is for missing values, which factorize numbers -1.
-    lookup = np.array([*(known.get(category_text(v), np.nan) for v in found), np.nan])
+    places = map(code_of(known, category_text), found)
+    lookup = np.array([*(np.nan if at is None else at for at in places), np.nan])
     strange = np.flatnonzero(np.isnan(lookup[:-1]))
     if outside == "raise" and len(strange):
         raise _unknown(feature, found[int(strange[0])], "is none of the categories of the schema")

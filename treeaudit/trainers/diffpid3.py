@@ -23,6 +23,7 @@ from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.diffpid3_growth import Levels
+from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import (
     check_bound,
@@ -98,6 +99,15 @@ class DiffPID3Classifier(PrivateClassifier):
     """
 
     algorithm: ClassVar[str] = "diffpid3"
+    listed: ClassVar[Listed] = Listed(
+        paper="Friedman & Schuster 2010",
+        query="β/((2+n)d+2)",
+        tree="greedy",
+        depth="5",
+        trees="1",
+        numbers="a private split point for each",
+        published="β, if N is public",
+    )
 
     max_depth: int = 5
     criterion: Criterion = "max"

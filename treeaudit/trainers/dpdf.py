@@ -22,6 +22,7 @@ from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.dpdf_growth import Steps, grow_tree
 from treeaudit.trainers.dpdf_rules import rules_frame
+from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
@@ -122,6 +123,15 @@ class DPDFClassifier(PrivateClassifier):
     """
 
     algorithm: ClassVar[str] = "dpdf"
+    listed: ClassVar[Listed] = Listed(
+        paper="Fletcher & Islam 2015a",
+        query="β/(τ(2d-1))",
+        tree="greedy",
+        depth="5",
+        trees="4",
+        numbers="public bins",
+        published="no epsilon: sensitivity from a noisy size",
+    )
 
     n_estimators: int = 4
     max_depth: int = 5

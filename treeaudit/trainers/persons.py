@@ -12,7 +12,7 @@ import pandas as pd
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import DataError
-from treeaudit.people.persons import coded
+from treeaudit.people.persons import check_whole, coded
 from treeaudit.trainers.columns import CURATOR
 
 __all__ = ["first_rows", "persons_of"]
@@ -41,6 +41,7 @@ def persons_of(person: object, n_rows: int) -> Wide:
     if lost.any():
         row = int(np.argmax(lost)) + 1
         raise DataError(f"row {row} names no person. {CURATOR}: every row needs its person")
+    check_whole(pd.Series(told), "person")
     return coded(pd.Series(told))
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from treeaudit.arrays import Float
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.rational import rational
+from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.private_additive_parts import (
     WEIGHTS,
     Stump,
@@ -90,6 +91,15 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
     """
 
     algorithm: ClassVar[str] = "private-additive"
+    listed: ClassVar[Listed] = Listed(
+        paper="this package",
+        query="β shared out over stumps and tree",
+        tree="greedy",
+        depth="by people and β",
+        trees="1, and a stump per column",
+        numbers="public bins and points",
+        published="β, with twice the sensitivity",
+    )
 
     stump_share: float | None = None
 

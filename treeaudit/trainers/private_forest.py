@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from treeaudit.dp.curator import Curator
+from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_whole
 from treeaudit.trainers.private_tree_greedy import GreedyTrees
 from treeaudit.trainers.private_trees import Grown
@@ -62,6 +63,15 @@ class PrivateForestClassifier(GreedyTrees):
     """
 
     algorithm: ClassVar[str] = "private-forest"
+    listed: ClassVar[Listed] = Listed(
+        paper="this package",
+        query="as private-tree, in each part",
+        tree="greedy",
+        depth="by people and β",
+        trees="4",
+        numbers="public points",
+        published="β, with twice the sensitivity",
+    )
 
     n_estimators: int = 4
 

@@ -16,6 +16,7 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.rational import rational
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateRegressor
+from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_whole
 from treeaudit.trainers.private_regression_sums import DEVIATION, Answered, ends_of
 from treeaudit.trainers.private_tree_greedy import planted, shared_out
@@ -203,6 +204,15 @@ class PrivateTreeRegressor(GreedyRegressors):
     """
 
     algorithm: ClassVar[str] = "private-tree-regressor"
+    listed: ClassVar[Listed] = Listed(
+        paper="this package",
+        query="β shared out",
+        tree="greedy",
+        depth="by people and β",
+        trees="1",
+        numbers="public points",
+        published="β, with twice the sensitivity",
+    )
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         return self._grow_greedily(rows, curator, epsilon, n_trees=1)
@@ -239,6 +249,15 @@ class PrivateForestRegressor(GreedyRegressors):
     """
 
     algorithm: ClassVar[str] = "private-forest-regressor"
+    listed: ClassVar[Listed] = Listed(
+        paper="this package",
+        query="β shared out",
+        tree="greedy",
+        depth="by people and β",
+        trees="4",
+        numbers="public points",
+        published="β, with twice the sensitivity",
+    )
 
     n_estimators: int = 4
 

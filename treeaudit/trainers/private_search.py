@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -110,6 +110,8 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     choice: float = 0.1
     held_out: float = 0.2
     budget: Budget | None = None
+
+    _required_parameters: ClassVar = ["estimator", "candidates"]
 
     best_estimator_: PrivateClassifier = field(init=False)
     best_index_: int = field(init=False)

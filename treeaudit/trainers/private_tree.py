@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from treeaudit.dp.curator import Curator
+from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.private_tree_greedy import GreedyTrees
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.training_rows import TrainingRows
@@ -88,6 +89,15 @@ class PrivateTreeClassifier(GreedyTrees):
     """
 
     algorithm: ClassVar[str] = "private-tree"
+    listed: ClassVar[Listed] = Listed(
+        paper="this package",
+        query="β/50, rest shared out",
+        tree="greedy",
+        depth="by people and β",
+        trees="1",
+        numbers="public points",
+        published="β, with twice the sensitivity",
+    )
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         return self._grow_greedily(rows, curator, epsilon, n_trees=1)

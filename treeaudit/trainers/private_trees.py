@@ -32,6 +32,7 @@ from treeaudit.trainers.columns import (
     columns_of,
     names_of,
 )
+from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import (
     FROM_DATA,
     check_choice,
@@ -130,6 +131,8 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
 
     algorithm: ClassVar[str]
     """Its name on the command line."""
+    listed: ClassVar[Listed]
+    """Its line of Table I."""
     _targets: ClassVar[Targets]
 
     epsilon: float = 1.0

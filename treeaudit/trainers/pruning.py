@@ -15,7 +15,14 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
 
-__all__ = ["calibrated", "gini_pruned", "pessimistically_pruned", "settled"]
+__all__ = [
+    "calibrated",
+    "gini_pruned",
+    "leaves_below",
+    "noise_pruned",
+    "pessimistically_pruned",
+    "settled",
+]
 
 
 def settled(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trust: float) -> Float:
@@ -179,6 +186,42 @@ def gini_pruned(
         if purity[node] > mean or (ties == "cut" and purity[node] == mean):
             cut[node] = leaf[node] = True
     return _kept(parent, cut)
+
+
+def noise_pruned(parent: Sequence[int], counts: Float, least: float) -> Flag:
+    """Tell which nodes stay when leaves that are noise are cut, all of a node together.
+
+    A node with |J| leaves below it has the signal-to-noise ratio ``epsilon sum n_j / (C sqrt(2
+    |J|))`` (Fletcher & Islam 2015b; equation 17 of the survey), that is its people by the
+    square root of |J| and by the people that a leaf must hold, ``sqrt(2) C / epsilon``.
+
+    Examples
+    --------
+    >>> counts = np.array([[40.0, 9.0], [3.0, 4.0], [1.0, 2.0]])
+    >>> [noise_pruned([-1, 0, 0], counts, least).tolist() for least in (10.0, 5.0)]
+    [[True, False, False], [True, True, True]]
+    """
+    n_leaves, leaf = leaves_below(parent)
+    ratio = counts.sum(axis=1) / (least * np.sqrt(n_leaves))
+    cut = np.zeros(len(leaf), dtype=np.bool_)
+    children = _children(np.asarray(parent, dtype=np.int64))
+    for node in range(len(leaf) - 1, -1, -1):
+        below = children[node]
+        if below and leaf[below].all() and (ratio[below] <= 1).all():
+            cut[node] = leaf[node] = True
+    return _kept(parent, cut)
+
+
+def leaves_below(parent: Sequence[int]) -> tuple[Float, Flag]:
+    """Return how many leaves each node holds, and which are leaves themselves."""
+    above = np.asarray(parent, dtype=np.int64)
+    leaf = np.ones(len(above), dtype=np.bool_)
+    leaf[above[above >= 0]] = False
+    found = leaf.astype(np.float64)
+    for node in range(len(above) - 1, 0, -1):
+        if above[node] >= 0:
+            found[above[node]] += found[node]
+    return found, leaf
 
 
 def _children(above: Wide) -> list[list[int]]:

@@ -18,7 +18,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["random_trees"]
+__all__ = ["fan_of", "random_trees"]
 
 _MOST_NODES = 10_000_000
 
@@ -91,7 +91,7 @@ def random_trees(
     """
     if depth > 64:
         raise DataError(f"a depth of {depth} is beyond anything that a tree can hold")
-    fan = np.array([_fan(f.categories, f.low, f.high) for f in schema.features], dtype=np.int64)
+    fan = np.array([fan_of(f.categories, f.low, f.high) for f in schema.features], dtype=np.int64)
     named = np.array([f.categories is not None for f in schema.features], dtype=np.bool_)
     useful = np.flatnonzero(fan > 1)
     levels = depth if np.any(~named[useful]) else min(depth, len(useful))
@@ -120,7 +120,7 @@ def random_trees(
     return _apart(nodes, n_trees, bool(named.any()))
 
 
-def _fan(categories: tuple[str, ...] | None, low: float | None, high: float | None) -> int:
+def fan_of(categories: tuple[str, ...] | None, low: float | None, high: float | None) -> int:
     """Return into how many parts a feature splits; 1 where it tells nobody apart."""
     if categories is not None:
         return len(categories)

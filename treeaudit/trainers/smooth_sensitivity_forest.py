@@ -28,6 +28,7 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import Walk, in_chunks, walk_of
 from treeaudit.trainers.answers import PrivateClassifier
+from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_choice
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.random_trees import random_trees
@@ -91,6 +92,15 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
     """
 
     algorithm: ClassVar[str] = "smooth-sensitivity-forest"
+    listed: ClassVar[Listed] = Listed(
+        paper="Fletcher & Islam 2017",
+        query="β",
+        tree="random",
+        depth="theorem 2",
+        trees="100",
+        numbers="random points",
+        published="no epsilon: smooth sensitivity in a choice",
+    )
 
     n_estimators: int = 100
     max_depth: int | None = None

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from treeaudit.arrays import Array, Float, Wide
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, category_text, in_order
+from treeaudit.people.cells import code_of, numbers_in
 from treeaudit.trainers.columns import CURATOR, Outside, also_as_numbers, named
 
 __all__ = ["CLASSES", "NUMBERS", "STEPS", "Targets", "in_bounds"]
@@ -67,8 +68,8 @@ def _class_codes(labels: Array, schema: Schema, outside: Outside) -> Wide:
     codes, found = pd.factorize(named(labels))
     known = {category_text(label): code for code, label in enumerate(schema.classes or ())}
     known = also_as_numbers(known)
-    places = [known.get(category_text(label), -1) for label in found]
-    lookup = np.array([*places, -1], dtype=np.int64)
+    places = map(code_of(known, category_text), found)
+    lookup = np.array([*(-1 if at is None else at for at in places), -1], dtype=np.int64)
     result: Wide = lookup[codes]
     if outside == "raise" and (result < 0).any():
         of_texts = all(isinstance(label, str) for label in schema.classes or ())
@@ -134,8 +135,7 @@ def _steps(targets: Array, schema: Schema, outside: Outside) -> Wide:
 def _numbers(targets: Array, outside: Outside) -> Float:
     """Return targets as numbers, NaN where there is none."""
     kind = np.asarray(targets).dtype.kind
-    numbers = pd.to_numeric(pd.Series(targets), errors="coerce")
-    found = np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
+    found = numbers_in(targets)
     strange = np.isnan(found) & ~np.asarray(pd.isna(targets))
     if kind not in "iufbOUT" or (outside == "raise" and strange.any()):
         raise DataError(f"a target is no number, and this is for numbers; {_FOR_CLASSES}")

@@ -1,26 +1,26 @@
 """Train by name, from a table and a schema: what the command line does."""
 
-import difflib
 import io
 import os
 import pickle
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from treeaudit.dp.rational import Epsilon
-from treeaudit.errors import DataError, PrivacyError
+from treeaudit.errors import DataError, PrivacyError, near
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import check_new, write_file
+from treeaudit.people.sheet import Plan, read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.parameters import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.writers import save
 
-__all__ = ["check_place", "save_trained", "train", "trainer_named"]
+__all__ = ["cells_of", "check_place", "save_trained", "train", "trainer_named"]
 
 _SUFFIXES = (".json", ".pkl", ".pickle", ".joblib")
 
@@ -41,17 +41,11 @@ def trainer_named(name: str) -> type[PrivateTrees]:
     known = {trainer.algorithm: trainer for trainer in ALGORITHMS}
     if name in known:
         return known[name]
-    hint = _hint(name, known, f"known: {', '.join(known)}")
-    raise DataError(f"there is no algorithm {name!r}; {hint}")
-
-
-def _hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {near[0]}?" if near else otherwise
+    raise DataError(f"there is no algorithm {name!r}{near(name, known, 'known:')}")
 
 
 def train(
-    data: pd.DataFrame,
+    data: object,
     *,
     epsilon: Epsilon,
     schema: Schema | str | os.PathLike[str] | None,
@@ -65,7 +59,7 @@ def train(
     Parameters
     ----------
     data
-        The private table.
+        The private table: a DataFrame, or the path of a CSV or Parquet file.
     epsilon
         The privacy budget.
     schema
@@ -102,46 +96,93 @@ def train(
     ['age']
     """
     trainer = trainer_named(algorithm)
+    if not isinstance(data, pd.DataFrame):
+        data = read_table(data, texts=cells_of(schema, target, person)).frame
+    public = _public(schema)
+    target, used = _columns(list(data.columns), public, target, person)
+    made = {"epsilon": epsilon, "schema": public or FROM_DATA, **parameters}
+    model = _made(trainer, made)
+    model.fit(data[used], data[target], person=None if person is None else data[person])
+    return model
+
+
+def cells_of(
+    schema: Schema | str | os.PathLike[str] | None, target: str | None, person: str | None
+) -> Plan:
+    """Return how a file of the private table is read: every cell by itself, as the schema says.
+
+    Raises
+    ------
+    PrivacyError, DataError
+        As `train` does.
+    """
+    public = _public(schema)
+
+    def plan(names: list[str]) -> tuple[list[int], list[int]]:
+        label, used = _columns(names, public, target, person)
+        if public is None:
+            return ([] if person is None else [names.index(person)]), []
+        numbers = [f.name for f in public.features if f.categories is None]
+        numbers += [label] if public.classes is None else []
+        texts = [name for name in (*used, label, person) if name and name not in numbers]
+        return [names.index(name) for name in texts], [names.index(name) for name in numbers]
+
+    return plan
+
+
+def _public(schema: Schema | str | os.PathLike[str] | None) -> Schema | None:
+    """Return the public schema; None where it is to be taken from the data."""
     if schema is None:
         raise PrivacyError(
             "a private fit needs the bounds, categories and labels that everybody may know: give a "
             "file with --schema (schema=); treeaudit schema DATA drafts one"
         )
-    public: Schema | str = FROM_DATA
-    if not (isinstance(schema, str) and schema == FROM_DATA):
-        public = schema if isinstance(schema, Schema) else read_schema(schema)
+    if isinstance(schema, str) and schema == FROM_DATA:
+        return None
+    return schema if isinstance(schema, Schema) else read_schema(schema)
+
+
+def _columns(
+    names: Sequence[str], public: Schema | None, target: str | None, person: str | None
+) -> tuple[str, list[str]]:
+    """Return the column of the labels and those of the features."""
     if target is None:
-        if not isinstance(public, Schema):
+        if public is None:
             raise DataError("say with --target (target=) which column holds the labels")
         target = public.target
-    if target not in data.columns:
-        raise DataError(f"the data has no column {target!r} with the labels; choose with --target")
-    if person is not None and person not in data.columns:
-        raise DataError(f"the data has no column {person!r}; choose with --person")
+    if target not in names:
+        raise DataError(f"the data has no column {target!r} with the labels{near(target, names)}")
+    if person is not None and person not in names:
+        raise DataError(f"the data has no column {person!r}{near(person, names)} (--person)")
     if person is not None and person == target:
         raise DataError(f"{person!r} cannot be both the person (--person) and the label (--target)")
-    used = [name for name in data.columns if name not in (target, person)]
-    if isinstance(public, Schema):
-        gone = [name for name in public.names if name not in used]
-        if gone:
-            if person in gone:
-                raise DataError(
-                    f"the schema describes {person!r}, whose each row is: no question may be asked "
-                    "of that; take it out of the schema"
-                )
-            raise DataError(f"the data has no column {gone[0]!r}, which the schema describes")
-        used = public.names
-    model = _made(trainer, {"epsilon": epsilon, "schema": public, **parameters})
-    model.fit(data[used], data[target], person=None if person is None else data[person])
-    return model
+    used = [name for name in names if name not in (target, person)]
+    if public is None:
+        return target, used
+    gone = [name for name in public.names if name not in used]
+    if gone and person in gone:
+        raise DataError(
+            f"the schema describes {person!r}, whose each row is: no question may be asked "
+            "of that; take it out of the schema"
+        )
+    if gone and target in gone:
+        raise DataError(
+            f"the schema describes {target!r} as a feature, so it cannot be the label: "
+            "--target names the column of the labels"
+        )
+    if gone:
+        raise DataError(
+            f"the data has no column {gone[0]!r}, which the schema describes{near(gone[0], names)}"
+        )
+    return target, public.names
 
 
 def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTrees:
     known = trainer().get_params()
     for name in parameters:
         if name not in known:
-            hint = _hint(name, known, f"it has {', '.join(sorted(known))}")
-            raise DataError(f"{trainer.algorithm} has no parameter {name!r}; {hint}")
+            hint = near(name, sorted(known), "known:")
+            raise DataError(f"{trainer.algorithm} has no parameter {name!r}{hint}")
     return trainer(**parameters)
 
 

@@ -129,13 +129,18 @@ def _writers_of(forest: Forest) -> Mapping[str, str]:
 
 def suffixes_of(forest: Forest) -> list[str]:
     """Return the suffixes of the files that can hold a model of this kind."""
-    from treeaudit.writers.estimators import BUILDERS
-    from treeaudit.writers.in_place import SKOPS, is_in_place
-    from treeaudit.writers.votes import VOTES
+    from treeaudit.readers.estimators.ensembles import FORESTS, TREES
 
     own = {name: one for name, one in _writers_of(forest).items() if WRITERS.get(name) != one}
     if own:
         return [*own, *([] if ".json" in own else [".json"])]
+    # What is asked most often waits for no writer.
+    if forest.source.estimator in (TREES | FORESTS) - {"RandomTreesEmbedding"}:
+        return list(WRITERS)
+    from treeaudit.writers.estimators import BUILDERS
+    from treeaudit.writers.in_place import SKOPS, is_in_place
+    from treeaudit.writers.votes import VOTES
+
     live = forest.source.estimator in (*BUILDERS, *VOTES) or forest.source.format == SKOPS
     if is_in_place(forest):
         return [name for name in WRITERS if live or name != ".skops"]

@@ -14,6 +14,7 @@ import sys
 import types
 import zipfile
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -72,10 +73,14 @@ def tree() -> None:
 def accepted() -> None:
     """Make the report that somebody has accepted; later versions of treeaudit must read it."""
     import treeaudit as ta
+    from treeaudit.findings.acceptance import accepted_report
 
     with contextlib.chdir(INPUTS):
-        report = ta.scan("tree.pkl", attacks=["TA101", "TA102"])
-    (INPUTS / "accepted.json").write_text(json.dumps(report.to_dict(), indent=1), newline="\n")
+        report = json.loads(ta.scan("tree.pkl", attacks=["TA101", "TA102"]).to_json())
+    until = date(9999, 12, 31)
+    data = accepted_report(report, by="Ada Lovelace", until=until, reason="inside the trust only")
+    data["accepted"]["on"] = "2026-01-05"
+    (INPUTS / "accepted.json").write_text(json.dumps(data, indent=1), newline="\n")
 
 
 def large_leaves() -> None:

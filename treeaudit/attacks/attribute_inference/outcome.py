@@ -7,7 +7,7 @@ from treeaudit.attacks.attribute_inference.candidates import Column
 from treeaudit.attacks.attribute_inference.details import InferredColumn
 from treeaudit.findings.findings import Control
 from treeaudit.findings.numbers import Share
-from treeaudit.stats import Estimate, difference, paired, wilson
+from treeaudit.stats import Estimate, difference, paired, residual, wilson
 
 __all__ = ["Outcome", "control_of", "inferred"]
 
@@ -101,6 +101,7 @@ def control_of(outcome: Outcome) -> Control:
         control=control,
         baselines={"most frequent value": frequent, "guess without the model": guessed},
         excess=difference(members, control),
+        residual=residual(members, control),
         sentence=(
             f"{name} is found for {members.value:.0%} ({members.low:.0%}–{members.high:.0%}) of "
             f"{members.n:,} members and {control.value:.0%} of {control.n:,} unseen people; "

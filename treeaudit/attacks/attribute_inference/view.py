@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
 from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
-from treeaudit.findings.numbers import People, Phrase, exactly, say
+from treeaudit.findings.numbers import Count, People, Phrase, exactly, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 
@@ -23,7 +23,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     given, n = details.given_away, len(details.columns)
     where = "" if report.forest.n_trees == 1 else ", summed over all trees"
     return View(
-        brief=say(f"{len(given)} of {n} {'column' if n == 1 else 'columns'} given away"),
+        brief=_brief(given, n),
         unseen=_beside(result, given),
         figure=Figure(
             number=People(result.people),
@@ -45,10 +45,16 @@ def _beside(finding: Finding, given: Sequence[str]) -> Phrase:
     """Return how often the column that is given away most is found for unseen people."""
     named = [c for c in finding.controls if c.of in given and c.control is not None]
     if not named:
-        return say("as well")
+        return say("guessed as often")
     worst = max(named, key=lambda c: 0.0 if c.excess is None else c.excess.value)
     unseen = 0.0 if worst.control is None else worst.control.value
-    return say(f"{unseen:.0%}, not {worst.claim.value:.0%}")
+    return say(f"{unseen:.0%}, members {worst.claim.value:.0%}")
+
+
+def _brief(given: Sequence[str], n: int) -> Phrase:
+    if given:
+        return say("hidden values of {} of {} columns", len(given), n)
+    return say("none beyond a guess, {}", Count(n, "column", "columns"))
 
 
 def _columns(finding: Finding, given: Sequence[str]) -> tuple[Plot, ...]:

@@ -14,16 +14,13 @@ al. (2007), Worst-case background knowledge. Chen et al. (2007), Privacy skyline
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.attacks.background.control import one_known
 from treeaudit.attacks.background.curves import knowledge_details
 from treeaudit.attacks.background.details import BackgroundDetails
-from treeaudit.attacks.background.known import Fallen, taken_out
-from treeaudit.attacks.background.prior import Inferred, under_prior
 from treeaudit.attacks.background.vectors import vectors_of
 from treeaudit.attacks.background.view import view
 from treeaudit.attacks.case import Case, Need, evidence, looked_at, severity_of_share, unseen_trees
@@ -36,7 +33,19 @@ from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.findings.report import Show
+from treeaudit.later import later
 from treeaudit.model.words import number_of
+
+if TYPE_CHECKING:
+    from treeaudit.attacks.background.control import one_known
+    from treeaudit.attacks.background.known import Fallen, taken_out
+    from treeaudit.attacks.background.prior import Inferred, under_prior
+else:
+    one_known = later("treeaudit.attacks.background.control", "one_known")
+    Fallen = later("treeaudit.attacks.background.known", "Fallen")
+    taken_out = later("treeaudit.attacks.background.known", "taken_out")
+    Inferred = later("treeaudit.attacks.background.prior", "Inferred")
+    under_prior = later("treeaudit.attacks.background.prior", "under_prior")
 
 __all__ = ["Background"]
 
@@ -157,7 +166,7 @@ class Background:
             known=None if fallen is None else fallen.details,
             prior=None if inferred is None else inferred.details,
         )
-        worst = positions[np.argsort(-majority[positions], kind="stable")]
+        worst = positions[np.argsort(majority[positions], kind="stable")]
         rows, controls = evidence(case, worst), [control]
         sentences = [_summary(case, tree, curve.tolist(), unknown)]
         for more in (fallen, inferred):

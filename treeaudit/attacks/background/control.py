@@ -72,10 +72,11 @@ def one_known(case: Case, positions: Index) -> Control | None:
     chosen = np.zeros(len(case.table), dtype=np.bool_)
     chosen[positions] = True
     scores: list[Score | None] = []
-    for records in (case.labelled("train"), case.labelled("test")):
-        if records is None:
+    for one in (case.labelled("train"), case.labelled("test")):
+        if one is None:
             scores.append(None)
             continue
+        records = one.in_leaves()
         score = Score(records)
         for at, guess in leaf_guesses(case, records, chosen, labels):
             score.add(_without_one(guess, at, records) if records is case.train else guess)

@@ -120,6 +120,7 @@ def falling_controls(case: Case, found: Falling, seen: Score | None) -> tuple[Co
     unseen = None
     test = case.labelled("test")
     if test is not None:
+        test = test.in_leaves()
         unseen = Score(test)
         tree, node, label = (np.array(a) for a in (found.tree, found.node, found.label))
         for i in np.unique(tree).tolist():

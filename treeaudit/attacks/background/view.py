@@ -121,7 +121,11 @@ def _certainties(details: BackgroundDetails) -> tuple[_Certainty, ...]:
     every = (
         _Certainty("others known", "with one other person known", known),
         _Certainty("labels ruled out", "with one label ruled out", ruled_out),
-        _Certainty("implications", "with one implication", details.certainty_by_implications),
+        _Certainty(
+            "rules between people",
+            "with one rule such as A ill, so B ill",
+            details.certainty_by_implications,
+        ),
     )
     return tuple(one for one in every if len(one.values) > 1)
 

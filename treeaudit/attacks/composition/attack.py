@@ -14,7 +14,7 @@ the answers of subset queries.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
-from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
-from treeaudit.attacks.composition.groups import groups_together
-from treeaudit.attacks.composition.joint import Solution, solve
 from treeaudit.attacks.composition.scope import NEEDS, adds_steps, not_applicable
 from treeaudit.attacks.composition.view import view
 from treeaudit.findings.checks import Rule
@@ -32,12 +29,27 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.people.newton import told_by_steps
-from treeaudit.people.predictions import class_shares
 from treeaudit.people.records import Records
 from treeaudit.people.steps import called, column_of_each_tree, scores_of, told_of
 from treeaudit.reconstruction.scope import drawn_steps
+
+if TYPE_CHECKING:
+    from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
+    from treeaudit.attacks.composition.groups import groups_together
+    from treeaudit.attacks.composition.joint import Solution, solve
+    from treeaudit.people.newton import told_by_steps
+    from treeaudit.people.predictions import class_shares
+else:
+    Said = later("treeaudit.attacks.composition.equations", "Said")
+    said_by = later("treeaudit.attacks.composition.equations", "said_by")
+    said_by_people = later("treeaudit.attacks.composition.equations", "said_by_people")
+    groups_together = later("treeaudit.attacks.composition.groups", "groups_together")
+    Solution = later("treeaudit.attacks.composition.joint", "Solution")
+    solve = later("treeaudit.attacks.composition.joint", "solve")
+    told_by_steps = later("treeaudit.people.newton", "told_by_steps")
+    class_shares = later("treeaudit.people.predictions", "class_shares")
 
 __all__ = ["Composition"]
 

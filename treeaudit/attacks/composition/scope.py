@@ -1,7 +1,7 @@
 """Which models the trees of which can be put together, and what that needs."""
 
 from treeaudit.attacks.case import Case, Need
-from treeaudit.model.forest import Forest
+from treeaudit.model.forest import Forest, all_count
 from treeaudit.people.steps import column_of_each_tree, start_of, told_of
 
 __all__ = ["NEEDS", "adds_steps", "grown_at_once", "not_applicable"]
@@ -48,7 +48,7 @@ def _not_judged(forest: Forest) -> str | None:
     if forest.tree_classes is not None:
         return said + "they tell different labels apart"
     at_once = forest.answers == "sum" and grown_at_once(forest)
-    if at_once and any(tree.counts is None for tree in forest.trees):
+    if at_once and not all_count(forest.trees):
         return said + "the class counts of some of them do not follow from their leaf values"
     if forest.answers == "sum" and not at_once:
         return said + "an ONNX file does not tell whether its leaves hold shares or steps"

@@ -45,7 +45,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             *_rarest(details),
         ),
         plots=(_given_back(details, what),),
-        curves=(_apart(details),),
+        picture=_apart(details),
     )  # fmt: skip
 
 
@@ -76,16 +76,16 @@ def _given_back(details: CompositionDetails, what: str) -> Plot:
 def _apart(details: CompositionDetails) -> Curve:
     first = details.curve
     return Curve(
-        title="Who shares all leaves with whom, tree by tree",
-        name="Groups of people who share all their leaves, and people who share them with nobody",
+        title="All trees together: who shares their leaves with whom",
+        name="People who share all their leaves with nobody or with few, and groups of people",
         axis="trees put together",
         at=tuple(one.trees for one in first),
         series=(
-            Series(name="groups that share all leaves", values=tuple(one.groups for one in first)),
+            Series(name="alone with their leaves", values=tuple(one.alone for one in first)),
             Series(
-                name="people with leaves nobody else has",
-                values=tuple(one.alone for one in first),
+                name=f"in a group below {details.k}", values=tuple(one.below_k for one in first)
             ),
+            Series(name="groups", values=tuple(one.groups for one in first)),
         ),
         most=details.train,
     )

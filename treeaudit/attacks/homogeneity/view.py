@@ -1,13 +1,15 @@
-"""What TA102 shows: whose label is certain, and what of that is memory."""
+"""What TA102 shows: whose label is certain, and for how many that is memory."""
 
 from collections.abc import Sequence
 
+from treeaudit.attacks.control import memory
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.showing import headline_tree, in_any, of_tree, rung_not_run, where
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
 from treeaudit.findings.numbers import Either, People, Phrase, Prose, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Rung, View
+from treeaudit.stats import together
 
 __all__ = ["view"]
 
@@ -50,8 +52,11 @@ def view(result: Finding | Skipped, report: Report) -> View:
             (
                 "Diversity",
                 say(
-                    f"at least {details.distinct_l} distinct per group, entropy l "
-                    f"{details.entropy_l:.2f}, t-closeness {details.t_closeness:.2f}",
+                    f"the least mixed group has {details.distinct_l} "
+                    f"{'label' if details.distinct_l == 1 else 'labels'}, as mixed as "
+                    f"{details.entropy_l:.2f} equally frequent ones (entropy l-diversity); the "
+                    f"labels of a group are up to {details.t_closeness:.2f} from everybody's "
+                    "(t-closeness)",
                     exact=True,
                 ),
             ),
@@ -79,24 +84,12 @@ def _headline(finding: Finding, report: Report, people: int) -> Phrase:
 
 
 def _memory(controls: Sequence[Control]) -> Phrase | str:
-    """Say for how many of the certain labels unseen people do not fit as well: memory."""
-    held = [(control.claim.n, control.excess) for control in controls]
-    known = [(n, excess) for n, excess in held if excess is not None]
-    open_ = sum(n for n, excess in held if excess is None)
-    told = []
-    if known:
-        about, low, high = (
-            round(sum(n * max(getattr(excess, end), 0.0) for n, excess in known))
-            for end in ("value", "low", "high")
-        )
-        told.append(
-            say(
-                "by memory about {} of them, {} to {}",
-                People.alone(about), People.alone(low), People.alone(high),
-            )
-        )  # fmt: skip
+    """Say how many of the certain labels are beyond what unseen people would show."""
+    known = [control.memorised for control in controls if control.memorised is not None]
+    open_ = sum(control.claim.n for control in controls if control.excess is None)
+    told = [memory(together(known))] if known else []
     if open_:
-        told.append(say("not decided for {}", People.alone(open_)))
+        told.append(say("no unseen person like {} of them", People.alone(open_)))
     return say(f" ({', '.join('{}' for _ in told)})", *told) if told else ""
 
 

@@ -3,7 +3,7 @@
 A person who was, is counted in the leaf that they fit; one who was not, is not.
 The score adds up, over the trees, how much more likely the counts are with one
 more person (`treeaudit.attacks.membership_inference.count_score`). It needs no shadow models. The
-usual tests stand beside it.
+usual tests stand beside it, and the strongest of all that ran is what is reported.
 
 References
 ----------
@@ -11,36 +11,50 @@ Carlini et al. (2022), Membership inference attacks from first principles:
 true positives at few false alarms, never accuracy alone.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
-from treeaudit.attacks.membership_inference.count_score import leaf_scores
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,
     References,
     Separation,
+    Test,
     separation,
+    strongest,
 )
-from treeaudit.attacks.membership_inference.references import Reason, Scores, lira, loss
-from treeaudit.attacks.membership_inference.roc import area, rate_at, threshold_at
-from treeaudit.attacks.membership_inference.view import view
+from treeaudit.attacks.membership_inference.view import NAMES, view
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
-from treeaudit.attacks.sides import Sides, sides
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
-from treeaudit.people.predictions import averages
-from treeaudit.stats import Estimate, difference, wilson
+from treeaudit.stats import Estimate, difference, residual, wilson
+
+if TYPE_CHECKING:
+    from treeaudit.attacks.membership_inference.count_score import leaf_scores
+    from treeaudit.attacks.membership_inference.references import Reason, Scores, lira, loss
+    from treeaudit.attacks.membership_inference.roc import threshold_at
+    from treeaudit.attacks.sides import Sides, sides
+    from treeaudit.people.predictions import averages
+else:
+    leaf_scores = later("treeaudit.attacks.membership_inference.count_score", "leaf_scores")
+    Reason = later("treeaudit.attacks.membership_inference.references", "Reason")
+    Scores = later("treeaudit.attacks.membership_inference.references", "Scores")
+    lira = later("treeaudit.attacks.membership_inference.references", "lira")
+    loss = later("treeaudit.attacks.membership_inference.references", "loss")
+    threshold_at = later("treeaudit.attacks.membership_inference.roc", "threshold_at")
+    Sides = later("treeaudit.attacks.sides", "Sides")
+    sides = later("treeaudit.attacks.sides", "sides")
+    averages = later("treeaudit.people.predictions", "averages")
 
 __all__ = ["Membership", "membership_scores"]
 
@@ -110,45 +124,47 @@ class Membership:
     most_for_lira: int = 4_000
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return how well members are told from unseen people; graded by the strongest test."""
+        """Return how well the strongest test tells members from unseen people."""
         private = _private(case.forest)
         people = sides(case, self.id, self.most_people)
-        usual = loss(case.forest, people)
-        shadow: Scores | Reason
+        made: dict[Test, Scores | Reason] = {"loss": loss(case.forest, people)}
         # What is left to attack in a private model is what it answers.
-        if private and not isinstance(usual, str):
-            (members, control), usual = usual, "this is the test that was made"
-            shadow = "shadow models would cost privacy"
+        if private and not isinstance(made["loss"], str):
+            made |= {"counts": "the counts are noisy, or there are none"}
+            made |= {"lira": "shadow models would cost privacy"}
         else:
-            members, control = membership_scores(case, people)
-            shadow = lira(
+            made["counts"] = membership_scores(case, people)
+            made["lira"] = lira(
                 case.forest,
                 sides(case, self.id, self.most_for_lira),
                 case.seed,
                 lambda i, n: case.step("training shadow models", i, n),
             )
-        tests = [
-            (area(*scores), rate_at(*scores, 0.01))
-            for scores in ((members, control), usual, shadow)
-            if not isinstance(scores, str)
-        ]
-        rate = tests[0][1]
-        blind = _blind(case, usual)
+        order: tuple[Test, ...] = ("counts", "loss", "lira")
+        tests = {name: one for name in order if not isinstance(one := made[name], str)}
+        found, by_area, by_rate = strongest(tests)
+        members, control = tests.get("counts", tests[by_area])
+        excluded = 0 if "counts" not in tests else int(np.isneginf(control).sum())
+        blind = by_area != "loss" and _blind(case, made["loss"])
         alone = int((case.table.size == 1).sum())
-        found, excluded = separation(members, control), int(np.isneginf(control).sum())
-        held = None if rate is None else _control(members, control, rate)
+        rate = _at_1_percent(found, len(members))
+        held = None if rate is None or by_rate is None else _control(*tests[by_rate], rate)
         excess = 0.0 if rate is None else max(0.0, rate.value - 0.01) * (rate.low > 0.01)
         return Finding(
             id=self.id,
             title=self.title,
-            severity=_severity(tests, alone),
+            severity=_severity(found, rate, alone),
             leaves=0,
             people=round(excess * len(people.train)),
-            summary=_summary(tests, blind, alone, case.forest.n_trees, private=private),
+            summary=_summary(found, (by_area, by_rate), len(tests), private=private)
+            + _asides(alone, case.forest.n_trees, blind=blind),
             looked=(f"scores of {len(members):,} members and {len(control):,} other people",),
             details=MembershipDetails(
                 **{one.name: getattr(found, one.name) for one in fields(found)},
                 score="answers" if private else "counts",
+                strongest=by_area,
+                strongest_at_1_percent_fpr=by_rate,
+                n_tests=len(tests),
                 certain_non_members=People(excluded),
                 certain_non_members_share=Share.of(excluded, len(control)),
                 members=People(len(members)),
@@ -156,7 +172,7 @@ class Membership:
                 reference=People(len(people.reference)),
                 blind=blind,
                 people_alone=People(alone),
-                references=References(loss=_reference(usual), lira=_reference(shadow)),
+                references=References(**{name: _reference(made[name]) for name in order}),
             ),
             controls=() if held is None else (held,),
         )
@@ -206,6 +222,7 @@ def _control(members: Float, control: Float, rate: Estimate) -> Control:
         verified=rate,
         control=alarms,
         excess=excess,
+        residual=residual(rate, alarms),
         sentence=(
             f"{rate.value:.1%} ({rate.low:.1%}–{rate.high:.1%}) of {rate.n:,} members are "
             f"recognised, and {alarms.value:.1%} of {alarms.n:,} unseen people are taken for one."
@@ -213,42 +230,40 @@ def _control(members: Float, control: Float, rate: Estimate) -> Control:
     )
 
 
-def _severity(tests: Sequence[tuple[Estimate, Estimate | None]], alone: int) -> Severity:
-    """Grade what the strongest test finds above chance; never none where somebody is alone."""
-    grade = 1 if alone else 0
-    for found, rate in tests:
-        hits = 0.0 if rate is None or rate.low <= 0.01 else rate.value
-        value = 0.5 if found.low <= 0.5 else found.value
-        if value >= 0.8 or hits >= 0.1:
-            grade = 3
-        elif value >= 0.65 or hits >= 0.03:
-            grade = max(grade, 2)
-        elif value > 0.5 or hits:
-            grade = max(grade, 1)
-    steps: tuple[Severity, ...] = ("none", "low", "medium", "high")
-    return steps[grade]
+def _at_1_percent(found: Separation, n: int) -> Estimate | None:
+    value, low = found.tpr_at_1_percent_fpr, found.tpr_at_1_percent_fpr_low
+    high = found.tpr_at_1_percent_fpr_high
+    if value is None or low is None or high is None:
+        return None
+    return Estimate(value=value, low=low, high=high, n=n)
 
 
-def _summary(
-    tests: Sequence[tuple[Estimate, Estimate | None]],
-    blind: bool,
-    alone: int,
-    n_trees: int,
-    *,
-    private: bool,
-) -> str:
-    found, rate = tests[0]
-    if rate is None:
-        text = "Members are told from unseen people with "
-    else:
-        text = f"{rate.value:.1%} of the members are recognised at 1 % false alarms, "
-    text += f"AUC {found.value:.2f} ({found.low:.2f}–{found.high:.2f})"
-    text += ", by what the model answers." if private else "."
-    if found.low <= 0.5:
-        text += " That is not above chance."
-    stronger = [usual.value for usual, _ in tests[1:] if usual.low > found.high]
-    if stronger:
-        text += f" A usual test does better here, with AUC {max(stronger):.2f}."
+def _severity(found: Separation, rate: Estimate | None, alone: int) -> Severity:
+    """Grade what is found above chance; never none where somebody is alone."""
+    hits = 0.0 if rate is None or rate.low <= 0.01 else rate.value
+    value = 0.5 if found.auc_low <= 0.5 else found.auc
+    if value >= 0.8 or hits >= 0.1:
+        return "high"
+    if value >= 0.65 or hits >= 0.03:
+        return "medium"
+    return "low" if value > 0.5 or hits or alone else "none"
+
+
+def _summary(found: Separation, by: tuple[Test, Test | None], n: int, *, private: bool) -> str:
+    area, rate = (
+        "what the model answers" if private else NAMES[name] for name in (by[0], by[1] or by[0])
+    )
+    text = "Members are told from unseen people with "
+    if found.tpr_at_1_percent_fpr is not None:
+        text = f"{found.tpr_at_1_percent_fpr:.1%} of the members are recognised at 1 % false alarms"
+        text += f" (by {rate}), " if rate != area else ", "
+    text += f"AUC {found.auc:.2f} ({found.auc_low:.2f}–{found.auc_high:.2f}), by {area}"
+    text += f", the strongest of {n} tests." if n > 1 else "."
+    return text + (" That is not above chance." if found.auc_low <= 0.5 else "")
+
+
+def _asides(alone: int, n_trees: int, *, blind: bool) -> str:
+    text = ""
     if blind:
         text += (
             " The usual test, the loss, is blind here: its answers are certain, so that it "

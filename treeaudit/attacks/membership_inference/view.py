@@ -2,7 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from treeaudit.attacks.membership_inference.details import MembershipDetails, NotMade, Separation
+from treeaudit.attacks.membership_inference.details import (
+    MembershipDetails,
+    NotMade,
+    Separation,
+    Test,
+)
 from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import (
@@ -20,9 +25,11 @@ from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, MarkKind, Plot, Rung, View
 from treeaudit.stats import Estimate
 
-__all__ = ["view"]
+__all__ = ["NAMES", "view"]
 
 _KNOWS = "everything about a person, and asks whether they were in"
+NAMES: dict[Test, str] = {"counts": "the counts of leaves", "loss": "the loss", "lira": "LiRA"}
+"""The tests in a sentence."""
 Read = Callable[[Separation, int], Estimate | Either]
 """Reads a share and what it rests on, or why there is none."""
 
@@ -42,8 +49,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
                 knows=say(_KNOWS),
                 number=say(f"{auc:.0%}"),
                 follows=say(
-                    "of pairs of a member and somebody else are told apart"
-                    + ("" if low > 0.5 else "; a coin tells 50%")
+                    "is the chance that the score of a member is above that of somebody else "
+                    "(AUC; of a coin 50%)"
                 ),
             ),
         ),
@@ -54,7 +61,9 @@ def view(result: Finding | Skipped, report: Report) -> View:
 def _plots(finding: Finding) -> tuple[Plot, ...]:
     details = details_of(finding, MembershipDetails)
     told_apart = Plot(
-        title=say("A member told from somebody else (AUC; a coin has 50 %)"),
+        title=say(
+            "Chance that the score of a member is above somebody else's (AUC; of a coin 50 %)"
+        ),
         lines=_lines(details, _area, details.members + details.control, 0.5),
         sentences=_non_members(details),
     )
@@ -81,11 +90,13 @@ def _rate(
 
 def _lines(details: MembershipDetails, read: Read, n: int, chance: float) -> tuple[Line, ...]:
     """Return a row per test, with its number or why it has none."""
-    tests: tuple[tuple[str, MarkKind, Separation | NotMade], ...] = (
-        ("Counts of leaves", "unseen", details),
+    tests: list[tuple[str, MarkKind, Separation | NotMade]] = [
+        ("Counts of leaves", "guess", details.references.counts),
         ("Loss of the model", "guess", details.references.loss),
         ("LiRA, shadow models", "guess", details.references.lira),
-    )
+    ]
+    if details.n_tests > 1:
+        tests.insert(0, ("The strongest, corrected for choosing", "unseen", details))
     lines = []
     for name, kind, test in tests:
         found = Prose(test.reason) if isinstance(test, NotMade) else read(test, n)

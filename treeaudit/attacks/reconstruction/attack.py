@@ -11,20 +11,11 @@ Gambs, Gmati and Hurfin (2012), Reconstruction attack through classifier analysi
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import grown_at_once
-from treeaudit.attacks.reconstruction.boosting import details_of_boosting, evidence_of_boosting
-from treeaudit.attacks.reconstruction.certain import GAPS, details_certain, evidence_certain
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
-from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
-from treeaudit.attacks.reconstruction.likely import (
-    details_likely,
-    evidence_likely,
-    informed_of,
-    likely_of,
-)
 from treeaudit.attacks.reconstruction.view import view
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule, most
@@ -32,13 +23,9 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Evidence, Finding, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.reconstruction.answer import reconstruct
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
-from treeaudit.reconstruction.by_hand import by_hand
-from treeaudit.reconstruction.drawn import reconstruct_drawn
-from treeaudit.reconstruction.draws import not_drawn, times_of
-from treeaudit.reconstruction.likely import not_likely
 from treeaudit.reconstruction.scope import (
     counts_everybody,
     drawn_steps,
@@ -47,6 +34,41 @@ from treeaudit.reconstruction.scope import (
     people_alone,
     with_gaps,
 )
+
+if TYPE_CHECKING:
+    from treeaudit.attacks.reconstruction.boosting import details_of_boosting, evidence_of_boosting
+    from treeaudit.attacks.reconstruction.certain import details_certain, evidence_certain
+    from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
+    from treeaudit.attacks.reconstruction.likely import (
+        details_likely,
+        evidence_likely,
+        informed_of,
+        likely_of,
+    )
+    from treeaudit.reconstruction.answer import reconstruct
+    from treeaudit.reconstruction.by_hand import by_hand
+    from treeaudit.reconstruction.drawn import reconstruct_drawn
+    from treeaudit.reconstruction.draws import not_drawn, times_of
+    from treeaudit.reconstruction.likely import not_likely
+else:
+    details_of_boosting = later("treeaudit.attacks.reconstruction.boosting", "details_of_boosting")
+    evidence_of_boosting = later(
+        "treeaudit.attacks.reconstruction.boosting", "evidence_of_boosting"
+    )
+    details_certain = later("treeaudit.attacks.reconstruction.certain", "details_certain")
+    evidence_certain = later("treeaudit.attacks.reconstruction.certain", "evidence_certain")
+    details_in_order = later("treeaudit.attacks.reconstruction.in_order", "details_in_order")
+    evidence_in_order = later("treeaudit.attacks.reconstruction.in_order", "evidence_in_order")
+    details_likely = later("treeaudit.attacks.reconstruction.likely", "details_likely")
+    evidence_likely = later("treeaudit.attacks.reconstruction.likely", "evidence_likely")
+    informed_of = later("treeaudit.attacks.reconstruction.likely", "informed_of")
+    likely_of = later("treeaudit.attacks.reconstruction.likely", "likely_of")
+    reconstruct = later("treeaudit.reconstruction.answer", "reconstruct")
+    by_hand = later("treeaudit.reconstruction.by_hand", "by_hand")
+    reconstruct_drawn = later("treeaudit.reconstruction.drawn", "reconstruct_drawn")
+    not_drawn = later("treeaudit.reconstruction.draws", "not_drawn")
+    times_of = later("treeaudit.reconstruction.draws", "times_of")
+    not_likely = later("treeaudit.reconstruction.likely", "not_likely")
 
 __all__ = ["Reconstruction"]
 
@@ -252,6 +274,8 @@ def _summary(details: ReconstructionDetails, n: int) -> str:
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
     rows = "" if details.in_order is None else ", each with the row of the training table"
+    from treeaudit.attacks.reconstruction.certain import GAPS
+
     least = "at least " if GAPS in details.assumptions else ""
     return (
         f"{details.given_away:,} of {least}{n:,} people are given away for certain: "

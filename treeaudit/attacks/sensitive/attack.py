@@ -12,7 +12,7 @@ Machanavajjhala et al. (2006), l-diversity: the sensitive attribute. Li et al.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,14 +23,19 @@ from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive.checks import DIVERSITY
 from treeaudit.attacks.sensitive.column import SensitiveColumn, columns_to_audit
 from treeaudit.attacks.sensitive.details import ColumnDetails, SensitiveDetails
-from treeaudit.attacks.sensitive.groups import groups_of
 from treeaudit.attacks.sensitive.view import view
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
+
+if TYPE_CHECKING:
+    from treeaudit.attacks.sensitive.groups import groups_of
+else:
+    groups_of = later("treeaudit.attacks.sensitive.groups", "groups_of")
 
 __all__ = ["Sensitive"]
 
@@ -140,7 +145,7 @@ class Sensitive:
             details=SensitiveDetails(
                 **worst, nk_leaves=nk, p_percent_leaves=close, columns=tuple(entries)
             ),
-            evidence=tuple(sorted(evidence, key=lambda one: -one.people)[:_MOST_EVIDENCE]),
+            evidence=tuple(sorted(evidence, key=lambda one: one.people)[:_MOST_EVIDENCE]),
             controls=tuple(control for found in alike for control in found.controls),
         )
 

@@ -1,6 +1,5 @@
 """A column of the training data as codes, for TA110."""
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, near
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.words import label_text
 
@@ -77,9 +76,7 @@ def check_columns(case: Case) -> None:
     known = [str(column) for column in case.train.frame.columns]
     for name in case.sensitive:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(known[:8])}"
-            raise DataError(f"{case.train.origin} has no column {name!r}{hint}")
+            raise DataError(f"{case.train.origin} has no column {name!r}{near(name, known)}")
 
 
 def columns_to_audit(case: Case) -> list[SensitiveColumn]:

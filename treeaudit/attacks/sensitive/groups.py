@@ -79,7 +79,6 @@ def groups_of(
         name=column.name[:60],
         value="value",
         leaves=f"leaves of one {column.name[:60]} and",
-        memory="the difference is true of the training people only.",
         labels=labels,
         size=people,
         ordered=column.ordered,

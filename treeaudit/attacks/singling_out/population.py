@@ -6,6 +6,7 @@ people who are alone in the data are asked about, and with unseen people the
 rest of the population is counted, not guessed.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from treeaudit.attacks.case import Case
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 from treeaudit.model.forest import Forest
+from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 from treeaudit.table.population import expected_chance, population_uniques
 from treeaudit.table.risks import Risk, risk
@@ -68,10 +70,14 @@ class AloneInBoth(Details):
 
     Attributes
     ----------
+    counted
+        By unseen people, with its 95 % interval; None without them. The upper end is at
+        most the number of leaves of one person that none of them fits, a fact.
     pitman, zayatz, slide_negative_binomial
         By this estimator.
     """
 
+    counted: Estimate | None
     pitman: float | None
     zayatz: float | None
     slide_negative_binomial: float | None
@@ -140,17 +146,19 @@ def population(case: Case) -> Population | None:
         # Of all who are alone in the population, the fraction is in the data.
         return None if value is None else min(value * fraction, float(alone))
 
+    fits, rest = _unseen_of_each(case, tree), uniques.population - int(size.sum())
     return Population(
         tree=tree,
         people=uniques.population,
         fraction=fraction,
         alone_in_data=People(alone),
         alone_in_both=AloneInBoth(
+            counted=None if fits is None else alone_in_both(fits, _n_unseen(case), rest),
             pitman=of_these(uniques.pitman),
             zayatz=of_these(uniques.zayatz),
             slide_negative_binomial=of_these(uniques.slide),
         ),
-        others_per_unique_leaf=_others(case, tree, uniques.population - int(size.sum()), alone),
+        others_per_unique_leaf=None if fits is None else _others(case, fits, rest),
         assumes=_ASSUMES,
     )
 
@@ -182,14 +190,85 @@ def _fraction(case: Case, size: Wide) -> float | None:
     return case.fraction * min(int(size.sum()) / whole, 1.0)
 
 
-def _others(case: Case, tree: int, rest: int, alone: int) -> Estimate | None:
-    """Count unseen people in leaves of one person, and scale to the rest of the population."""
-    if case.test is None or not alone:
+def _unseen_of_each(case: Case, tree: int) -> Wide | None:
+    """Return how many unseen people end in each leaf of one person; None without either."""
+    rows = case.table.rows_of(tree)
+    single = np.flatnonzero(case.table.size[rows] == 1)
+    if case.test is None or not len(single):
         return None
-    position = case.table.positions(tree, case.test.node[:, tree])
-    inside = (position >= 0) & (case.table.size[position] == 1)
-    share = wilson(int(inside.sum()), len(inside))
-    scale = rest / alone
+    test = case.test.in_leaves()
+    position = case.table.positions(tree, test.node[:, tree]) - rows.start
+    times = _times(test)
+    here = (position >= 0) & (position < rows.stop - rows.start)
+    fits = np.bincount(position[here], times[here], minlength=rows.stop - rows.start)
+    return fits[single].astype(np.int64)
+
+
+def _times(people: Records) -> Wide:
+    """Return how many people each row stands for."""
+    return np.ones(len(people), np.int64) if people.times is None else people.times
+
+
+def _n_unseen(case: Case) -> int:
+    return int(_times(case.people("test").in_leaves()).sum())
+
+
+def _others(case: Case, fits: Wide, rest: int) -> Estimate:
+    """Scale unseen people in leaves of one person to the rest of the population."""
+    share = wilson(int(fits.sum()), _n_unseen(case))
+    scale = rest / len(fits)
     return Estimate(
         value=share.value * scale, low=share.low * scale, high=share.high * scale, n=share.n
     )
+
+
+def alone_in_both(fits: Wide, n_unseen: int, rest: int) -> Estimate:
+    """Return how many leaves of one person hold nobody else of the population.
+
+    Leaves differ in how many people they draw: by a gamma law, whose form follows from the
+    share of them that no unseen person fits. What was counted on the unseen people is so
+    carried on to the rest of the population (Good and Toulmin ask the same of species).
+
+    Parameters
+    ----------
+    fits
+        For each such leaf, how many unseen people fit it.
+    n_unseen
+        How many unseen people there are.
+    rest
+        People of the population who are not in the data, these among them.
+
+    Examples
+    --------
+    >>> found = alone_in_both(np.repeat([0, 1, 2, 5, 9], [40, 20, 15, 15, 10]), 1_000, 5_000)
+    >>> round(found.value), round(found.low), round(found.high)
+    (17, 6, 32)
+    """
+    n, met, more = len(fits), float(fits.mean()), max(rest / n_unseen, 1.0)
+    none = wilson(int((fits == 0).sum()), n)
+    value, low, high = (n * _nobody(part, met, more) for part in (none.value, none.low, none.high))
+    drawn = wilson(value, n)
+    return Estimate(
+        value=value,
+        low=max(0.0, value - math.hypot(value - low, value - n * drawn.low)),
+        high=max(
+            value, min(none.value * n, value + math.hypot(high - value, n * drawn.high - value))
+        ),
+        n=n,
+    )
+
+
+def _nobody(share: float, met: float, more: float) -> float:
+    """Return the share of leaves that nobody of ``more`` times as many people fits."""
+    if share >= 1 or not met:
+        return 1.0
+    if share <= math.exp(-met):
+        return math.exp(-met * more)
+    low, high = -20.0, 20.0
+    for _ in range(80):
+        form = math.exp((low + high) / 2)
+        if form * math.log1p(met / form) + math.log(share) < 0:
+            low = math.log(form)
+        else:
+            high = math.log(form)
+    return math.exp(-form * math.log1p(met * more / form))

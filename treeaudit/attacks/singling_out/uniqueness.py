@@ -54,14 +54,21 @@ def _marketer_risk(findings: Sequence[Finding], _: Forest) -> float:
 
 
 def _population_uniques(findings: Sequence[Finding], _: Forest) -> float | None:
-    """Measure the estimated people who are alone in the data and in the population."""
+    """Measure the people who are alone in the data and in the population.
+
+    Counted on unseen people, at the upper end, where there are some; by a model of the
+    population without them.
+    """
     found: Population | None = details_of(findings[0], UniquenessDetails).population
     if found is None:
         return None
-    return 0.0 if not found.alone_in_data else found.alone_in_both.pitman
+    if not found.alone_in_data:
+        return 0.0
+    counted = found.alone_in_both.counted
+    return found.alone_in_both.pitman if counted is None else counted.high
 
 
-_STEP = "train again with min_samples_leaf={k} or more, so that nobody stands alone"
+_STEP = "train again with larger leaves (a higher min_samples_leaf)"
 
 _CHECKS = (
     Rule(
@@ -71,7 +78,6 @@ _CHECKS = (
         measure=least("min_leaf"),
         holds=holds_at_least,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-unique-people",
@@ -81,7 +87,6 @@ _CHECKS = (
         told=told("unique_in_any_tree"),
         among=True,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-small-leaf-people",
@@ -91,7 +96,6 @@ _CHECKS = (
         told=told("below_k_in_any_tree"),
         among=True,
         step=_STEP,
-        beside_repair=True,
     ),
     Rule(
         name="max-small-leaf-share",

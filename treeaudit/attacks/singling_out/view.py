@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.showing import headline_tree, in_any, of_tree, where
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails
@@ -38,6 +39,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
                   People.alone(small), k),
         figure=_figure(alone_once.worst, below_once.worst, k, where(report, once)),
         headline=_headline(alone, below, k),
+        together=_together(alone_once) if many else None,
         harmless=say(
             "Nobody stands alone in this file: every group holds at least {}",
             details.min_leaf,
@@ -81,6 +83,13 @@ def _headline(alone: int, below: int, k: int) -> Phrase | None:
     if below:
         return say("can narrow {} down to groups of fewer than {}", People(below), k)
     return None
+
+
+def _together(once: InAnyTree) -> Phrase | None:
+    """Say how many are alone in one tree or another, where people were followed through all."""
+    if once.low < once.high or once.low <= once.worst:
+        return None
+    return say("can single out {} in one tree or another", once.low)
 
 
 def _reason(finding: Finding, report: Report) -> Phrase:
@@ -142,21 +151,34 @@ def _contribution(entries: Sequence[Contribution], k: int) -> Plot | None:
 
 def _risks(found: Risks) -> Iterator[tuple[str, Phrase]]:
     for title, risk, knows in (
-        ("Prosecutor", found.prosecutor, "knows that the target is in the data"),
-        ("Journalist", found.journalist, "does not know whether the target is in the data"),
+        (
+            "Chance to find one chosen person",
+            found.prosecutor,
+            "who knows that the person is in the data (prosecutor risk)",
+        ),
+        (
+            "The same, not knowing",
+            found.journalist,
+            "who does not know whether the person is in the data (journalist risk)",
+        ),
     ):
         if risk is not None:
             text = say(
-                "{}: a match is right with {} for the most exposed person, {} on average; {} of "
-                "the people are above {}",
-                knows, Share(risk.highest), Share(risk.average),
-                Share(risk.above_threshold), found.threshold, exact=True,
+                "for somebody {}: {} for the most exposed person, {} on average, above {} for {} "
+                "of the people",
+                knows, Share(risk.highest), Share(risk.average), found.threshold,
+                Share(risk.above_threshold), exact=True,
             )  # fmt: skip
             yield title, text
     guessed = ", an estimate" if found.estimated else ""
     yield (
-        "Marketer",
-        say("tries everybody: {} of the matches are right{}", found.marketer, guessed, exact=True),
+        "Chance over everybody",
+        say(
+            "of somebody who tries to find everybody, {} are found rightly (marketer risk){}",
+            found.marketer,
+            guessed,
+            exact=True,
+        ),
     )
 
 
@@ -164,10 +186,22 @@ def _population(found: Population | None) -> Iterator[tuple[str, Phrase]]:
     if found is None:
         return
     alone = found.alone_in_both
+    if alone.counted is not None:
+        counted = alone.counted
+        text = (
+            f"of {found.alone_in_data:,} alone in the data, {counted.value:,.0f} "
+            f"({counted.low:,.0f}–{counted.high:,.0f}) are alone among {found.people:,} people "
+            f"as well, counted on unseen people"
+        )
+        yield "Population", say("{}", text, exact=True)
     named = (
-        ("Pitman", alone.pitman),
-        ("Zayatz", alone.zayatz),
-        ("SNB", alone.slide_negative_binomial),
+        ()
+        if alone.counted is not None
+        else (
+            ("Pitman", alone.pitman),
+            ("Zayatz", alone.zayatz),
+            ("SNB", alone.slide_negative_binomial),
+        )
     )
     both = [f"{value:,.1f} ({name})" for name, value in named if value is not None]
     if both:

@@ -43,7 +43,10 @@ _MADE_BY = {
 
 def what_it_is(root: object) -> str:
     """Say in one sentence what the file holds instead of a tree model."""
-    reads = "treeaudit reads decision trees, extra trees and ensembles of scikit-learn"
+    reads = (
+        "treeaudit reads decision trees, forests and boostings, of scikit-learn, XGBoost, "
+        "LightGBM, CatBoost, ONNX, PMML and its own"
+    )
     match root:
         case Inert():
             return _what_estimator(root, reads)

@@ -9,7 +9,9 @@ together are put in a row (`join`).
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Label
 from treeaudit.model.source import Member, Source
@@ -20,7 +22,6 @@ from treeaudit.readers.estimators.draw_seeds import draw_seeds
 from treeaudit.readers.estimators.first_tree import with_first_counts
 from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
-from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.estimators.join import Part, join
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.estimators.models import members_of
@@ -33,6 +34,13 @@ from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Wide
+
+if TYPE_CHECKING:
+    from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
+else:
+    read_histogram_boosting = later(
+        "treeaudit.readers.estimators.histogram_boosting", "read_histogram_boosting"
+    )
 
 __all__ = ["to_forest"]
 

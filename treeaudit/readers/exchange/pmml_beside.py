@@ -241,7 +241,8 @@ class Beside:
             places, known = _EXPLAINED[name]
             if above in places and given.keys() <= known:
                 for key, value in given.items():
-                    if value in self._fine[key]:
+                    fine = self._fine[key]
+                    if value in fine:
                         continue
                     if not (_SHORT if key in _OF_TREES else _SAYS[key]).fullmatch(value):
                         self._unseen(f"{_way(path)}@{key}", value)
@@ -249,8 +250,8 @@ class Beside:
                         n = len(value) - found.start(1)
                         self._fractions[n] = self._fractions.get(n, 0) + 1
                         self._padded += n not in (1, _FIXED) and value[-1] == "0"
-                    elif len(self._fine[key]) < _MOST_FINE and "." not in value:
-                        self._fine[key].add(value)
+                    elif len(fine) < _MOST_FINE and "." not in value:
+                        fine.add(value)
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = _EXPLAINED.get(name, ((), frozenset()))

@@ -66,7 +66,7 @@ _KEYS: Keys = {
         **_each("reasons public", (_is_sentence,)),
         "queries": {
             **_each("name mechanism", _QUERY),
-            **_each("epsilon used sensitivity composition asked", _SHORT),
+            **_each("epsilon used sensitivity composition asked delta", _SHORT),
         },
     },
     "schema": {

@@ -15,6 +15,23 @@
   dark.addEventListener("change", label);
   label();
 
+  const unfold = (part) => {
+    for (let at = part; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  };
+  const follow = () => {
+    const part = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!part) return;
+    unfold(part);
+    (part.querySelector(":scope > details") || part).open = true;
+    part.scrollIntoView();
+  };
+  addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.hash === location.hash) follow();
+  });
+  follow();
+
   const rows = [...document.querySelectorAll(".published tbody tr")];
   const search = document.getElementById("search");
   const shown = document.getElementById("shown");
@@ -47,6 +64,7 @@
       search.value = "";
       choose("all");
     }
+    unfold(row);
     rows.forEach((other) => other.classList.toggle("on", other === row));
     row.scrollIntoView({ block: "center" });
     row.focus({ preventScroll: true });

@@ -1,0 +1,133 @@
+"""A page that a person finishes: one screen decides, 900 words, two sheets of paper."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import treeaudit as ta
+from treeaudit.repair.fix import with_fix
+from treeaudit.reports.html import to_html
+from treeaudit.trainers import PrivateTreeClassifier
+
+pytestmark = pytest.mark.browser
+GOLDEN = Path(__file__).parent.parent / "golden" / "reports"
+PAGES = sorted(p.name for p in GOLDEN.glob("*.html") if not p.name.startswith("compare"))
+MOST_WORDS, MOST_SHEETS = 900, 2
+TRAIN, TEST = slice(0, 3_000), slice(3_000, 4_500)
+MODELS = ["unlimited", "depth 6", "forest", "forest of large leaves", "boosting", "private"]
+
+
+def _model(name: str, x, y):
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    if name == "private":
+        return PrivateTreeClassifier(epsilon=1.0, schema="from-data").fit(x, y)
+    return {
+        "unlimited": DecisionTreeClassifier(random_state=0),
+        "depth 6": DecisionTreeClassifier(max_depth=6, random_state=0),
+        "forest": RandomForestClassifier(100, random_state=0),
+        "forest of large leaves": RandomForestClassifier(100, min_samples_leaf=10, random_state=0),
+        "boosting": GradientBoostingClassifier(random_state=0),
+    }[name].fit(x, y)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def pages(request, adult, tmp_path_factory) -> list[Path]:
+    """The page of the file alone, with people at hand, and its release-safe copy."""
+    columns, income = adult
+    train, test = (columns[part].assign(income=income[part]) for part in (TRAIN, TEST))
+    model = _model(request.param, columns[TRAIN], income[TRAIN])
+    alone = with_fix(ta.scan(model))
+    held = with_fix(ta.scan(model, train=train, test=test), train=train, test=test)
+    folder, written = tmp_path_factory.mktemp("six"), []
+    for i, (report, safe) in enumerate([(alone, False), (held, False), (held, True)]):
+        path = folder / f"{i}.html"
+        path.write_text(to_html(report, release_safe=safe), encoding="utf-8")
+        written.append(path)
+    return written
+
+
+@pytest.fixture
+def golden_page(tmp_path):
+    """A golden page with the style and script that it is compared without."""
+    style, script = (inline(name) for name in ("report.css", "report.js"))
+    style += inline("scatter.css")
+
+    def made(name: str) -> Path:
+        text = (GOLDEN / name).read_text(encoding="utf-8")
+        for tag, block in (("style", style), ("script", script)):
+            text = re.sub(rf"(?s)<{tag}>.*?</{tag}>", lambda _: f"<{tag}>{block}</{tag}>", text)  # noqa: B023
+        path = tmp_path / name
+        path.write_text(re.sub("<meta http-equiv.*?>", "", text), encoding="utf-8")
+        return path
+
+    return made
+
+
+def inline(name: str) -> str:
+    return (files("treeaudit.reports") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _is_short(browser, path: Path) -> None:
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    words = len(page.evaluate("document.body.innerText").split())
+    sheets = len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4")))
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 703, "height": 1032})
+    decided = page.locator(".verdict").bounding_box()
+    page.close()
+    assert words <= MOST_WORDS
+    assert 1 <= sheets <= MOST_SHEETS
+    assert decided["y"] + decided["height"] <= 1032
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_short(browser, golden_page, name) -> None:
+    _is_short(browser, golden_page(name))
+
+
+def test_six_models_are_told_in_two_sheets(browser, pages) -> None:
+    for path in pages:
+        _is_short(browser, path)
+
+
+def _decides(browser, path: Path, width: int, height: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto(path.as_uri())
+    asked = page.locator(".decide h3").all_inner_texts()
+    assert asked[:3] == ["May it go out?", "Who is exposed?", "What to do"]
+    for part in (".answer", ".headline", ".do", ".decide .command"):
+        told = page.locator(part)
+        if told.count() or part != ".decide .command":
+            box = told.first.bounding_box()
+            assert box["y"] + box["height"] <= height, part
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("name", PAGES)
+def test_one_screen_decides(browser, golden_page, name, width, height) -> None:
+    _decides(browser, golden_page(name), width, height)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_one_screen_decides_of_six_models(browser, pages, width, height) -> None:
+    for path in pages:
+        _decides(browser, path, width, height)
+
+
+def test_a_link_opens_what_it_leads_into(browser, golden_page) -> None:
+    page = browser.new_page()
+    page.goto(golden_page("tree_people.html").as_uri())
+    for part in ("#pass", "#TA102", ".published tbody tr"):
+        assert not page.locator(part).first.locator("dt, li, td, p").first.is_visible()
+    page.locator(".checks a[href='#TA102']").first.click()
+    assert page.locator("#TA102 .facts").is_visible()
+    page.locator(".proofs a").first.click()
+    assert page.locator(".published tbody tr:target").is_visible()
+    page.close()

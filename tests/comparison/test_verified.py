@@ -1,0 +1,184 @@
+"""A report is of a file and true, or the first entry that is not is named."""
+
+import functools
+import json
+
+import joblib
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from tests.cli.run import run
+from treeaudit.comparison import verified
+from treeaudit.findings.acceptance import accepted_report
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory) -> tuple[bytes, bytes]:
+    """A small tree, and its report."""
+    path = tmp_path_factory.mktemp("small") / "tree.pkl"
+    x, y = load_iris(return_X_y=True, as_frame=True)
+    joblib.dump(DecisionTreeClassifier(max_depth=3, random_state=0).fit(x, y), path)
+    report = path.with_name("report.json")
+    assert run("scan", path, "-o", report, "-q").returncode == 1
+    return path.read_bytes(), report.read_bytes()
+
+
+@pytest.fixture
+def model(written, tmp_path):
+    path = tmp_path / "tree.pkl"
+    path.write_bytes(written[0])
+    return path
+
+
+@pytest.fixture
+def report(written, tmp_path):
+    path = tmp_path / "report.json"
+    path.write_bytes(written[1])
+    return path
+
+
+def test_a_true_report_and_one_of_another_file(model, report, figure_3, tmp_path) -> None:
+    moved = model.rename(tmp_path / "moved.pkl")
+    done = run("verify", report, moved)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("TRUE  ")
+    assert "verdict  FAIL by policy default" in done.stdout
+    other = ta.save(figure_3, tmp_path / "other.json")
+    done = run("verify", report, other)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "is of another file" in done.stdout
+
+
+def leaves(value, path=()):
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from leaves(part, (*path, key))
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            yield from leaves(part, (*path, at))
+    else:
+        yield path
+
+
+def forged(value):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    return f"{value}!"
+
+
+def test_every_entry_that_is_changed_is_found(model, report, monkeypatch) -> None:
+    data = json.loads(report.read_text())
+    again = verified.verify(data, model).again
+    monkeypatch.setattr(verified, "audit_all", lambda *_: [again])
+    monkeypatch.setattr(verified, "with_fix", lambda one, **_: one)
+    assert not verified.verify(data, model).differences
+    free = {"tool", "request", "schema_version"}
+    asked = {("model", "path"), ("policy", "source"), ("policy", "name"), ("model", "sha256")}
+    seen = 0
+    for path in leaves(data):
+        if path[0] in free or path in asked:
+            continue
+        *above, last = path
+        place = functools.reduce(lambda part, step: part[step], above, data)
+        true, place[last] = place[last], forged(place[last])
+        assert verified.verify(data, model).differences, path
+        place[last] = true
+        seen += 1
+    assert seen > 300
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda d: d["findings"][0].update(people=0), "findings · TA101 · people"),
+        (lambda d: d["checks"][0].update(status="pass"), "checks · min-leaf · status"),
+        (lambda d: d.update(verdict="pass"), "verdict: the report says pass, it is fail"),
+        (lambda d: d["policy"]["values"].update({"min-leaf": 1}), "policy · values · min-leaf"),
+        (lambda d: d["findings"].pop(), "findings · TA206"),
+        (lambda d: d["checks"].append({"name": "mine"}), "checks · mine"),
+    ],
+)
+def test_forgeries_from_the_command_line(model, report, change, said) -> None:
+    data = json.loads(report.read_text())
+    change(data)
+    report.write_text(json.dumps(data))
+    done = run("verify", report, model)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("REFUSED")
+    assert said in done.stdout
+
+
+def test_people_are_given_again(model, tmp_path) -> None:
+    x, y = load_iris(return_X_y=True, as_frame=True)
+    people = tmp_path / "people.csv"
+    table = x.assign(label=y)
+    table.to_csv(people, index=False)
+    report = ta.scan(model, train=people, target="label").save(tmp_path / "report.json")
+    done = run("verify", report, model)
+    assert done.returncode == 2
+    assert f"was made with --train {people}: give that too" in done.stderr
+    moved = people.rename(tmp_path / "moved.csv")
+    done = run("verify", report, model, "--train", moved)
+    assert (done.returncode, done.stderr) == (0, "")
+    pd.concat([table.iloc[1:], table.iloc[:1]]).to_csv(moved, index=False)
+    plain = ta.scan(model).save(tmp_path / "plain.json")
+    done = run("verify", plain, model, "--train", moved)
+    assert done.returncode == 2
+    assert "was made without --train: leave it away" in done.stderr
+
+
+def test_an_accepted_report_is_verified_with_its_signature(model, report) -> None:
+    from datetime import date
+
+    data = json.loads(report.read_text())
+    signed = accepted_report(data, by="Ada", until=date(9999, 12, 31), reason="inside only")
+    report.write_text(json.dumps(signed))
+    done = run("verify", report, model)
+    assert done.returncode == 0
+    assert "accepted by Ada until 9999-12-31: inside only" in done.stdout
+    later = model.with_name("later.json")
+    assert run("scan", model, "--baseline", report, "-o", later, "-q").returncode == 4
+    assert run("verify", later, model).returncode == 2
+    assert run("verify", later, model, "--baseline", report).returncode == 0
+
+
+def test_thresholds_of_ones_own(model, tmp_path) -> None:
+    policy = tmp_path / "mine.toml"
+    policy.write_text("[tool.treeaudit.policies.mine]\nmin-leaf = 1\n")
+    report = tmp_path / "report.json"
+    assert run("scan", model, "--policy", policy, "-o", report, "-q").returncode == 0
+    done = run("verify", report, model)
+    assert done.returncode == 0
+    assert "its thresholds are as the report states them" in done.stdout
+    policy.write_text("[tool.treeaudit.policies.mine]\nmin-leaf = 5\n")
+    done = run("verify", report, model, "--policy", policy)
+    assert done.returncode == 1
+    assert "policy · values · min-leaf: the report says 1, it is 5" in done.stdout
+
+
+@pytest.mark.parametrize("text", ["", "no", "[]", "{}", '{"schema_version": 1}'])
+def test_what_is_no_report(model, tmp_path, text) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    done = run("verify", path, model)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "internal error" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "key", ["model", "findings", "checks", "policy", "request", "tool", "people"]
+)
+@pytest.mark.parametrize("part", [None, 3, {"a": 1}])
+def test_reports_that_are_not_whole(model, report, key, part) -> None:
+    data = json.loads(report.read_text())
+    data[key] = part
+    report.write_text(json.dumps(data))
+    done = run("verify", report, model)
+    assert done.returncode in (1, 2)
+    assert "internal error" not in done.stderr
+    assert done.stderr or done.stdout.startswith("REFUSED")

@@ -1,0 +1,103 @@
+"""A control that holds people of the training data must not make memory look like a fact."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from treeaudit.errors import DataError
+from treeaudit.people.overlap import without_members
+from treeaudit.people.records import read_records
+
+
+def drawn(n, seed, kind):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 4))
+    if kind == "coarse":
+        x = np.round(x * 2)
+    elif kind == "very coarse":
+        x = np.round(x)
+    y = (x[:, 0] + rng.normal(0, 1, n) > 0).astype(int)
+    return pd.DataFrame(x, columns=list("abcd")).assign(y=y)
+
+
+@pytest.fixture(scope="module", params=["fine", "coarse", "very coarse"])
+def trained(request):
+    train = drawn(3_000, 0, request.param)
+    model = RandomForestClassifier(10, random_state=0).fit(train[list("abcd")], train.y)
+    return request.param, train, drawn(3_000, 1, request.param), model
+
+
+def area(model, train, test):
+    report = ta.scan(model, train=train, test=test, target="y", repeats="people", attacks=["TA105"])
+    return report["TA105"].details.auc, report.warnings
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1])
+def test_members_in_the_control_do_not_move_the_area(trained, share) -> None:
+    kind, train, test, model = trained
+    honest, _ = area(model, train, test)
+    n = int(share * len(test))
+    mixed = pd.concat([test[n:], train.sample(n, random_state=3)]).sample(frac=1, random_state=4)
+    found, warnings = area(model, train, mixed)
+    assert found == pytest.approx(honest, abs=0.015)
+    said = next(warning for warning in warnings if "stand in" in warning)
+    if kind == "fine":
+        assert f"{n:,} of the 3,000 rows of test ({share:.1%}) stand in train too (rows" in said
+        assert said.endswith("were left out of the control")
+    if (kind, share) == ("coarse", 0.1):
+        assert "more than chance makes" in said
+
+
+def test_rows_that_are_alike_by_chance_are_kept_and_told(trained) -> None:
+    kind, train, test, model = trained
+    forest = ta.load(model)
+    people = [read_records(one, forest, target="y", origin=o)
+              for one, o in ((train, "train"), (test, "test"))]  # fmt: skip
+    kept, said = without_members(*people)
+    if kind == "fine":
+        assert (len(kept), said) == (3_000, [])
+        return
+    assert len(kept) == 3_000
+    (sentence,) = said
+    assert "no more than chance makes of such rows: they were kept" in sentence
+
+
+def test_chance_is_seldom_taken_for_members() -> None:
+    """Forty clean controls on two coarse grids: one in forty may be suspected, of few rows."""
+    left = []
+    for seed in range(40):
+        kind = ("coarse", "very coarse")[seed % 2]
+        train, test = drawn(1_000, 100 + seed, kind), drawn(1_500, 200 + seed, kind)
+        model = DecisionTreeClassifier(max_depth=1).fit(train[list("abcd")], train.y)
+        people = [read_records(one, ta.load(model), target="y") for one in (train, test)]
+        left.append(1_500 - len(without_members(*people)[0]))
+    assert sum(n > 0 for n in left) <= 3
+    assert max(left) < 0.15 * 1_500
+
+
+def test_how_a_number_is_spelled_or_a_missing_label_hides_nobody(tmp_path) -> None:
+    train, test = drawn(500, 5, "fine"), drawn(500, 6, "fine")
+    model = RandomForestClassifier(3, random_state=0).fit(train[list("abcd")], train.y)
+    forest = ta.load(model)
+    mixed = pd.concat([train[:50], test[50:]])
+    mixed.to_csv(tmp_path / "test.csv", index=False, float_format="%.12g")
+    for given in (tmp_path / "test.csv", mixed.drop(columns="y")):
+        kept, said = without_members(
+            read_records(train, forest, target="y"),
+            read_records(given, forest, target=None if isinstance(given, pd.DataFrame) else "y"),
+        )
+        assert (len(kept), len(said)) == (450, 1)
+
+
+def test_the_training_data_are_refused() -> None:
+    train, test = drawn(500, 5, "fine"), drawn(500, 6, "fine")
+    model = RandomForestClassifier(3, random_state=0).fit(train[list("abcd")], train.y)
+    forest = ta.load(model)
+    with pytest.raises(DataError, match="people who were not in the training data"):
+        without_members(
+            read_records(train, forest, target="y"),
+            read_records(pd.concat([train[:300], test[:200]]), forest, target="y"),
+        )

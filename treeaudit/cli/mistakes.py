@@ -1,0 +1,106 @@
+"""What was mistyped, in one sentence with the next step, whatever words typer has for it."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import typer
+
+from treeaudit.cli.declared import Declared
+from treeaudit.errors import ReadError, UnsafeModelError, near
+
+__all__ = ["USAGE", "told", "usage"]
+
+USAGE: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+"""What typer raises where a line cannot be read; which module it is from changes with versions."""
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_IN_PYTHON = re.compile(r" \(\w+=\w*\)")
+_NUMBERS = {int: "a whole number", float: "a number"}
+
+
+def told(error: Exception, words: Sequence[str]) -> str:
+    """Return what an error of the library says to somebody at a terminal."""
+    # What Python calls an option, the library says in brackets.
+    said = _IN_PYTHON.sub("", str(error))
+    if "there is no file" in said:
+        for word in words:
+            if _ADDRESS.match(word):
+                return f"{word} is an address, and treeaudit reads files: download it first"
+            if word == "-":
+                return "standard input is not read: save the model to a file, and name that"
+    path = getattr(error, "path", None)
+    if isinstance(error, ReadError) and not isinstance(error, UnsafeModelError) and path:
+        name = Path(path).name
+        said = said if name in said else f"{name}: {said}"
+        if type(error) is ReadError and re.search(r"beyond|breaks off|ends|too short", said):
+            said += "; the file is damaged or cut off: copy it again"
+    return said
+
+
+def usage(error: Any, commands: Mapping[str, Callable[..., object]]) -> str:  # noqa: ANN401  # typer's own
+    """Return in one sentence why a line cannot be read, and what helps.
+
+    Parameters
+    ----------
+    error
+        An exception of the type `USAGE`.
+    commands
+        The functions behind the commands, by name.
+    """
+    context = getattr(error, "ctx", None)
+    command = getattr(context, "command", None)
+    name = str(getattr(command, "name", "") or "")
+    inside = name in commands
+    see = f"'treeaudit {name} --help'" if inside else "'treeaudit --help'"
+    kind, message = type(error).__name__, str(getattr(error, "message", "") or error)
+    if kind == "NoSuchOption":
+        known = [
+            opt for one in getattr(command, "params", ()) for opt in one.opts if opt[:2] == "--"
+        ]
+        close = near(error.option_name, known, "options are")
+        close = close if "did you mean" in close else ""
+        return f"{_of(name, inside)} has no option {error.option_name}{close or f'; see {see}'}"
+    if kind == "MissingParameter" and error.param is not None:
+        lacking = str(error.param.opts[0])
+        argument = getattr(error.param, "metavar", None) or lacking.upper()
+        what = f"needs {argument}" if lacking[:1] != "-" else f"needs the option {lacking}"
+        return f"{name} {what}; see {see}"
+    if kind == "BadParameter" and getattr(error, "param", None) is not None and inside:
+        takes = _takes(commands[name], str(error.param.name))
+        if takes:
+            return f"{error.param.opts[0]} takes {takes}; see {see}"
+    if found := re.search(r"No such command '?(.+?)'?\.(?: |$)", message):
+        close = near(found[1], commands, "commands are")
+        return f"there is no command {found[1]}{close}"
+    if found := re.search(r"unexpected extra arguments? \((.*)\)", message):
+        return f"{name} cannot take {found[1]} too; see {see}"
+    if found := re.search(r"Option '?(--?[\w-]+)'? requires an argument", message):
+        return f"{found[1]} needs a value behind it; see {see}"
+    if found := re.search(r"Option '?(--?[\w-]+)'? does not take a value", message):
+        return f"{found[1]} takes no value: write it alone"
+    return f"{message.rstrip('.')}; see {see}"
+
+
+def _of(name: str, inside: bool) -> str:
+    return name if inside else "treeaudit"
+
+
+def _takes(command: Callable[..., object], parameter: str) -> str:
+    """Return what values a parameter takes, in words; nothing where any text will do."""
+    hint: Any = get_type_hints(command, include_extras=True).get(parameter)
+    least = None
+    if hasattr(hint, "__metadata__"):
+        told = (one.given for one in hint.__metadata__ if isinstance(one, Declared))
+        least = next((given.get("min") for given in told), None)
+        hint = get_args(hint)[0]
+    for one in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        if get_origin(one) is Literal:
+            return " or ".join(get_args(one))
+        if one in _NUMBERS:
+            return _NUMBERS[one] + ("" if least is None else f" of at least {least:g}")
+    return ""

@@ -1,0 +1,99 @@
+"""What `scan` shows: the report at once, and below it the way out when that has been found."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from treeaudit.cli import declared as typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from treeaudit.findings.report import Report, Reports
+
+__all__ = ["shown"]
+
+Seek = Callable[["Report"], "Report"]
+
+
+def shown(
+    found: "Reports",
+    form: str,
+    seek: Seek | None,
+    *,
+    quiet: bool,
+    verbose: bool,
+) -> "Reports":
+    """Show what was found, and return it with the ways out.
+
+    On a terminal each report stands there before its repair is sought.
+
+    Parameters
+    ----------
+    seek
+        Returns a report with its repair; None where none is sought.
+    """
+    if form == "json":
+        found = _with_repairs(found, seek)
+        typer.echo(_json(found), nl=False)
+        return found
+    from rich.console import Console
+
+    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    if console.is_terminal and not quiet and seek is not None:
+        return _one_after_the_other(found, console, seek, verbose=verbose)
+    found = _with_repairs(found, seek)
+    first, *others = found.reports
+    if others:
+        from treeaudit.reports import several
+
+        if quiet:
+            several.print_worst(found, console)
+        elif console.is_terminal:
+            several.print_reports(found, console, verbose=verbose)
+        else:
+            typer.echo(several.to_text(found, console.width, verbose=verbose), nl=False)
+        return found
+    from treeaudit.reports.terminal import print_report, print_verdict, to_text
+
+    if quiet:
+        print_verdict(first, console, quiet=True)
+    elif console.is_terminal:
+        print_report(first, console, verbose=verbose)
+    else:
+        typer.echo(to_text(first, console.width, verbose=verbose), nl=False)
+    return found
+
+
+def _one_after_the_other(
+    found: "Reports", console: "Console", seek: Seek, *, verbose: bool
+) -> "Reports":
+    from treeaudit.reports.terminal import print_report, print_way_out
+
+    reports = []
+    for one in found.reports:
+        print_report(one, console, verbose=verbose, way_out=False)
+        console.file.flush()
+        reports.append(seek(one))
+        print_way_out(reports[-1], console)
+        if len(found.reports) > 1:
+            console.print()
+    found = type(found)(reports=tuple(reports))
+    if len(reports) > 1:
+        from treeaudit.reports.several import print_worst
+
+        print_worst(found, console)
+    return found
+
+
+def _with_repairs(found: "Reports", seek: Seek | None) -> "Reports":
+    return found if seek is None else type(found)(reports=tuple(map(seek, found.reports)))
+
+
+def _json(found: "Reports") -> str:
+    if len(found.reports) > 1:
+        from treeaudit.reports import several
+
+        return several.dumps(found)
+    from treeaudit.reports.to_json import dumps
+
+    return dumps(found.reports[0])

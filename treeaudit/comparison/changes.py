@@ -1,0 +1,234 @@
+"""What changed between two reports: last month's and this one's."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from treeaudit.attacks import all_checks
+from treeaudit.findings.baseline import BELOW_K, no_worse
+from treeaudit.findings.checks import Registered
+from treeaudit.findings.findings import SEVERITIES
+from treeaudit.rendered import Rendered
+
+__all__ = ["Change", "Changes", "Way", "changes"]
+
+Way = Literal["worse", "new", "unknown", "better", "gone", "changed", "same"]
+"""``new`` was not there, or was not looked for; ``unknown`` is not looked at any more."""
+_VERDICTS = ("pass", "accepted", "review", "fail")
+_COUNTS = {
+    "n_records": "people",
+    "n_trees": "trees",
+    "n_leaves": "leaves",
+    "n_features": "columns",
+    "bytes": "bytes",
+    "estimator": "estimator",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that both reports may tell.
+
+    Attributes
+    ----------
+    of
+        ``verdict``, ``check``, ``finding`` or ``model``.
+    id, title
+        What it is called.
+    old, new
+        What the reports say, in words.
+    way
+        Which way it went.
+    """
+
+    of: Literal["verdict", "check", "finding", "model"]
+    id: str
+    title: str
+    old: str
+    new: str
+    way: Way
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Changes(Rendered):
+    """What changed between two reports.
+
+    Attributes
+    ----------
+    old, new
+        What they are about: ``name``, ``sha256`` and ``policy`` of each.
+    rows
+        The verdict, the checks, the findings and the counts, in this order.
+    notes
+        Why some of it may not be compared, one sentence each.
+    """
+
+    old: Mapping[str, str]
+    new: Mapping[str, str]
+    rows: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
+
+    def of(self, *ways: Way) -> tuple[Change, ...]:
+        """Return what went one of these ways."""
+        return tuple(row for row in self.rows if row.way in ways)
+
+    @property
+    def exit_code(self) -> int:
+        """1 where something is worse or new, 3 where it is not looked at any more, else 0."""
+        return 1 if self.of("worse", "new") else 3 if self.of("unknown") else 0
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
+    """Return what changed between two JSON reports.
+
+    Raises
+    ------
+    KeyError, TypeError, AttributeError, ValueError
+        If one of them is not whole.
+    """
+    rows = (
+        _verdict(old["verdict"], new["verdict"]),
+        *_checks(old, new),
+        *_findings(old, new),
+        *_counts(old["model"], new["model"]),
+    )
+    return Changes(old=_about(old), new=_about(new), rows=rows, notes=tuple(_notes(old, new)))
+
+
+def _about(report: Mapping[str, Any]) -> dict[str, str]:
+    model = report["model"]
+    return {
+        "name": str(model.get("name") or model["path"] or model["estimator"]),
+        "sha256": str(model["sha256"] or ""),
+        "policy": str(report["policy"]["name"]),
+    }
+
+
+def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    was, now = old["model"], new["model"]
+    names = [model.get("name") for model in (was, now)]
+    other = names[0] != names[1] if all(names) else was.get("line") != now.get("line")
+    if was["sha256"] is not None and was["sha256"] == now["sha256"]:
+        yield "Both reports are of the same file."
+    elif other:
+        yield "The models are not of one line: their columns, labels or names differ."
+    if old["policy"]["sha256"] != new["policy"]["sha256"]:
+        yield "The policies differ: a check may be new, or its threshold another."
+    roles = [sorted(report["people"]) for report in (old, new)]
+    if roles[0] != roles[1]:
+        given = [" and ".join(f"--{role}" for role in one) or "no people" for one in roles]
+        yield f"The old report was made with {given[0]}, the new one with {given[1]}."
+
+
+def _verdict(old: str, new: str) -> Change:
+    step = _VERDICTS.index(new) - _VERDICTS.index(old)
+    way: Way = "worse" if step > 0 else "better" if step < 0 else "same"
+    return Change(of="verdict", id="verdict", title="Verdict", old=old.upper(), new=new.upper(),
+                  way=way)  # fmt: skip
+
+
+def _checks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    known, k = all_checks(), _k(old) == _k(new)
+    for name, (was, now) in _pairs(old["checks"], new["checks"], "name").items():
+        registered = known.get(name)
+        comparable = registered is not None and (k or name not in BELOW_K)
+        yield Change(
+            of="check",
+            id=name,
+            title=name if registered is None else registered.rule.title,
+            old=_shown(was, registered),
+            new=_shown(now, registered),
+            way=_way_of_check(was, now, registered if comparable else None),
+        )
+
+
+def _way_of_check(
+    was: Mapping[str, Any] | None, now: Mapping[str, Any] | None, known: Registered | None
+) -> Way:
+    if now is None or now["status"] == "skipped":
+        return "unknown" if was is not None and was["status"] != "skipped" else "same"
+    if was is None or was["status"] == "skipped":
+        return "new" if now["status"] == "fail" else "changed"
+    before, after = _number(was), _number(now)
+    if known is None:
+        if was["status"] == now["status"]:
+            return "same" if before == after else "changed"
+        return "worse" if now["status"] == "fail" else "better"
+    ways = no_worse(known.rule, after, before), no_worse(known.rule, before, after)
+    return "same" if all(ways) else "better" if ways[0] else "worse"
+
+
+def _number(check: Mapping[str, Any]) -> float:
+    return math.inf if check["measured"] is None else float(check["measured"])
+
+
+def _shown(check: Mapping[str, Any] | None, known: Registered | None) -> str:
+    if check is None:
+        return "not asked for"
+    if check["status"] == "skipped":
+        return "not made"
+    value = _number(check)
+    told = f"{value:g}" if known is None else known.rule.show(value)
+    return f"{told} ({check['status']})"
+
+
+def _findings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for name, (was, now) in _pairs(old["findings"], new["findings"], "id").items():
+        yield Change(
+            of="finding",
+            id=name,
+            title=str((now or was or {})["title"]),
+            old=_found(was),
+            new=_found(now),
+            way=_way_of_finding(was, now),
+        )
+
+
+def _way_of_finding(was: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> Way:
+    ran = [one is not None and one["status"] != "skipped" for one in (was, now)]
+    if was is None or now is None or not all(ran):
+        if ran[0]:
+            return "unknown"
+        return "new" if ran[1] and now is not None and now["status"] == "found" else "same"
+    if "clear" in (was["status"], now["status"]):
+        if was["status"] == now["status"]:
+            return "same"
+        return "new" if was["status"] == "clear" else "gone"
+    before, after = (
+        (SEVERITIES.index(one["severity"]), int(one["people"]), int(one["leaves"]))
+        for one in (was, now)
+    )
+    return "same" if before == after else "worse" if after > before else "better"
+
+
+def _found(finding: Mapping[str, Any] | None) -> str:
+    if finding is None:
+        return "not run"
+    if finding["status"] != "found":
+        return "not run" if finding["status"] == "skipped" else "clear"
+    people = f", {int(finding['people']):,} people" if finding["people"] else ""
+    return f"{finding['severity']}{people}"
+
+
+def _counts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for key, title in _COUNTS.items():
+        was, now = ("not told" if one[key] is None else _grouped(one[key]) for one in (old, new))
+        way: Way = "same" if was == now else "changed"
+        yield Change(of="model", id=key, title=title, old=was, new=now, way=way)
+
+
+def _grouped(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _k(report: Mapping[str, Any]) -> object:
+    return next((f["details"]["k"] for f in report["findings"] if "k" in f["details"]), None)
+
+
+def _pairs(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], key: str
+) -> dict[str, tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]]:
+    """Return what is of one name side by side, in the order of the new report."""
+    sides = [{str(row[key]): row for row in rows} for rows in (old, new)]
+    return {name: (sides[0].get(name), sides[1].get(name)) for name in (*sides[1], *sides[0])}

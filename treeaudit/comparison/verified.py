@@ -1,0 +1,212 @@
+"""A report held against the model that it is said to be of: the audit is run again."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from treeaudit.audit.preparation import Progress
+from treeaudit.audit.scan import audit_all
+from treeaudit.errors import DataError
+from treeaudit.findings.acceptance import acceptance_of
+from treeaudit.findings.policy import BUILT_IN, Policy, read_policy
+from treeaudit.findings.report import Report
+from treeaudit.findings.request import OPTIONS, Request
+from treeaudit.repair.fix import with_fix
+
+__all__ = ["Differs", "Verified", "verify"]
+
+_FILES = ("train", "test", "known", "prior", "baseline")
+_SMALL = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """One entry of a report that is not what the model gives: where, what it says, what is so."""
+
+    where: str
+    said: object
+    found: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What became of a report when the audit was run again.
+
+    Attributes
+    ----------
+    again
+        The new audit.
+    differences
+        What the report says otherwise.
+    unsettled
+        Attacks whose searches were ended by time, and therefore need not find the same again.
+    own_policy
+        Whether the thresholds were taken as the report states them.
+    """
+
+    again: Report
+    differences: tuple[Differs, ...]
+    unsettled: tuple[str, ...]
+    own_policy: bool
+
+
+def verify(
+    data: Mapping[str, Any],
+    model: Path,
+    *,
+    policy: str | None = None,
+    progress: Progress | None = None,
+    **given: Path | None,
+) -> Verified:
+    """Run the audit of a report again, and hold every entry of it against the new one.
+
+    Parameters
+    ----------
+    data
+        The JSON report.
+    model
+        The file that it is said to be of.
+    policy
+        The policy that it has to be held against; its own unless told.
+    given
+        The files that the audit was given: ``train``, ``test``, ``known``, ``prior`` and
+        ``baseline``.
+
+    Raises
+    ------
+    DataError
+        If the report does not tell what was asked, or needs files that were not given.
+    """
+    request, own_policy = _asked(data, model, policy, given)
+    found = audit_all(request, progress)
+    if len(found) > 1:
+        raise DataError(f"{model.name} holds several models, and the report does not say which")
+    again = found[0]
+    if data.get("fix") is not None or data.get("frontier"):
+        again = with_fix(again, train=request.train, test=request.test, target=request.target)
+    names = _names(data, request)
+    said, true = _neutral(data, names), _neutral(json.loads(json.dumps(again.to_dict())), names)
+    if data.get("fix") is None and not data.get("frontier"):
+        true = {**true, "fix": None}
+    differences = [*_differences("", said, true)]
+    try:
+        acceptance_of(data)
+    except (KeyError, TypeError, ValueError) as error:
+        differences.append(Differs("accepted", data["accepted"], str(error)))
+    stopped = [
+        f["id"]
+        for form in (said, true)
+        for f in form["findings"]
+        if (f.get("details") or {}).get("stopped")
+    ]
+    return Verified(
+        again=again,
+        differences=tuple(differences),
+        unsettled=tuple(dict.fromkeys(stopped)),
+        own_policy=own_policy,
+    )
+
+
+def _asked(
+    data: Mapping[str, Any], model: Path, policy: str | None, given: Mapping[str, Path | None]
+) -> tuple[Request, bool]:
+    asked = data.get("request")
+    if not isinstance(asked, dict) or any(field not in asked for field in OPTIONS):
+        raise DataError("the report does not say what was asked: scan the model again")
+    if data["model"]["sha256"] is None:
+        raise DataError("the report is of a model in memory: nothing ties it to a file")
+    for field in _FILES:
+        name = _named(asked[field])
+        if name is not None and given.get(field) is None:
+            raise DataError(f"the report was made with {OPTIONS[field]} {name}: give that too")
+        if name is None and given.get(field) is not None:
+            raise DataError(f"the report was made without {OPTIONS[field]}: leave it away")
+    told = data["policy"]
+    own = policy is None and told["name"] not in BUILT_IN
+    held = Policy(**{key: told.get(key) for key in ("name", "values", "source")})
+    plain = {k: v for k, v in asked.items() if k in OPTIONS and k not in (*_FILES, "policy")}
+    request = Request(
+        model=model,
+        policy=held if own else read_policy(policy or str(told["name"])),
+        **{**plain, **given},
+    )
+    attacks = request.attacks if request.attacks is None else tuple(request.attacks)
+    return replace(request, attacks=attacks, sensitive=tuple(request.sensitive)), own
+
+
+def _named(value: object) -> str | None:
+    return value.get("object", "") if isinstance(value, dict) else value  # type: ignore[return-value]
+
+
+def _names(data: Mapping[str, Any], request: Request) -> list[str]:
+    """Return what files were called then and now, longest first: a file may be moved."""
+    given = [getattr(request, field) for field in ("model", *_FILES)]
+    paths = [
+        *(data["request"][field] for field in ("model", *_FILES)),
+        data["model"]["path"],
+        *given,
+    ]
+    told = [str(path) for path in paths if isinstance(path, str | Path)]
+    return sorted({*told, *(Path(one).name for one in told)} - {""}, key=len, reverse=True)
+
+
+def _neutral(data: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+    """Return what a report says, without who wrote it, and by which names of files."""
+    left = {"tool", "request", "accepted", "schema_version"}
+    first = {key: data[key] for key in ("model", "verdict", "policy") if key in data}
+    form = {key: part for key, part in {**first, **data}.items() if key not in left}
+    form["model"] = {key: part for key, part in form["model"].items() if key != "path"}
+    form["people"] = {role: table["records"] for role, table in form["people"].items()}
+    form["policy"] = {key: form["policy"][key] for key in ("name", "sha256", "values")}
+    if isinstance(form.get("baseline"), dict):
+        form["baseline"] = {k: v for k, v in form["baseline"].items() if k != "name"}
+    neutral: dict[str, Any] = _renamed(form, names)
+    return neutral
+
+
+def _renamed(value: Any, names: list[str]) -> Any:  # noqa: ANN401  # JSON
+    if isinstance(value, dict):
+        return {key: _renamed(part, names) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_renamed(part, names) for part in value]
+    if isinstance(value, str):
+        for name in names:
+            value = value.replace(name, "FILE")
+    return value
+
+
+def _differences(where: str, said: Any, found: Any) -> Iterator[Differs]:  # noqa: ANN401  # JSON
+    if isinstance(said, dict) and isinstance(found, dict):
+        for key in dict.fromkeys((*said, *found)):
+            yield from _differences(_under(where, key), said.get(key), found.get(key))
+    elif isinstance(said, list) and isinstance(found, list):
+        label = "id" if where == "findings" else "name" if where == "checks" else None
+        sides = [_by_label(part, label) for part in (said, found)]
+        for key in dict.fromkeys((*sides[0], *sides[1])):
+            one, other = (side.get(key) for side in sides)
+            yield from _differences(_under(where, str(key)), one, other)
+    elif not _same(said, found):
+        yield Differs(where, said, found)
+
+
+def _under(where: str, key: str) -> str:
+    return f"{where} · {key}" if where else key
+
+
+def _by_label(rows: list[Any], label: str | None) -> dict[object, Any]:
+    """Return rows by what they are called; by their place where they have no names of their own."""
+    if label is None or not all(isinstance(row, dict) and label in row for row in rows):
+        return dict(enumerate(rows, start=1))
+    named = {row[label]: row for row in rows}
+    return named if len(named) == len(rows) else dict(enumerate(rows, start=1))
+
+
+def _same(said: object, found: object) -> bool:
+    if isinstance(said, bool) or isinstance(found, bool) or None in (said, found):
+        return said is found
+    if isinstance(said, int | float) and isinstance(found, int | float):
+        return math.isclose(said, found, rel_tol=_SMALL, abs_tol=1e-12)
+    return type(said) is type(found) and said == found

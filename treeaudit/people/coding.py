@@ -1,0 +1,336 @@
+"""Columns of a table as numbers of a model: worked out once from names, applied to any rows."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.arrays import Float, Int, Wide
+from treeaudit.errors import DataError, near
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.words import label_text
+from treeaudit.people.cells import code_of, numbers_in
+from treeaudit.people.columns import places_of, target_among, width_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Coded", "Coder", "Column", "SeriesColumn", "coder_of", "text_of"]
+
+_NOTHING = ("", "na", "n/a", "nan", "null", "none", "nat")
+"""What stands in a column of numbers where there is none."""
+
+
+class Column(Protocol):
+    """A column of some rows, whatever holds it."""
+
+    def distinct(self) -> tuple[Wide, list[str | None]]:
+        """Return for each row which name it has, -1 for none, and the names; None for nothing."""
+
+    def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:
+        """Return the number in each row, and the rows with something else than one."""
+
+    def text(self, row: int) -> str:
+        """Return what stands in a row."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesColumn:
+    """A `Column` that pandas holds."""
+
+    series: "pd.Series[Any]"
+
+    def distinct(self) -> tuple[Wide, list[str | None]]:  # noqa: D102  # of the protocol
+        import pandas as pd
+
+        codes, values = pd.factorize(self.series, use_na_sentinel=True)
+        return codes, [text_of(v) for v in list(values)]
+
+    def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:  # noqa: D102  # of the protocol
+        values = numbers_in(self.series)
+        lost = np.flatnonzero(np.isnan(values))
+        if getattr(self.series.dtype, "kind", "O") in "iufbmM" or not len(lost):
+            return values, lost[:0]
+        cells = self.series.iloc[lost]
+        nothing = cells.isna() | cells.astype(str).str.strip().str.lower().isin(_NOTHING)
+        return values, lost[~nothing.to_numpy()]
+
+    def text(self, row: int) -> str:  # noqa: D102  # of the protocol
+        return str(self.series.iloc[row])
+
+
+def text_of(value: object) -> str | None:
+    """Return a value as the text that a category is named by; None for what stands for nothing."""
+    plain: Any = value.item() if isinstance(value, np.generic) else value
+    if plain is None or (isinstance(plain, float) and np.isnan(plain)):
+        return None
+    return label_text(plain).strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Coded:
+    """Some rows as the model sees them; `treeaudit.people.records.Records` describes the arrays."""
+
+    values: npt.NDArray[np.floating[Any]]
+    labels: Int | None
+    targets: Float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Coder:
+    """How the rows of a table are read: the same for all of them, and for each by itself.
+
+    Attributes
+    ----------
+    source, indicates
+        For each feature the place of its column, and the value whose indicator it is, or None.
+    label
+        The place of the column with the labels or numbers to predict, or None.
+    single, knows_missing
+        Whether the model compares in single precision, and whether it says where missing values go.
+    """
+
+    schema: Schema
+    origin: str
+    names: tuple[str, ...]
+    source: tuple[int, ...]
+    indicates: tuple[str | None, ...]
+    label: int | None
+    single: bool
+    knows_missing: bool
+    _layers: Mapping[int, list[dict[str, int]]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        layers: dict[int, list[dict[str, int]]] = {}
+        for i, (place, value) in enumerate(zip(self.source, self.indicates, strict=True)):
+            if value is None:
+                continue
+            # Two features may indicate the same value.
+            mine = layers.setdefault(place, [])
+            free = next((layer for layer in mine if value not in layer), None)
+            if free is None:
+                mine.append(free := {})
+            free[value] = i
+        object.__setattr__(self, "_layers", layers)
+
+    @property
+    def used(self) -> list[int]:
+        """The places of the columns that are read, ascending."""
+        return sorted({*self.source, *([] if self.label is None else [self.label])})
+
+    @property
+    def texts(self) -> list[int]:
+        """The places of columns whose cells are names, as they stand in a file of text."""
+        named = {
+            place
+            for place, feature in zip(self.source, self.schema.features, strict=True)
+            if feature.categories is not None
+        }
+        named |= set(self._layers)
+        if self.label is not None and self.schema.classes is not None:
+            named.add(self.label)
+        return sorted(named - self._plain)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The places of columns of numbers."""
+        target = self.label is not None and self.schema.classes is None
+        return sorted(self._plain | ({self.label} if target and self.label is not None else set()))
+
+    @property
+    def _plain(self) -> set[int]:
+        return {
+            place
+            for place, value, feature in zip(
+                self.source, self.indicates, self.schema.features, strict=True
+            )
+            if value is None and feature.categories is None
+        }
+
+    def code(self, column: Callable[[int], Column], n: int, first: int = 0) -> Coded:
+        """Return some rows as numbers.
+
+        Parameters
+        ----------
+        column
+            Gives the column at a place.
+        n
+            How many rows there are.
+        first
+            How many rows of the table stand before them, for messages.
+
+        Raises
+        ------
+        DataError
+            Names the column and the row.
+        """
+        features, origin = self.schema.features, self.origin
+        values = np.zeros((n, len(features)), np.float32 if self.single else np.float64)
+        for i, (place, value) in enumerate(zip(self.source, self.indicates, strict=True)):
+            feature = features[i]
+            if value is not None:
+                continue
+            if feature.categories is None:
+                where = f"{origin}, column {feature.name!r}"
+                try:
+                    found = _numbers(column(place), where, first, missing=True)
+                except DataError as error:
+                    raise self._too_many(error) from None
+            else:
+                found = self._categories(column(place), feature, first)
+            values[:, i] = found
+            if not self.knows_missing and np.isnan(found).any():
+                row = first + int(np.flatnonzero(np.isnan(found))[0])
+                raise DataError(
+                    f"{origin}, row {row + 1}: {feature.name!r} has no value, and the model does "
+                    "not say where missing values go; fill them in as before training"
+                )
+        for place, layers in self._layers.items():
+            codes, names = column(place).distinct()
+            for layer in layers:
+                _indicate(values, codes, names, layer)
+        labels = targets = None
+        if self.label is not None:
+            where = f"{origin}, column {self.names[self.label]!r}"
+            if self.schema.classes is not None:
+                labels = self._labels(column(self.label), where, first)
+            else:
+                targets = _numbers(column(self.label), where, first)
+        return Coded(values=values, labels=labels, targets=targets)
+
+    def _too_many(self, error: DataError) -> DataError:
+        """Return what is wrong where columns have no names and there are more than are taken."""
+        takes, given = width_of(self.schema), len(self.names) - (self.label is not None)
+        if self.schema.named or given == takes:
+            return error
+        return DataError(
+            f"the model takes {takes} columns without names, and {self.origin} has {given} beside "
+            f"the labels: give those that it was trained on, in their order ({error})"
+        )
+
+    def _categories(self, column: Column, feature: Feature, first: int) -> Float:
+        codes, names = column.distinct()
+        known = {name.strip(): code for code, name in enumerate(feature.categories or ())}
+        code = code_of(known)
+        # In a file an empty text and nothing look the same.
+        empty = ("missing", "nan", "") if feature.fill is None else (feature.fill,)
+        nothing = next((float(known[name]) for name in empty if name in known), np.nan)
+        wanted = [nothing if name is None else code(name) for name in names]
+        row = None if feature.ignores_unknown else _first(codes, wanted)
+        if row is not None:
+            name = str(names[codes[row]])
+            raise DataError(
+                f"{self.origin}, row {first + row + 1}: the model does not know {name!r} "
+                f"in {feature.name!r}{near(name, list(known))}"
+            )
+        found = [np.nan if at is None else at for at in wanted]
+        return np.array([*found, nothing], dtype=np.float64)[codes]
+
+    def _labels(self, column: Column, where: str, first: int) -> Int:
+        codes, names = column.distinct()
+        known = {label_text(label).strip(): i for i, label in enumerate(self.schema.classes or ())}
+        code = code_of(known)
+        wanted = [-1 if name is None else code(name) for name in names]
+        found = np.array([*(-1 if at is None else at for at in wanted), -1], dtype=np.int32)[codes]
+        if not len(found) or found.min() >= 0:
+            return found
+        lost = np.flatnonzero([*(at == -1 for at in wanted), True])
+        empty = np.flatnonzero(np.isin(codes, [*lost, -1]))
+        if len(empty):
+            raise DataError(f"{where}, row {first + int(empty[0]) + 1} has no value")
+        row = int(np.argmin(found))
+        raise DataError(
+            f"{where}, row {first + row + 1}: the model has no label {names[codes[row]]!r}; "
+            f"it knows {', '.join(list(known)[:6])}"
+        )
+
+
+def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:
+    """Return the first row of a value that has no code; None where every row's has one."""
+    lost = [i for i, at in enumerate(wanted) if at is None]
+    rows = np.flatnonzero(np.isin(codes, lost))
+    return int(rows[0]) if len(rows) else None
+
+
+def _indicate(
+    values: npt.NDArray[np.floating[Any]],
+    codes: Wide,
+    names: Sequence[str | None],
+    layer: Mapping[str, int],
+) -> None:
+    """Set the indicator of each row's value, as ``pandas.get_dummies`` would have made it."""
+    code = code_of(layer)
+    places = [None if name is None else code(name) for name in names]
+    at = np.array([*(-1 if place is None else place for place in places), -1])[codes]
+    rows = np.flatnonzero(at >= 0)
+    values[rows, at[rows]] = 1
+
+
+def _numbers(column: Column, where: str, first: int, *, missing: bool = False) -> Float:
+    values, wrong = column.numbers()
+    if len(wrong):
+        row = int(wrong[0])
+        raise DataError(
+            f"{where}, row {first + row + 1}: {column.text(row)[:40]!r} is not a number"
+            f"{_comma(column.text(row))}"
+        )
+    if not np.isfinite(values).all():
+        bad = np.flatnonzero(np.isinf(values) | (np.isnan(values) & (not missing)))
+        if len(bad):
+            what = "has no value" if np.isnan(values[bad[0]]) else "is infinite"
+            raise DataError(f"{where}, row {first + int(bad[0]) + 1} {what}")
+    return values
+
+
+def _comma(text: str) -> str:
+    """Return what helps where a number has a comma for its point."""
+    return "; write its decimals behind a point" if re.fullmatch(r"[-+\d.]*\d,\d+", text) else ""
+
+
+def coder_of(
+    names: Sequence[str],
+    forest: Forest,
+    *,
+    target: str | None = None,
+    person: str | None = None,
+    origin: str = "the data",
+    paired: bool = False,
+) -> Coder:
+    """Return how rows are read whose columns have these names.
+
+    Parameters
+    ----------
+    target, person
+        As `treeaudit.people.records.read_records` takes them.
+    paired
+        Whether the last column holds the labels.
+
+    Raises
+    ------
+    DataError
+        If a column is missing.
+    """
+    schema = forest.schema
+    kept = schema.named and person in schema.names
+    others = [i for i, name in enumerate(names) if kept or person is None or name != person]
+    if paired:
+        label: int | None = len(names) - 1
+    else:
+        at = target_among([names[i] for i in others], schema, target, origin)
+        label = None if at is None else others[at]
+    columns = [i for i in others if i != label]
+    found = places_of([names[i] for i in columns], schema, origin)
+    return Coder(
+        schema=schema,
+        origin=origin,
+        names=tuple(names),
+        source=tuple(columns[place] for place, _ in found),
+        indicates=tuple(value for _, value in found),
+        label=label,
+        single=forest.single_precision,
+        knows_missing=any(tree.missing is not None for tree in forest.trees[:1]),
+    )

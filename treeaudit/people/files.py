@@ -1,0 +1,68 @@
+"""Files of tables: what they are called, and how it is said that one cannot be read."""
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from lzma import LZMAError
+from pathlib import Path
+from typing import IO, Any
+from zipfile import BadZipFile
+
+from treeaudit.errors import DataError
+from treeaudit.people.text_table import PACKED, TextTable
+
+__all__ = ["ARROW", "NO_TABLES", "PARQUET", "readable", "stored_names", "text_table"]
+
+PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".ipc")
+NO_TABLES = frozenset(
+    ".xlsx .xls .ods .json .feather .sav .dta .sas7bdat .rds .html .pdf "
+    ".pkl .pickle .joblib .skops .ubj .onnx .pmml".split()
+)
+"""Files that people take for tables, or give in the place of one."""
+
+
+def text_table(path: Path) -> TextTable:
+    """Return a file of text, nothing of which is read yet."""
+    suffix = path.suffix.lower()
+    return TextTable(
+        name=path.name,
+        opened=partial(_opened, path),
+        bytes=path.stat().st_size,
+        suffix=suffix if suffix in PACKED else "",
+    )
+
+
+def stored_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow
+    """Return the columns that pandas makes of a stored table: its index is none of them."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name not in index]
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Say in one sentence why a file cannot be read as a table."""
+    import pandas as pd
+
+    try:
+        yield
+    except DataError:
+        raise
+    except ImportError:
+        raise DataError(
+            f"{name}: reading Parquet needs pyarrow; pip install 'treeaudit[parquet]'"
+        ) from None
+    except pd.errors.EmptyDataError:
+        raise DataError(f"{name} is empty") from None
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
+        ) from None
+    except (OSError, ValueError, EOFError, BadZipFile, LZMAError, zlib.error) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = reason.removeprefix("Error tokenizing data. C error: ")
+        raise DataError(f"{name} cannot be read as a table: {reason}") from None

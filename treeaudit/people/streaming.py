@@ -1,0 +1,276 @@
+"""People in files that need not fit in memory: counted part by part, on as many workers as asked.
+
+Each part is read by itself and gives counts and a sample, which add up. Whose workers they are is
+joblib's business: processes here, or those of a Dask or Ray cluster.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.people.batches import ROWS, Batch, Part, of_arrow, of_frame
+from treeaudit.people.coding import Coder, coder_of
+from treeaudit.people.leaf_counts import LeafCounts, Router, count_into, router_of
+from treeaudit.people.records import Records
+from treeaudit.people.sample import MOST, Sample, first_of, keys_of
+from treeaudit.people.sheet import Sheet
+from treeaudit.people.sources import Source, large_source
+
+__all__ = ["Counter", "Seen", "counter_of", "sample_table", "stream_records"]
+
+_PARTS = 4
+"""Parts for each worker: nobody waits long for the last."""
+_HELD = 4 * MOST
+_OWN = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Seen:
+    """What is known of some rows once they were read: their counts, and a sample of them."""
+
+    counts: LeafCounts
+    sample: Sample | None
+
+    def __add__(self, other: "Seen") -> "Seen":
+        """Join what was seen of two parts."""
+        samples = [one for one in (self.sample, other.sample) if one is not None]
+        return Seen(
+            counts=self.counts + other.counts, sample=first_of(samples) if samples else None
+        )
+
+    def records(self, origin: str = "the data") -> Records:
+        """Return the sample as records, with the counts of all.
+
+        Raises
+        ------
+        DataError
+            If nobody was seen.
+        """
+        if self.sample is None:
+            raise DataError(f"{origin} holds no rows")
+        some = self.sample.only(np.argsort(self.sample.row))
+        return Records(
+            values=some.values,
+            labels=some.labels,
+            targets=some.targets,
+            node=some.node,
+            frame=some.frame,
+            origin=origin,
+            whole=self.counts,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counter:
+    """Counts the rows of a part: all that a worker is told.
+
+    Attributes
+    ----------
+    coder, router
+        How rows are read, and where they end.
+    seed
+        Of the sample.
+    bound
+        The largest key that can be in it, as far as that is known.
+    """
+
+    coder: Coder
+    router: Router
+    seed: int
+    bound: int = 2**64 - 1
+
+    def __call__(self, part: Part) -> Seen:
+        """Read a part."""
+        coder = replace(self.coder, origin=part.name)
+        return self.seen(coder, part.file, part.batches(coder.used, coder.texts, coder.numbers))
+
+    def table(self, tables: Iterable[Any], part: int | None = None) -> Seen:
+        """Count rows that are in memory already.
+
+        Parameters
+        ----------
+        tables
+            Tables of pandas, or tables or batches of pyarrow, with the columns of the counter.
+        part
+            A number of their own for the rows that are counted at once, from 0, which
+            together with their order makes the sample one that can be drawn again. Told by what is
+            in them unless given.
+        """
+        coder = self.coder
+
+        def batches() -> Iterator[Batch]:
+            first = 0
+            for table in tables:
+                if hasattr(table, "iloc"):
+                    at = {i: list(table.columns).index(coder.names[i]) for i in coder.used}
+                    yield of_frame(table, first, at)
+                    first += len(table)
+                    continue
+                whole = table.to_batches(ROWS) if hasattr(table, "to_batches") else [table]
+                for one in whole:
+                    yield of_arrow(one, coder.names, first, coder.used)
+                    first += len(one)
+
+        return self.seen(coder, part, batches())
+
+    def seen(self, coder: Coder, file: int | None, batches: Iterable[Batch]) -> Seen:
+        """Count the rows of some batches of a file."""
+        classes, root, n = coder.schema.classes, self.router.root, 0
+        columns = len(classes) if classes and coder.label is not None else 1
+        counts = np.zeros((int(root[-1]), columns), dtype=np.int64)
+        held: list[Sample] = []
+        bound = np.uint64(self.bound)
+        for batch in batches:
+            found = coder.code(batch.column, batch.n, batch.first)
+            node = self.router.ends(found.values)
+            count_into(counts, node, found.labels, root)
+            n += batch.n
+            if file is None:
+                file = crc32(found.values.tobytes()) % _OWN
+            row, key = keys_of(file, batch.first, batch.n, self.seed)
+            few = np.flatnonzero(key <= bound)
+            if not len(few):
+                continue
+            held.append(
+                Sample(
+                    row=row[few],
+                    key=key[few],
+                    values=found.values[few],
+                    labels=None if found.labels is None else found.labels[few],
+                    targets=None if found.targets is None else found.targets[few],
+                    node=node[few],
+                    rows=batch.rows(few),
+                )
+            )
+            if sum(len(one.key) for one in held) > _HELD:
+                held = [first_of(held)]
+                bound = held[0].key.max()
+        return Seen(
+            counts=LeafCounts(n=n, root=root, counts=counts),
+            sample=first_of(held) if held else None,
+        )
+
+
+def stream_records(
+    source: Source,
+    forest: Forest,
+    *,
+    target: str | None = None,
+    jobs: int | None = None,
+    seed: int = 0,
+) -> Records:
+    """Count the people of a table, and return a sample of them with the counts of all.
+
+    Parameters
+    ----------
+    target
+        As `treeaudit.people.records.read_records` takes it.
+    jobs
+        How many workers read parts at once, as joblib counts them: -1 for all there are. One, here,
+        unless told. ``joblib.parallel_config("dask")`` around the call makes them those of a
+        cluster.
+    seed
+        Of the sample.
+
+    Returns
+    -------
+    Records
+        At most `treeaudit.people.sample.MOST`, in the order of the table; ``whole`` counts all.
+
+    Raises
+    ------
+    DataError
+        As `treeaudit.people.records.read_records` does.
+    """
+    count = counter_of(
+        forest, source.names, target=target, origin=source.origin, rows=source.rows, seed=seed
+    )
+    if jobs in (None, 1):
+        seen: Iterable[Seen] = map(count, source.parts)
+    else:
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        parts = source.pieces(_PARTS * effective_n_jobs(jobs))
+        seen = Parallel(n_jobs=jobs)(delayed(count)(part) for part in parts)
+    return reduce(add, seen).records(source.origin)
+
+
+def counter_of(
+    forest: Forest,
+    names: Iterable[str],
+    *,
+    target: str | None = None,
+    origin: str = "the data",
+    rows: int | None = None,
+    seed: int = 0,
+) -> Counter:
+    """Return what counts the rows of a table by the leaves of a model, wherever they are.
+
+    Parameters
+    ----------
+    forest
+        The model.
+    names
+        Of the columns of the table.
+    target
+        As `treeaudit.people.records.read_records` takes it.
+    origin
+        What to call the table in messages.
+    rows
+        How many it has, where that is known: workers then send less.
+    seed
+        Of the sample.
+
+    Raises
+    ------
+    DataError
+        If a column is missing.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, treeaudit as ta
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> people = pd.DataFrame({"age": range(8), "ill": [0, 0, 0, 0, 1, 1, 1, 1]})
+    >>> model = ta.load(DecisionTreeClassifier().fit(people[["age"]], people["ill"]))
+    >>> count = counter_of(model, people.columns, target="ill")
+    >>> seen = count.table([people[:3]], part=0) + count.table([people[3:]], part=1)
+    >>> seen.counts.in_tree(0).tolist()
+    [[0, 0], [4, 0], [0, 4]]
+    """
+    coder = coder_of(list(names), forest, target=target, origin=origin)
+    bound = 2**64 - 1
+    if rows is not None and rows > 2 * MOST:
+        bound = int(bound * (1.3 * MOST / rows))
+    return Counter(coder=coder, router=router_of(forest), seed=seed, bound=bound)
+
+
+def sample_table(data: object, seed: int = 0) -> object:
+    """Return a table as it was given; a sample of its rows, with all columns, where it is large."""
+    source = large_source(data)
+    if source is None:
+        return data
+    every = range(len(source.names))
+    held: list[Sample] = []
+    for part in source.parts:
+        for batch in part.batches(every, (), ()):
+            row, key = keys_of(part.file, batch.first, batch.n, seed)
+            few = np.flatnonzero(key <= held[0].key.max()) if held else np.arange(batch.n)
+            none = np.zeros((len(few), 0), dtype=np.int32)
+            some = Sample(
+                row=row[few],
+                key=key[few],
+                values=none.astype(np.float64),
+                labels=None,
+                targets=None,
+                node=none,
+                rows=batch.rows(few),
+            )
+            held = [first_of([*held, some])]
+    return Sheet(frame=held[0].only(np.argsort(held[0].row)).frame, origin=source.origin)

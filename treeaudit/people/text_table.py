@@ -1,0 +1,230 @@
+"""A table as text: commas, semicolons or tabs, compressed or not; never more than it may be."""
+
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from treeaudit.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PACKED", "TextTable"]
+
+PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+"""Suffixes of compressed text that can be read."""
+_HEADER = 1 << 20
+_COMMA, _POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d+\.\d+")
+_BEYOND, _TIMES = 1 << 29, 64
+"""A packed table may hold so many bytes, and so many times its own more. Tables of people
+were seen at 5 to 30 to one; deflate reaches 1,032."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextTable:
+    """A file of text, with its columns known and its rows not yet read.
+
+    Attributes
+    ----------
+    name
+        What to call it in messages.
+    opened
+        Opens its bytes, packed as they are.
+    bytes
+        How many these are.
+    suffix
+        What it is packed with, such as ``.gz``; empty for text.
+    """
+
+    name: str
+    opened: Callable[[], IO[bytes]]
+    bytes: int
+    suffix: str = ""
+
+    @property
+    def most(self) -> int:
+        """How many bytes it may unpack to."""
+        return self.bytes + 1 if not self.suffix else _BEYOND + _TIMES * self.bytes
+
+    def unpacked(self) -> "_Bounded":
+        """Return its bytes, unpacked while they are read."""
+        return _Bounded(self.opened(), self)
+
+    def header(self) -> tuple[list[str], str]:
+        """Return the names of its columns and what stands between them: all that is read."""
+        import pandas as pd
+
+        with self.unpacked() as file:
+            head = file.read(_HEADER)
+        text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        line, newline, _ = text.replace(b"\r", b"\n").partition(b"\n")
+        if not newline and len(head) == _HEADER:
+            raise DataError(f"{self.name}: its first line is longer than {_HEADER:,} bytes")
+        between = max(",;\t|", key=line.decode(errors="replace").count)
+        # What is cut off inside a letter would be no text.
+        whole = head[: head.rfind(b"\n") + 1] or head
+        told: dict[str, Any] = {"sep": between, "skipinitialspace": True}
+        frame = pd.read_csv(io.BytesIO(whole), nrows=0, index_col=False, **told)
+        try:
+            pd.read_csv(io.BytesIO(whole), nrows=2, header=None, dtype=str, **told)
+        except pd.errors.ParserError:
+            raise DataError(
+                f"{self.name}: its rows have more fields than the first line has names; "
+                "give every column a name"
+            ) from None
+        return [str(name).strip() for name in frame.columns], between
+
+    def read(
+        self, between: str, texts: Sequence[int] = (), numbers: Sequence[int] = ()
+    ) -> "pd.DataFrame":
+        """Return all rows; `rows` says how they are read."""
+        try:
+            return next(self.rows(between, texts, numbers, None))
+        except StopIteration:
+            raise DataError(f"{self.name} holds no rows") from None
+
+    def rows(
+        self,
+        between: str,
+        texts: Sequence[int],
+        numbers: Sequence[int],
+        size: int | None,
+        used: Sequence[int] | None = None,
+    ) -> "Iterator[pd.DataFrame]":
+        """Give the rows, so many at a time.
+
+        Parameters
+        ----------
+        texts
+            Places of the columns that are read as they stand in the file.
+        numbers
+            Those in which every cell is read as a number by itself, or stays text.
+        used
+            Places of the columns that are read; all unless told.
+        """
+        import pandas as pd
+
+        names, _ = self.header()
+        kinds: dict[Any, Any] = dict.fromkeys(texts, str)
+        done = 0
+        try:
+            for frame in self._parsed(
+                between, names, kinds | dict.fromkeys(numbers, "float64"), size, used
+            ):
+                yield frame
+                done += len(frame)
+        except (ValueError, OverflowError) as error:
+            if not numbers or isinstance(error, pd.errors.ParserError | UnicodeError | DataError):
+                raise
+            # Some cell is no number: then all of these columns are read cell by cell.
+            plain = kinds | dict.fromkeys(numbers, str)
+            for frame in self._parsed(between, names, plain, size, used):
+                if done < len(frame):
+                    yield frame[done:] if done else frame
+                done = max(done - len(frame), 0)
+
+    def _parsed(
+        self,
+        between: str,
+        names: Sequence[str],
+        kinds: dict[Any, Any],
+        size: int | None,
+        used: Sequence[int] | None,
+    ) -> "Iterator[pd.DataFrame]":
+        import pandas as pd
+
+        by_cell = "float64" in kinds.values()
+        # A value that is off by its last digit may end on the other side of a threshold.
+        digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
+        with self.unpacked() as file:
+            # "?" and "NA" may be categories; only an empty cell is certainly nothing.
+            told: dict[str, Any] = {
+                "sep": between,
+                "header": 0,
+                "names": range(len(names)),
+                "index_col": False,
+                "usecols": used,
+                "skipinitialspace": True,
+                "keep_default_na": False,
+                "na_values": [""],
+                # Where every cell is read by itself, none decides how others are read.
+                "decimal": "." if by_cell or between == "," else self._decimal(between),
+                "low_memory": False,
+                "dtype": kinds,
+            }
+            read: Any = pd.read_csv(file, chunksize=size, **told, **digits)
+            for frame in [read] if size is None else read:
+                yield frame.set_axis([names[i] for i in frame.columns], axis=1)
+
+    def _decimal(self, between: str) -> str:
+        """Return what stands before decimals in the first rows."""
+        with self.unpacked() as file:
+            head = file.read(_HEADER).decode(errors="replace")
+        cells = [
+            cell.strip().strip('"') for line in head.splitlines() for cell in line.split(between)
+        ]
+        commas = any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
+        return "," if commas else "."
+
+
+class _Bounded(io.RawIOBase):
+    """Bytes that end with an error where there are more than there may be."""
+
+    def __init__(self, packed: IO[bytes], table: TextTable) -> None:
+        super().__init__()
+        self._packed, self._left, self._name = packed, table.most, table.name
+        try:
+            self._file = _unpacked(packed, table.suffix, table.name)
+        except BaseException:
+            packed.close()
+            raise
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
+        data = self._file.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise DataError(
+                f"{self._name} unpacks to more than it may; unpack it first if that is meant"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        for file in (self._file, self._packed):
+            file.close()
+        super().close()
+
+
+def _unpacked(file: IO[bytes], suffix: str, name: str) -> IO[bytes]:
+    if suffix == ".gz":
+        import gzip
+
+        return gzip.open(file)  # type: ignore[return-value]
+    if suffix == ".bz2":
+        import bz2
+
+        return bz2.open(file)
+    if suffix == ".xz":
+        import lzma
+
+        return lzma.open(file)
+    if suffix == ".zip":
+        import zipfile
+
+        archive = zipfile.ZipFile(file)
+        members = [one for one in archive.namelist() if not one.endswith("/")]
+        if len(members) != 1:
+            raise DataError(f"{name} holds {len(members)} files; one table is read at a time")
+        return archive.open(members[0])
+    if suffix == ".zst":
+        try:
+            import zstandard
+        except ImportError:
+            raise DataError(f"{name}: reading it needs zstandard; pip install zstandard") from None
+        return zstandard.ZstdDecompressor().stream_reader(file)  # type: ignore[no-any-return]
+    return file

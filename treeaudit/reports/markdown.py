@@ -1,0 +1,120 @@
+"""The report in Markdown, for pull requests: the verdict, who is exposed, what to do, a table.
+
+Text from a model is untrusted. Every character that Markdown, HTML or a forge could take for
+more than itself is written as an entity, and mentions are broken up.
+"""
+
+import html
+import re
+
+from markupsafe import Markup
+
+from treeaudit.findings.report import Report
+from treeaudit.reports.advice import next_steps, verdict_line
+from treeaudit.reports.cards import Card, cards
+from treeaudit.reports.check_lines import CheckLine, check_lines
+from treeaudit.reports.commands import next_command
+from treeaudit.reports.fixed import fix_outcome
+from treeaudit.reports.masking import Numbers
+from treeaudit.reports.plain_text import plain
+from treeaudit.reports.provenance import made_from, shown_name
+from treeaudit.reports.summary import headline, is_accepted, pill, release
+from treeaudit.version import __version__
+
+__all__ = ["escaped", "fenced", "to_markdown"]
+
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&$]|:(?=//)|(?<=w)\.")
+_MARK = {"fail": "✕", "pass": "✓", "skipped": "–"}
+
+
+def to_markdown(report: Report) -> str:
+    """Return the report as Markdown.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> stump = ta.Tree(parent=[-1], feature=[-1], low=[0], high=[0], n_records=[9],
+    ...                 counts=[[4, 5]])
+    >>> model = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
+    >>> to_markdown(ta.scan(model)).splitlines()[0]
+    '### – REVIEW · LOW RISK: model in memory'
+    """
+    numbers = Numbers(k=report.policy.k)
+    checks = check_lines(report, numbers)
+    open_ = [line for line in checks if line.status != "pass"]
+    every = cards(report, numbers, frozenset())
+    told = [card for card in every if not card.clear and not card.skipped]
+    clear = [f"{card.title.lower()} ({card.id})" for card in every if card.clear]
+    skipped = [f"{card.title.lower()} ({card.id})" for card in every if card.skipped]
+    blocks = [
+        f"### {pill(report)[0]}: {escaped(shown_name(report))}",
+        f"**{escaped(release(report))}** {_bold(headline(report, numbers))}",
+        *_todo(report, numbers),
+        _checks(open_),
+        escaped(f"{verdict_line(report)}."),
+        _findings(told),
+        escaped(f"Looked, and found nothing: {', '.join(clear)}.") if clear else "",
+        escaped(f"Not run: {', '.join(skipped)}.") if skipped else "",
+        f"<sub>{escaped(f'treeaudit {__version__}, {made_from(report)}; ')}"
+        "`treeaudit explain ID` explains an id</sub>",
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def escaped(text: str) -> str:
+    r"""Return text that Markdown shows as it stands, in one line.
+
+    Examples
+    --------
+    >>> escaped("<b> *x* @you a|b")
+    '&#60;b&#62; &#42;x&#42; &#64;<!-- -->you a&#124;b'
+    """
+    shown = _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", plain(text, 800))
+    return shown.replace("@", "&#64;<!-- -->")
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """Return text that Markdown shows line by line as it stands."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _bold(markup: Markup) -> str:
+    """Return a sentence whose tags are all our own ``<b>``."""
+    told = [escaped(html.unescape(part)) for part in re.split(r"</?b>", str(markup))]
+    return "".join(f"**{part}**" if i % 2 else part for i, part in enumerate(told))
+
+
+def _todo(report: Report, numbers: Numbers) -> list[str]:
+    fix = numbers.text(fix_outcome(report, numbers))
+    stands = report.fix is not None or report.verdict == "fail" or is_accepted(report)
+    command = next_command(report) if stands else ""
+    steps = [escaped(numbers.text(step)) for step in next_steps(report)]
+    return [
+        f"**What to do:** {escaped(fix)}" if fix else "",
+        fenced(command, "sh") if command else "",
+        "\n".join(f"- {step[:1].upper()}{step[1:]}" for step in steps),
+    ]
+
+
+def _checks(lines: list[CheckLine]) -> str:
+    if not lines:
+        return ""
+    rows = ["|  | check | measured | policy |", "|---|---|---:|---|"]
+    rows += [
+        f"| {_MARK[line.status]} | {escaped(_with_id(line.title, line.attack))} | "
+        f"{escaped(line.measured)} | {escaped(line.bound)} |"
+        for line in lines
+    ]
+    return "\n".join(rows)
+
+
+def _findings(told: list[Card]) -> str:
+    return "\n".join(
+        f"- **{card.word}** {escaped(_with_id(card.title, card.id))}: {escaped(card.gist)}"
+        for card in told
+    )
+
+
+def _with_id(title: str, attack: str) -> str:
+    return f"{title}, {attack}" if attack else title

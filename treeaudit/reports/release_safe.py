@@ -1,0 +1,177 @@
+"""The copy that may leave the room: a statement of its own, not the report with gaps.
+
+It holds what is listed here and nothing else: which file, which policy, what became of
+each check, and of shares of people a rounded one. A number that somebody adds to the
+report does not get into it. Nobody in a group of fewer than k people can be had back,
+whatever is subtracted from whatever: people are told in steps of twice k, a share in
+steps that stand for twice k people or more, each by itself and none computed from
+another; numbers of leaves, the smallest group, rules, labels, reasons and severities are
+not told. `tests.reports.test_release_safe` attacks it with a linear program.
+"""
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from treeaudit.findings.findings import Check, Finding
+from treeaudit.findings.report import Report
+from treeaudit.model.words import number_of
+from treeaudit.reports.advice import verdict_line
+from treeaudit.reports.commands import repeat_command
+from treeaudit.reports.provenance import shown_name
+from treeaudit.reports.summary import pill
+from treeaudit.reports.to_json import HEAD, as_json
+from treeaudit.version import __version__
+
+__all__ = ["about", "measured", "page_of", "released", "share_of", "statement"]
+
+_STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
+
+
+def about(people: int, k: int) -> int:
+    """Return a number of people as it is told: the nearest multiple of twice ``k``.
+
+    Examples
+    --------
+    >>> [about(n, 5) for n in (0, 4, 6, 1_888)]
+    [0, 0, 10, 1890]
+    """
+    return (people + k) // (2 * k) * 2 * k
+
+
+def share_of(share: float, people: int, k: int) -> tuple[float, float] | None:
+    """Return a share as it is told and its step; None where it would tell of too few.
+
+    Parameters
+    ----------
+    share
+        Of people, between 0 and 1.
+    people
+        How many there are, as told.
+    k
+        The smallest group that may be told of.
+
+    Examples
+    --------
+    >>> share_of(0.61, 100, 5), share_of(0.61, 40, 5), share_of(0.61, 10, 5)
+    ((0.6, 0.1), (0.5, 0.25), None)
+    """
+    # There may be k fewer people than are told.
+    step = next((step for step in _STEPS if step * (people - k) >= 2 * k), None)
+    return None if step is None else (round(round(share / step) * step, 2), step)
+
+
+def statement(report: Report) -> dict[str, Any]:
+    """Return the statement as plain data: all that the other forms say."""
+    source, k = report.forest.source, report.policy.k
+    told = report.table.n_people
+    people = None if told is None else about(told, k)
+    return {
+        **HEAD,
+        "release_safe": True,
+        "k": k,
+        "model": {
+            "name": shown_name(report),
+            "sha256": source.sha256,
+            "format": source.format,
+            "estimator": source.estimator,
+            "library_version": source.library_version,
+            "n_trees": report.forest.n_trees,
+            "n_features": len(report.forest.schema.features),
+            "people_about": people,
+        },
+        "verdict": report.verdict,
+        "policy": {
+            "name": report.policy.name,
+            "sha256": report.policy.sha256,
+            "values": dict(report.policy.values),
+        },
+        "checks": [_check(check, people, k) for check in report.checks],
+        "findings": [
+            # That something was found says that there is somebody.
+            {"id": one.id, "title": one.title, "run": isinstance(one, Finding)}
+            for one in report.results
+        ],
+    }
+
+
+def _check(check: Check, people: int | None, k: int) -> dict[str, Any]:
+    told = None
+    if check.share and check.attack is not None and check.measured is not None and people:
+        told = share_of(min(1.0, float(check.measured)), people, k)
+    return {
+        "name": check.name,
+        "title": check.title,
+        "bound": check.bound,
+        "status": "accepted" if check.accepted else check.status,
+        "share_about": None if told is None else told[0],
+        "step": None if told is None else told[1],
+    }
+
+
+def released(report: Report, form: str) -> str:
+    """Return the statement as ``json`` or text.
+
+    Examples
+    --------
+    >>> import numpy as np, treeaudit as ta
+    >>> inf = np.inf
+    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...                 high=[inf, 1.5, inf], n_records=[9, 1, 8], counts=[[2, 7], [1, 0], [1, 7]])
+    >>> report = ta.scan(ta.Forest(trees=(stump,), schema=ta.Schema.numeric(["age"], ["n", "y"])))
+    >>> "single out" in released(report, "txt"), "about 10 people" in released(report, "txt")
+    (False, True)
+    """
+    page = page_of(report)
+    said = page["said"]
+    if form == "json":
+        return as_json(said)
+    lines = [f"treeaudit {__version__}  {said['model']['name']}", " · ".join(page["meta"])]
+    lines += [f"SHA-256 {said['model']['sha256'] or 'none'}", ""]
+    lines += [f"{page['pill']}  {page['line']}"]
+    for check, shown in page["checks"]:
+        measured = f": {shown}" if shown else ""
+        lines.append(f"  {check['status']}  {check['title']}{measured} ({check['bound']})")
+    lines += ["", *(f"  {run}  {one['id']} {one['title']}" for one, run in page["findings"])]
+    return "\n".join([*lines, "", page["rounding"], ""])
+
+
+def page_of(report: Report, created: datetime.date | None = None) -> dict[str, Any]:
+    """Return what the template of the page is filled in with."""
+    said = statement(report)
+    return {
+        "said": said,
+        "pill": pill(report)[0],
+        "tone": pill(report)[1],
+        "line": verdict_line(report),
+        "meta": _meta(said["model"]),
+        "checks": [(one, _shown(one)) for one in said["checks"]],
+        "findings": [(one, "run" if one["run"] else "not run") for one in said["findings"]],
+        "rounding": (
+            "Release-safe copy: numbers of people are rounded to multiples of "
+            f"{2 * said['k']:,}, shares to steps that stand for {2 * said['k']:,} people or more. "
+            f"Everything else that could give a group of fewer than {said['k']:,} people back is "
+            "left out of this copy."
+        ),
+        "command": Markup.escape(repeat_command(report)),
+        "date": f"{created.day} {created:%B %Y}" if created is not None else "",
+        "version": __version__,
+    }
+
+
+def _meta(model: Mapping[str, Any]) -> list[str]:
+    parts = [model["estimator"], number_of(model["n_trees"], "tree", "trees")]
+    parts.append(number_of(model["n_features"], "feature", "features"))
+    people = model["people_about"]
+    return parts if people is None else [*parts, f"about {people:,} people"]
+
+
+def measured(report: Report) -> dict[str, str]:
+    """Return what is told of each check, by its name; empty where nothing is."""
+    return {one["name"]: _shown(one) for one in statement(report)["checks"]}
+
+
+def _shown(check: Mapping[str, Any]) -> str:
+    return "" if check["share_about"] is None else f"about {check['share_about']:.0%}"

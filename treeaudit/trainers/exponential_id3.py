@@ -1,0 +1,110 @@
+"""ID3 by private choices alone: no node is asked how many people it holds.
+
+References
+----------
+Mohammed, Barouti, Alhadidi & Chen (2015), Secure and private management of healthcare databases
+for data mining. Fletcher & Islam (2019), a survey, section 3.8 and table I.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal, get_args
+
+from treeaudit.dp.curator import Curator
+from treeaudit.model.forest import Noise
+from treeaudit.trainers.answers import PrivateClassifier
+from treeaudit.trainers.choice_trees import Choices, grow_by_choice
+from treeaudit.trainers.listed import Listed
+from treeaudit.trainers.parameters import check_choice, check_whole
+from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
+from treeaudit.trainers.private_tree_columns import code_rows, public_codes
+from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.splits import SCORES
+from treeaudit.trainers.training_rows import TrainingRows
+
+__all__ = ["ExponentialID3Classifier"]
+
+Criterion = Literal["max", "gini"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExponentialID3Classifier(PrivateClassifier):
+    """A private ID3 tree that spends nothing on the size of its nodes.
+
+    Parameters
+    ----------
+    max_depth
+        Levels of nodes (d), the leaves included.
+    criterion
+        How columns are judged: ``max`` or ``gini``. The paper was not at hand; the survey does
+        not name its score.
+    n_bins
+        Into how many public bins numbers are cut; the paper has categories only.
+    variant
+        ``sound``; or ``published``, the exponential mechanism with twice the sensitivity, which
+        is private, too, and less accurate; docs/published.md lists what differs from print.
+    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
+        As in `PrivateTrees`; epsilon is beta in the survey.
+
+    Notes
+    -----
+    A path has at most d - 1 choices of a column and one histogram of a leaf: d questions of
+    epsilon / d each (section 3.8), which add up to epsilon. Nodes of a level, and leaves, are
+    disjoint parts. A choice costs its part with exp(epsilon q / S), the score q being monotone
+    with sensitivity S (`treeaudit.dp.scores`); a count has sensitivity 1. Growth stops by depth
+    or where no column is left, which does not depend on the records.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Feature, Schema
+    >>> sex = Feature(name="sex", categories=("f", "m"))
+    >>> model = ExponentialID3Classifier(schema=Schema(features=(sex,), classes=(0, 1)))
+    >>> model = model.fit([["f"], ["m"]] * 300, [0, 1] * 300)
+    >>> model.predict([["m"]]).tolist(), float(model.privacy_.epsilon)
+    ([1], 1.0)
+    """
+
+    algorithm: ClassVar[str] = "exponential-id3"
+    listed: ClassVar[Listed] = Listed(
+        paper="Mohammed, Barouti, Alhadidi & Chen 2015",
+        query="β/d",
+        tree="greedy",
+        depth="4, leaves included",
+        trees="1",
+        numbers="public bins",
+        published="β, with twice the sensitivity",
+    )
+
+    max_depth: int = 4
+    criterion: Criterion = "max"
+    n_bins: int = 10
+
+    def _checked(self) -> Fraction:
+        check_whole("max_depth", self.max_depth, 1, 64)
+        check_whole("n_bins", self.n_bins, 2, 1000)
+        check_choice("criterion", self.criterion, get_args(Criterion))
+        return super()._checked()
+
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        return epsilon / int(self.max_depth)
+
+    def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
+        published = self.variant == "published"
+        choices = Choices(
+            epsilon=epsilon / int(self.max_depth),
+            split_levels=int(self.max_depth) - 1,
+            counted=False,
+            score=SCORES[self.criterion],
+            mechanism="exponential mechanism" if published else "permute-and-flip",
+            twice=published,
+        )
+        cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins)))
+        tree = grow_by_choice(rows, cells, curator, choices)
+        note_what_was_not_asked(curator, epsilon)
+        return Grown(
+            trees=(tree,),
+            counts_are="noisy",
+            counts_reason=f"discrete Laplace noise for an epsilon of {choices.epsilon} on leaves",
+            answers="mean",
+            noise=Noise(rate=float(curator.rate(choices.epsilon)), counts="leaves"),
+        )

@@ -1,0 +1,115 @@
+"""Random trees on all records, with the class counts of their leaves asked for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from treeaudit.arrays import Wide
+from treeaudit.defenses.cutting import summed
+from treeaudit.dp.curator import Curator
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
+from treeaudit.model.walk import in_chunks, walk_of
+from treeaudit.trainers.training_rows import TrainingRows
+
+__all__ = ["branching", "counted", "least_share", "levels_of", "people_of", "with_counts"]
+
+_SIZE_SHARE = 50
+"""The number of people costs one part of so many of the budget."""
+
+
+def branching(schema: Schema) -> Fraction:
+    """Return the mean number of parts that a column splits into (b of equation 15).
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Feature
+    >>> age, sex = Feature(name="age", low=0, high=99), Feature(name="sex", categories=tuple("fmx"))
+    >>> branching(Schema(features=(age, sex)))
+    Fraction(5, 2)
+    """
+    fans = [2 if f.categories is None else len(f.categories) for f in schema.features]
+    return Fraction(sum(fans), len(fans))
+
+
+def people_of(
+    rows: TrainingRows, curator: Curator, epsilon: Fraction, public: int | None, *, printed: bool
+) -> tuple[int, Fraction]:
+    """Return how many records there are, and the epsilon that is left.
+
+    Parameters
+    ----------
+    public
+        The number, where everybody knows it.
+    printed
+        Take the exact number, as the papers do; a fiftieth of epsilon buys a noisy one else.
+    """
+    if public is not None:
+        return int(public), epsilon
+    if printed:
+        return max(1, len(rows)), epsilon
+    cost = epsilon / _SIZE_SHARE
+    noisy = curator.count("people", [len(rows)], cost)
+    return max(1, int(noisy[0])), epsilon - cost
+
+
+def least_share(epsilon: Fraction, public: int | None, n_trees: int) -> Fraction:
+    """Return the least epsilon of a question where `people_of` and so many trees are asked."""
+    if public is not None:
+        return epsilon / n_trees
+    return min(epsilon / _SIZE_SHARE, (epsilon - epsilon / _SIZE_SHARE) / n_trees)
+
+
+def counted(
+    trees: tuple[Tree, ...],
+    rows: TrainingRows,
+    ask: Callable[[str, Wide], Wide],
+    n_jobs: int | None = None,
+) -> tuple[Tree, ...]:
+    """Return the trees with the class counts that were answered for their leaves.
+
+    Parameters
+    ----------
+    ask
+        From the name of a question and the true counts of the leaves of one tree, disjoint
+        parts of all records, to the answer.
+    """
+    walk = walk_of(trees, rows.schema)
+    found = []
+    for number, (tree, first) in enumerate(zip(trees, walk.root[:-1].tolist(), strict=True)):
+        end = np.zeros(len(rows), dtype=np.int64)
+
+        def route(chunk: slice, end: Wide = end, first: int = first) -> None:
+            values = rows.values[chunk]
+            end[chunk] = walk.descend(values, np.full(len(values), first)) - first
+
+        in_chunks(route, len(rows), n_jobs)
+        leaves = np.flatnonzero(tree.is_leaf)
+        true = rows.by_node(end, tree.n_nodes)[leaves]
+        found.append(with_counts(tree, ask(f"leaf counts of tree {number + 1}", true)))
+    return tuple(found)
+
+
+def with_counts(tree: Tree, of_leaves: Wide) -> Tree:
+    """Return a tree with the counts of its leaves, in their order; nodes above add up."""
+    counts = np.zeros((tree.n_nodes, of_leaves.shape[1]))
+    counts[tree.is_leaf] = of_leaves
+    return replace(tree, counts=summed(tree, counts))
+
+
+def levels_of(n_people: int, branches: Fraction) -> int:
+    """Return how often so many people can be split until one is left (log_b n).
+
+    Examples
+    --------
+    >>> levels_of(1000, Fraction(10)), levels_of(8, Fraction(2)), levels_of(1, Fraction(1))
+    (3, 3, 64)
+    """
+    if branches <= 1:
+        return 64
+    levels = 0
+    while levels < 64 and branches ** (levels + 1) <= n_people:
+        levels += 1
+    return levels

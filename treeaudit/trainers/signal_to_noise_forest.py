@@ -1,0 +1,236 @@
+"""Random trees that stop growing where the noise would drown what a leaf holds.
+
+As printed it is private if the number of records is public, from which depth and number of trees
+follow. The sound variant asks for that number, and spends the rest of epsilon as the paper does.
+
+References
+----------
+Fletcher & Islam (2015b), A differentially private random decision forest using reliable
+signal-to-noise ratios. Fletcher & Islam (2019), a survey, sections 3.4 (equation 16), 3.5
+(equation 17) and 3.6.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.dp.curator import Curator
+from treeaudit.dp.entropy import Entropy, below, permutation, unit
+from treeaudit.model.forest import Noise
+from treeaudit.model.schema import Schema
+from treeaudit.trainers.answers import PrivateClassifier
+from treeaudit.trainers.listed import Listed
+from treeaudit.trainers.parameters import check_whole
+from treeaudit.trainers.private_tree_nodes import Edges, Nodes
+from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.pruning import leaves_below, noise_pruned
+from treeaudit.trainers.random_counts import branching, counted, least_share, people_of
+from treeaudit.trainers.random_trees import fan_of
+from treeaudit.trainers.training_rows import TrainingRows
+
+__all__ = ["SignalToNoiseForestClassifier", "least_support", "most_trees"]
+
+_MOST_NODES = 200_000
+
+_FLAW = (
+    "depth and number of trees follow from the exact number of records, which one record more "
+    "changes: it must be public (n_records), or be asked for with noise, as variant='sound' does"
+)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SignalToNoiseForestClassifier(PrivateClassifier):
+    """Random trees, all on all records, each as deep as the noise of its leaves allows.
+
+    Parameters
+    ----------
+    n_estimators
+        Trees (tau); unless told min(beta n / (sqrt(2) C b^2), m) for n people of C classes and m
+        columns of b parts in the mean. No more than there are columns, as all roots differ.
+    max_depth
+        Questions on a path, at most; no bound unless told.
+    n_records
+        The number of records, where that is public. Unless told the sound variant asks for it,
+        with a fiftieth of epsilon.
+    prune
+        Whether leaves that are noise are cut (equation 17).
+    variant
+        ``sound``; or ``published``, which takes the exact number of records where it was not
+        told; docs/published.md lists what differs from print.
+    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
+        As in `PrivateTrees`; epsilon is beta in the survey.
+
+    Notes
+    -----
+    A record is in one leaf of each tree. The counts of the leaves of a tree are disjoint, one
+    record changes one of them by one, so discrete Laplace noise at a rate of epsilon / tau costs
+    that, and tau trees cost epsilon (sequential composition). What a node is expected to hold
+    is what the node above is, by the number of its parts: that follows from the number of
+    records, public or noisy, and from the schema; a node below sqrt(2) C / (epsilon / tau)
+    (equation 16) is not split. Pruning, and the answer of a leaf, which is that of the most
+    confident node on its path, are post-processing of the noisy counts.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Feature, Schema
+    >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
+    >>> model = SignalToNoiseForestClassifier(epsilon=5.0, schema=schema)
+    >>> model = model.fit([[20], [25], [90], [95]] * 500, ["no", "no", "yes", "yes"] * 500)
+    >>> model.predict([[1], [119]]).tolist(), float(model.privacy_.epsilon)
+    (['no', 'yes'], 5.0)
+    """
+
+    algorithm: ClassVar[str] = "signal-to-noise-forest"
+    listed: ClassVar[Listed] = Listed(
+        paper="Fletcher & Islam 2015b",
+        query="β/τ",
+        tree="random",
+        depth="by equation 16, each branch its own",
+        trees="min(βn/(√2 C b²), m)",
+        numbers="random points",
+        published="β, if n is public",
+    )
+
+    n_estimators: int | None = None
+    max_depth: int | None = None
+    n_records: int | None = None
+    prune: bool = True
+
+    def _checked(self) -> Fraction:
+        for name, most in (("n_estimators", 10_000), ("max_depth", 64), ("n_records", 2**40)):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), 1, most)
+        return super()._checked()
+
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        return least_share(epsilon, self.n_records, max(1, len(_useful(rows.schema))))
+
+    def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
+        printed = self.variant == "published"
+        n, left = people_of(rows, curator, epsilon, self.n_records, printed=printed)
+        useful = _useful(rows.schema)
+        n_trees = self.n_estimators or most_trees(rows.schema, n, left / curator.factor)
+        n_trees = max(1, min(n_trees, len(useful)))
+        each = left / n_trees
+        least = least_support(rows.n_classes, float(each / curator.factor))
+        roots = useful[permutation(curator.entropy, len(useful))[:n_trees]]
+        grown = [
+            _grown(rows.schema, int(root), n, least, self.max_depth or 64, curator.entropy)
+            for root in (roots if len(roots) else [-1])
+        ]
+        none = [np.zeros((len(nodes), rows.n_classes)) for nodes in grown]
+        bare = tuple(nodes.trees(zeros)[0] for nodes, zeros in zip(grown, none, strict=True))
+        told = counted(bare, rows, lambda name, c: curator.count(name, c, each), self.n_jobs)
+        trees = []
+        for nodes, tree in zip(grown, told, strict=True):
+            held = np.asarray(tree.counts)
+            keep = (
+                noise_pruned(nodes.parent, held, least) if self.prune else np.ones(len(nodes), bool)
+            )
+            trees.append(nodes.trees(_most_confident(nodes.parent, held, keep, least), keep)[0])
+        return Grown(
+            trees=tuple(trees),
+            counts_are="noisy",
+            counts_reason=(
+                f"discrete Laplace noise for an epsilon of {each} on every leaf, in shares of the "
+                "most confident node above"
+            ),
+            answers="confidence",
+            noise=Noise(
+                rate=float(curator.rate(each)), counts="leaves", afterwards=("clipped", "shrunk")
+            ),
+            flaws=(_FLAW,) if printed and self.n_records is None else (),
+            public=() if self.n_records is None else ("the number of records",),
+        )
+
+
+def least_support(n_classes: int, epsilon: float) -> float:
+    """Return the support at which the signal is as large as the noise (equation 16).
+
+    Examples
+    --------
+    >>> round(least_support(2, 0.1), 2)
+    28.28
+    """
+    return math.sqrt(2) * n_classes / epsilon
+
+
+def most_trees(schema: Schema, n_people: int, epsilon: Fraction) -> int:
+    """Return min(beta n / (sqrt(2) C b^2), m), rounded down, and at least 1 (section 3.6).
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Feature
+    >>> features = tuple(Feature(name=f"x{i}", low=0, high=1) for i in range(20))
+    >>> schema = Schema(features=features, classes=(0, 1))
+    >>> [most_trees(schema, n, Fraction(1)) for n in (1, 100, 1000)]
+    [1, 8, 20]
+    """
+    smallest = math.sqrt(2) * len(schema.classes or ()) * float(branching(schema)) ** 2
+    return max(1, min(int(float(epsilon) * n_people / smallest), len(schema.features)))
+
+
+def _useful(schema: Schema) -> Wide:
+    """Return the columns that tell anybody apart."""
+    return np.array([i for i, f in enumerate(schema.features) if _fan(schema, i) > 1], dtype=int)
+
+
+def _fan(schema: Schema, column: int) -> int:
+    feature = schema.features[column]
+    return fan_of(feature.categories, feature.low, feature.high)
+
+
+def _grown(schema: Schema, root: int, n: int, least: float, depth: int, entropy: Entropy) -> Nodes:
+    """Grow a tree that asks about a given column first; a root of -1 is a tree of one leaf."""
+    nodes = Nodes()
+    first = nodes.add_root()
+    ends = {i: (float(f.low or 0), float(f.high or 0)) for i, f in enumerate(schema.features)}
+    # Per open node: the support it is expected to have, and the columns and ranges left.
+    front = [(first, float(n), {int(i): ends[int(i)] for i in _useful(schema)})]
+    while front:
+        node, support, left = front.pop()
+        if support < least or not left or nodes.depth[node] >= depth:
+            continue
+        names = sorted(left)
+        column = root if node == first else names[int(below(entropy, len(names), 1)[0])]
+        parts = _fan(schema, column)
+        if len(nodes) + parts > _MOST_NODES:
+            break
+        missing = int(below(entropy, parts, 1)[0])
+        inside = [left] * parts
+        if schema.features[column].categories is not None:
+            sets = tuple((code,) for code in range(parts))
+            edges = Edges(feature=column, categories=sets, missing=missing)
+            inside = [{i: r for i, r in left.items() if i != column}] * parts
+        else:
+            low, high = left[column]
+            share = float(unit(entropy, 1)[0])
+            point = low * (1 - share) + high * share
+            edges = Edges(
+                feature=column, low=(-np.inf, point), high=(point, np.inf), missing=missing
+            )
+            inside = [{**left, column: (low, point)}, {**left, column: (point, high)}]
+        children = nodes.split(node, edges)
+        front += [(c, support / parts, i) for c, i in zip(children, inside, strict=True)]
+    return nodes
+
+
+def _most_confident(parent: list[int], counts: Float, keep: Flag, least: float) -> Float:
+    """Give every node the shares of the surest node on its path whose signal exceeds its noise."""
+    n_leaves, _ = leaves_below(parent)
+    held = np.maximum(counts, 0.0)
+    total = held.sum(axis=1)
+    shares = np.where(
+        total[:, None] > 0, held / np.maximum(total, 1e-300)[:, None], 1 / counts.shape[1]
+    )
+    heard = counts.sum(axis=1) > least * np.sqrt(n_leaves)
+    for node in np.flatnonzero(keep).tolist():
+        above = parent[node]
+        if above >= 0 and not (heard[node] and shares[node].max() >= shares[above].max()):
+            shares[node] = shares[above]
+    result: Float = shares * np.maximum(total, 0.5)[:, None]
+    return result
