@@ -1,6 +1,7 @@
 """SARIF and JUnit XML: the schema of the standard, and names that nobody can trust."""
 
 import json
+from datetime import date
 from xml.etree import ElementTree as Xml
 
 import jsonschema
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import treeaudit as ta
 from tests.contracts.test_attacks import MODELS
 from tests.reports.sarif_schema import SCHEMA
+from treeaudit.findings.acceptance import accepted_report
 from treeaudit.reports import render
 from treeaudit.reports.fleet_html import to_html
 from treeaudit.reports.fleet_rows import Row, row_of
@@ -46,8 +48,11 @@ def test_a_line_is_the_json_report() -> None:
 
 def test_what_an_accepted_report_excuses_is_told(tmp_path) -> None:
     model = next(iter(MODELS.values()))
-    ta.scan(model).save(tmp_path / "before.json")
+    until = date(9999, 12, 31)
+    before = accepted_report(ta.scan(model).to_dict(), by="Ada", until=until, reason="inside only")
+    (tmp_path / "before.json").write_text(json.dumps(before))
     report = ta.scan(model, baseline=tmp_path / "before.json")
+    assert any(check.accepted for check in report.checks)
     log = json.loads(to_sarif([row_of(report)]))
     FITS.validate(log)
     told = [one["level"] for one in log["runs"][0]["results"] if "suppressions" in one]

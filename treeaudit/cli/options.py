@@ -104,8 +104,7 @@ Model = Annotated[
 Models = Annotated[
     list[Path],
     typer.Argument(
-        help="Model files ({formats}); "
-        "folders of them (of MLflow too), patterns.",
+        help="Model files ({formats}); folders of them (of MLflow too), patterns.",
         metavar="PATH",
         show_default=False,
     ),
