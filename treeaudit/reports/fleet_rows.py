@@ -77,7 +77,7 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     >>> row = row_of(ta.scan(tree.fit(*load_breast_cancer(return_X_y=True))), release_safe=True)
     >>> row.verdict, row.severity, row.checks[0]["status"], row.checks[0]["shown"]
-    ('fail', 'none', 'fail', '')
+    ('fail', 'none', 'fail', 'about 30%')
     """
     source = report.forest.source
     found = [one for one in report.findings if one.status == "found"]
