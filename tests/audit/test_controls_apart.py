@@ -26,8 +26,8 @@ def test_three_training_rows_among_fifty_are_left_out_and_named() -> None:
     assert report.people["test"] == ("test", 47)
     (said,) = (w for w in report.warnings if "left out" in w)
     assert said == (
-        "3 of the 50 rows of test stand in train too (rows 5, 10, 31) and were left out of the "
-        "control"
+        "3 of the 50 rows of test (6.0%) stand in train too (rows 5, 10, 31) and were left out of "
+        "the control"
     )
     clean = _scan(np.delete(rows, [4, 9, 30]))
     assert report["TA101"].controls == clean["TA101"].controls

@@ -33,7 +33,7 @@ def instances(form: Any) -> st.SearchStrategy[Any]:
         return st.lists(instances(parts[0]), max_size=3).map(tuple)
     if origin is tuple:
         return st.tuples(*map(instances, parts))
-    if origin is not None and issubclass(origin, Mapping):
+    if isinstance(origin, type) and issubclass(origin, Mapping):
         return st.dictionaries(st.text(max_size=3), instances(parts[1]), max_size=3)
     if origin is not None:
         return st.one_of(*map(instances, parts))

@@ -152,11 +152,14 @@ def scan(
     reads = sys.stdout.isatty() and not quiet
     found = Reports(reports=audited)
     seek = None
-    if (read_by_others or reads) if fix is None else fix:
+    if not release_safe and ((read_by_others or reads) if fix is None else fix):
         from treeaudit.repair.fix import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
-    found = shown(found, form, seek, quiet=quiet, verbose=verbose)
+    if release_safe:
+        _print_statement(found, form, quiet=quiet)
+    else:
+        found = shown(found, form, seek, quiet=quiet, verbose=verbose)
     written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
     if acro is not None:
         written.append(write_acro(found.reports[0], acro, force=force, release_safe=release_safe))
@@ -164,6 +167,18 @@ def scan(
         for path in written:
             typer.echo(f"report  {path}")
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
+
+
+def _print_statement(found: "Reports", form: str, *, quiet: bool) -> None:
+    """Print what may leave the room, and nothing else."""
+    if quiet and form == "text":
+        return
+    from treeaudit.reports import render, several
+
+    if len(found.reports) > 1:
+        typer.echo(several.released(found, form), nl=False)
+    else:
+        typer.echo(render(found.reports[0], form, release_safe=True), nl=False)
 
 
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:

@@ -52,8 +52,8 @@ def answer(asked: dict[str, Any], path: str, *, named: bool) -> dict[str, Any]:
             if isinstance(found, str):
                 return {"rows": [], "reports": [], "other": found}
             rows = [row_of(one, release_safe=asked["release_safe"]) for one in found]
-            told = statement if asked["release_safe"] else to_dict
-            reports = [told(one) for one in found] if asked["reports"] else []
+            whole = statement if asked["release_safe"] else to_dict
+            reports = [whole(one) for one in found] if asked["reports"] else []
     except Exception as error:  # noqa: BLE001  # a line, not the end
         # What is said of tables of people counts some of them.
         masked = asked["release_safe"] and isinstance(error, DataError)

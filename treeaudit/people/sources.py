@@ -165,7 +165,9 @@ def _files(path: Path) -> list[Path]:
             if file.is_file() and file.name[0] not in "._" and _kind(file.name)
         ]
         if not found:
-            raise DataError(f"{path} is a folder without tables (CSV, Parquet, Arrow)")
+            raise DataError(
+                f"{path} is a folder without tables (CSV, Parquet, Arrow): name the table itself"
+            )
         return found
     if path.exists():
         return [] if path.suffix.lower() in NO_TABLES else [path]

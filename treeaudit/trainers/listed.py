@@ -8,12 +8,9 @@ Fletcher & Islam (2019), Decision tree classification with differential privacy:
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from inspect import getdoc
-from typing import TYPE_CHECKING, get_args
+from typing import ClassVar, Protocol, get_args
 
 from treeaudit.dp.ledger import Neighbours
-
-if TYPE_CHECKING:
-    from treeaudit.trainers.private_trees import PrivateTrees
 
 __all__ = ["Listed", "as_markdown", "as_text", "parameters_as_text"]
 
@@ -52,6 +49,16 @@ class Listed:
     sound: str = "β"
 
 
+class Trainer(Protocol):
+    """What a line is made from."""
+
+    algorithm: ClassVar[str]
+    listed: ClassVar[Listed]
+
+    def get_params(self) -> dict[str, object]:
+        """Return its parameters by name."""
+
+
 _HEADS = (
     *("algorithm", "paper", "budget per query", "tree", "depth", "trees"),
     *("continuous attributes", "as published", "sound", "accuracy"),
@@ -64,12 +71,12 @@ _BOTH = ", ".join(get_args(Neighbours))
 _FIELDS = tuple(field.name for field in fields(Listed))
 
 
-def _line(trainer: type["PrivateTrees"], measured: Mapping[str, str]) -> tuple[str, ...]:
+def _line(trainer: type[Trainer], measured: Mapping[str, str]) -> tuple[str, ...]:
     told = (getattr(trainer.listed, name) for name in _FIELDS)
     return trainer.algorithm, *told, measured.get(trainer.algorithm, "not measured")
 
 
-def as_text(trainers: Iterable[type["PrivateTrees"]], measured: Mapping[str, str]) -> str:
+def as_text(trainers: Iterable[type[Trainer]], measured: Mapping[str, str]) -> str:
     """Return the table as text, a block for each trainer.
 
     Parameters
@@ -89,13 +96,13 @@ def as_text(trainers: Iterable[type["PrivateTrees"]], measured: Mapping[str, str
     return "\n\n".join(blocks)
 
 
-def as_markdown(trainers: Iterable[type["PrivateTrees"]], measured: Mapping[str, str]) -> str:
+def as_markdown(trainers: Iterable[type[Trainer]], measured: Mapping[str, str]) -> str:
     """Return the same as a table in Markdown; all trainers know both kinds of neighbours."""
     rows = [_HEADS, ("---",) * len(_HEADS), *(_line(trainer, measured) for trainer in trainers)]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def parameters_as_text(trainer: type["PrivateTrees"]) -> str:
+def parameters_as_text(trainer: type[Trainer]) -> str:
     r"""Return the parameters that a trainer can be given, with what it says of them.
 
     Examples
