@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.measure import PEERS, Program, side_by_side
 from benchmarks.models import many_files, many_trees, model_files
-from benchmarks.sections import RESULTS, replace_section
+from benchmarks.sections import RESULTS, commit, replace_section
 from benchmarks.tables import Bound, table
 
 __all__ = ["SIZES", "Size"]
@@ -45,39 +45,40 @@ SIZES = {
 def main() -> None:
     """Measure everything in one run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", choices=SIZES, default="full", help="only full is written")
+    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--write", action="store_true", help="other sizes than full too")
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "treeaudit-benchmarks"
     )
     options = parser.parse_args()
     size = SIZES[options.size]
     files = model_files(options.folder, size.rows, size.trees)
-    lines = _heading(size)
+    lines = _heading(options.size, size)
     for lines_of in (_start, _safety, _reading, _scanning, _many_files, _measures, _private):
         more = lines_of(files, size)
         print("\n".join(more), flush=True)
         lines += more
     more = _attributes(size)
     print("\n".join(more))
-    if options.size == "full":
+    if options.size == "full" or options.write:
         document = RESULTS.read_text(encoding="utf-8") if RESULTS.is_file() else ""
         text = "\n".join(lines + more)
         RESULTS.write_text(replace_section(document, "costs", text), encoding="utf-8")
 
 
-def _heading(size: Size) -> list[str]:
+def _heading(name: str, size: Size) -> list[str]:
     import numpy as np
     import sklearn
 
     return [
         "# What treeaudit costs",
         "",
-        f"Written by `make bench`: {size.rows:,} training rows, 14 features, one unlimited tree "
-        f"and a forest of {size.trees} unlimited trees. Medians of {size.runs}; everything in a "
-        "table was measured in one run, in turn, each in processes of its own. *Call* leaves out "
-        "imports, *process* does not. A row that misses a bound of ours says **MISS**. Peers are "
-        "those of [peers.txt](peers.txt), installed by `make bench`; DRAFT is on no package index "
-        "and is not measured.",
+        f"Written by `make bench` ({name} size, commit {commit()}): {size.rows:,} training rows, "
+        f"14 features, one unlimited tree and a forest of {size.trees} unlimited trees. Medians of "
+        f"{size.runs}; everything in a table was measured in one run, in turn, each in processes "
+        "of its own. *Call* leaves out imports, *process* does not. A row that misses a bound of "
+        "ours says **MISS**. Peers are those of [peers.txt](peers.txt), installed by `make bench`; "
+        "DRAFT is on no package index and is not measured.",
         f"Python {platform.python_version()}, numpy {np.__version__}, scikit-learn "
         f"{sklearn.__version__}, {platform.machine()}.",
     ]
@@ -116,19 +117,24 @@ def _small(files: dict[str, Path]) -> Path:
 
 def _safety(files: dict[str, Path], size: Size) -> list[str]:
     path = _small(files)
-    run = "subprocess.run([sys.executable, '-m', {}, {!r}], stdout=subprocess.DEVNULL)"
+    run = (  # in a folder of its own: fickling leaves a file where it runs
+        "subprocess.run([sys.executable, '-m', {}, {!r}], stdout=subprocess.DEVNULL, "
+        "cwd=tempfile.mkdtemp())"
+    )
     costs = side_by_side(
         {
             "fickling --check-safety": Program(
-                "import subprocess, sys",
+                "import subprocess, sys, tempfile",
                 run.format("'fickling', '--check-safety'", str(path)),
                 peer=True,
             ),
             "picklescan": Program(
-                "import subprocess, sys", run.format("'picklescan', '-p'", str(path)), peer=True
+                "import subprocess, sys, tempfile",
+                run.format("'picklescan', '-p'", str(path)),
+                peer=True,
             ),
             "`treeaudit scan`, whole audit": (
-                "import subprocess, sys",
+                "import subprocess, sys, tempfile",
                 run.format("'treeaudit', 'scan'", str(path)),
             ),
             "`import numpy`": ("", "import numpy"),
@@ -277,7 +283,8 @@ def _measures(files: dict[str, Path], size: Size) -> list[str]:
         "from benchmarks.models import data\n"
         "from sklearn.tree import DecisionTreeClassifier\n"
         "measured = lambda groups: (groups.size.min(), groups.labels.trees[0])\n"
-        "measured(ta.reconstruct(DecisionTreeClassifier(max_depth=3).fit(*data(90))).groups)\n"
+        "small = DecisionTreeClassifier(max_depth=3).fit(*data(90))\n"
+        "measured(ta.reconstruct(ta.load(small)).groups)\n"
         f"model = ta.load(DecisionTreeClassifier(random_state=0).fit(*data({rows})))\n"
     )
     ours = "measured(ta.reconstruct(model).groups)"

@@ -21,7 +21,7 @@ def main() -> None:
     """Measure everything in one run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=200, help="runs of the single split")
-    parser.add_argument("--rows", type=int, default=3_000_000, help="of the speed test")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the speed test")
     parser.add_argument("--no-file", action="store_true", help="print only")
     options = parser.parse_args()
     text = "\n".join(

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.growth import Line, draw
 from benchmarks.measure import Cost, Program, side_by_side
 from benchmarks.models import data, many_files, many_trees
-from benchmarks.sections import RESULTS, replace_section
+from benchmarks.sections import RESULTS, commit, replace_section
 from benchmarks.synthetic import chain, full, write
 
 __all__ = ["AXES", "exponent"]
@@ -234,8 +234,9 @@ def _heading(size: str, runs: int) -> list[str]:
     return [
         "# How cost grows",
         "",
-        f"Written by `make scale`, {size} sizes, {runs} run{'s' * (runs > 1)} each. An exponent is "
-        "the slope of the least-squares line through the logarithms of size and cost: 1 is "
+        f"Written by `make scale` (commit {commit()}), {size} sizes, {runs} "
+        f"run{'s' * (runs > 1)} each. An exponent is the slope of the least-squares line through "
+        "the logarithms of size and cost: 1 is "
         "linear (*last step*: through the two largest alone). CPU is that of the call, imports "
         "left out (files: of the whole command, its start left in); memory is what the peak "
         f"grows beyond that of a small audit. Ours above {_MOST:g} is a **MISS**. Python "

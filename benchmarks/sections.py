@@ -1,11 +1,23 @@
 """Several programs write `RESULTS.md`, each its own section."""
 
 import re
+import subprocess
 from pathlib import Path
 
-__all__ = ["RESULTS", "replace_section"]
+__all__ = ["RESULTS", "commit", "replace_section"]
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
+
+
+def commit() -> str:
+    """Return what was measured: the commit that is checked out."""
+    told = subprocess.run(
+        ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return told.stdout.strip() or "unknown"
 
 
 def replace_section(document: str, name: str, text: str) -> str:

@@ -95,16 +95,17 @@ def test_the_worst_decides(folder, names, code) -> None:
 
 
 def test_a_copy_that_may_leave_the_room(folder) -> None:
-    outputs = ["-o", "r.html", "-o", "r.sarif", "-o", "r.xml"]
-    assert run("scan", "models/bad.pkl", "models/good.pkl", "--release-safe", *outputs).returncode
-    for name in ("r.html", "r.sarif", "r.xml"):
-        told = (folder / name).read_text(encoding="utf-8")
-        assert "checks of policy default failed" in told
-        assert "knows the label" not in told
-        assert "Smallest group: 1" not in told
-    run("scan", "models", "--release-safe", "-o", "r.jsonl")
-    told = [json.loads(line) for line in (folder / "r.jsonl").read_text("utf-8").splitlines()]
-    assert all(one.get("release_safe") or one["verdict"] == "not audited" for one in told)
+    forms = ("html", "sarif", "xml", "json", "jsonl", "md")
+    outputs = [word for form in forms for word in ("-o", f"r.{form}")]
+    done = run("scan", "models/bad.pkl", "models/good.pkl", "--release-safe", *outputs)
+    assert done.returncode == 1
+    for form in forms:
+        told = (folder / f"r.{form}").read_text(encoding="utf-8")
+        assert "certain" in told or form == "md"
+        for small in ("Smallest group: 1", "single out", "knows the label", "alone in a leaf:"):
+            assert small not in told, form
+    each = [json.loads(text) for text in (folder / "r.jsonl").read_text().splitlines()]
+    assert [one["release_safe"] for one in each] == [True, True]
 
 
 def test_a_policy_is_refused_once(folder) -> None:

@@ -14,12 +14,13 @@ from rich.text import Text
 
 from treeaudit.audit.fleet import Found, find, no_model
 from treeaudit.cli import declared as typer
+from treeaudit.cli.bounds import as_told, told_by_shell
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
 from treeaudit.output import write_file
 from treeaudit.reports import suffix_of
-from treeaudit.reports.fleet import counted, json_lines, line, others, whole_json
+from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdown, whole_json
 from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
 from treeaudit.reports.plain_text import printed
 
@@ -56,6 +57,7 @@ def scan_all(
         The exit code of the worst.
     """
     _check(request)
+    as_told(told_by_shell())  # the files are read by others, each within limits of its own
     found = _without(output, find(paths))
     if not found.places:
         raise ReadError(f"there is no file in {', '.join(map(str, paths))}: name a model file")
@@ -164,6 +166,8 @@ def _content(
         from treeaudit.reports.junit import to_junit
 
         return to_junit(rows)
+    if form == "md":
+        return to_markdown(rows)
     if form == "jsonl":
         return (text.encode() for text in _again(lines))
     if form == "json":

@@ -25,6 +25,7 @@ __all__ = ["Answer", "answers"]
 
 # Only what this process trusts is trusted there: no module of the folder that is audited.
 _PROGRAM = "import sys; sys.path[:] = {!r}; from treeaudit.cli.worker import serve; serve()"
+_SHORT = 200
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -179,9 +180,14 @@ def _asks(process: subprocess.Popen[str], line: str) -> str:
 
 
 def _read(line: str) -> Answer:
-    told = json.loads(line)
+    told = json.loads(line, object_pairs_hook=_shared)
     rows = tuple(Row(**row) for row in told["rows"])
     return Answer(rows=rows, reports=tuple(told["reports"]), other=told["other"])
+
+
+def _shared(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a mapping whose short texts are kept once: a million models say much the same."""
+    return {k: sys.intern(v) if isinstance(v, str) and len(v) < _SHORT else v for k, v in pairs}
 
 
 def _killed(path: str, code: int) -> Row:

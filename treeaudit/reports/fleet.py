@@ -13,7 +13,8 @@ from treeaudit.reports.to_json import HEAD, as_line
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["WORDS", "counted", "json_lines", "line", "look_of", "others", "whole_json"]
+__all__ = ["WORDS", "counted", "json_lines", "line", "look_of", "others", "to_markdown"]
+__all__ += ["whole_json"]
 
 WORDS = {
     "fail": "fail",
@@ -25,7 +26,7 @@ WORDS = {
 }
 _LABEL = {"unsafe": "UNSAFE", "unread": "NOT AUDITED"}
 _WIDE = max(map(len, (*_LABEL.values(), *(verdict.upper() for verdict in WORDS))))
-_FEW = 8
+_FEW, _MOST = 8, 200
 
 
 def look_of(row: Row) -> tuple[str, str]:
@@ -38,7 +39,7 @@ def look_of(row: Row) -> tuple[str, str]:
     """
     if row.verdict in _LABEL:
         return _LABEL[row.verdict], "bad"
-    verdict = row.verdict if row.checks else "observed"
+    verdict = row.verdict if row.checks or row.passed else "observed"
     return verdict.upper(), VERDICT[verdict].tone
 
 
@@ -79,6 +80,34 @@ def others(aside: Sequence[tuple[str, str]]) -> str:
     were = "other was" if len(aside) == 1 else "others were"
     more = f" and {len(aside) - _FEW:,} more" if len(aside) > _FEW else ""
     return f"{len(aside):,} {were} not audited: {named}{more}"
+
+
+def to_markdown(rows: Sequence[Row]) -> str:
+    """Return the worst in Markdown, for pull requests.
+
+    Examples
+    --------
+    >>> print(to_markdown([Row(path="a|b.pkl", verdict="unread", said="it is damaged")]), end="")
+    ### 1 model: 1 could not be audited
+    <BLANKLINE>
+    | verdict | model | who is exposed |
+    |---|---|---|
+    | NOT AUDITED | a&#124;b.pkl | it is damaged |
+    """
+    from treeaudit.reports.markdown import escaped
+
+    lines = [
+        f"### {escaped(counted(rows))}",
+        "",
+        "| verdict | model | who is exposed |",
+        "|---|---|---|",
+    ]
+    for row in rows[:_MOST]:
+        said = (plain(row.name, 200), plain(row.said, 400))
+        lines.append(f"| {look_of(row)[0]} | {' | '.join(map(escaped, said))} |")
+    if len(rows) > _MOST:
+        lines += ["", f"and {len(rows) - _MOST:,} more, none of them worse"]
+    return "\n".join(lines) + "\n"
 
 
 def json_lines(rows: Iterable[Row], reports: Iterable[dict[str, object]]) -> Iterator[str]:

@@ -35,8 +35,10 @@ class Row:
     severity
         The worst of its findings.
     checks
-        The checks of its policy: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
+        The checks that are no pass: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
         ``shown``, ``reason``, ``attack``.
+    passed
+        The names of the others.
     findings
         What was found: ``id``, ``title``, ``severity``, ``summary``, ``remedy``.
     about
@@ -49,6 +51,7 @@ class Row:
     inside: str = ""
     severity: str = "none"
     checks: Sequence[dict[str, Any]] = ()
+    passed: Sequence[str] = ()
     findings: Sequence[dict[str, Any]] = ()
     about: dict[str, str] | None = None
 
@@ -74,7 +77,7 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     >>> row = row_of(ta.scan(tree.fit(*load_breast_cancer(return_X_y=True))), release_safe=True)
     >>> row.verdict, row.severity, row.checks[0]["status"], row.checks[0]["shown"]
-    ('fail', 'none', 'fail', '')
+    ('fail', 'none', 'fail', 'about 30%')
     """
     source = report.forest.source
     found = [one for one in report.findings if one.status == "found"]
@@ -85,7 +88,8 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
         verdict=report.verdict,
         said=headline(report, Numbers(k=report.policy.k)).striptags(),
         severity=max((one.severity for one in found), key=SEVERITIES.index, default="none"),
-        checks=[_check(check) for check in report.checks],
+        checks=[_check(check) for check in report.checks if check.status != "pass"],
+        passed=[check.name for check in report.checks if check.status == "pass"],
         findings=[
             {
                 "id": one.id,
