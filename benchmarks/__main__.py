@@ -44,6 +44,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("reading", short=("--only", "pickle"), quick=("--only", "pickle, tree", "--runs", "1")),
     Section("scale", ("--size", "full"), ("--size", "quick")),
     Section("people", short=("--quick",), quick=("--quick", "--runs", "1")),
+    Section("coverage", short=()),
     Section("paper_tables", data=True),
     Section("defended", ("--rows", "2000"), data=True),
     Section("private_regression", data=True),
