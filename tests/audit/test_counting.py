@@ -236,7 +236,6 @@ def test_what_does_not_fit_is_refused_in_a_sentence(folder, words) -> None:
 def test_the_repair_that_is_printed_counts_persons(folder) -> None:
     done = run("scan", "m.joblib", "--train", "d.csv", "--person", "who")
     assert "treeaudit defend m.joblib --train d.csv --person who -o safer.joblib" in done.stdout
-    assert "min_samples_leaf=50" in done.stdout
     words = "--train d.csv --person who -o safer.joblib".split()
     assert run("defend", "m.joblib", *words).returncode == 0
     words = "--train d.csv --person who -o clean.joblib".split()

@@ -56,7 +56,7 @@ def share_of(share: float, people: int, k: int) -> tuple[float, float] | None:
     Examples
     --------
     >>> share_of(0.61, 100, 5), share_of(0.61, 40, 5), share_of(0.61, 10, 5)
-    ((0.6, 0.1), (0.5, 0.25), None)
+    ((0.6, 0.2), (0.5, 0.5), None)
     """
     # There may be k fewer people than are told.
     step = next((step for step in _STEPS if step * (people - k) >= 2 * k), None)

@@ -60,7 +60,8 @@ def k_anonymous(X: Any, y: Any, schema: Schema, k: int, *, n_bins: int = 16) -> 
     >>> age = Feature(name="age", low=0, high=80)
     >>> schema = Schema(features=(age,), classes=(0, 1), target="ill")
     >>> model = k_anonymous([[a] for a in range(80)], [a > 60 for a in range(80)], schema, 20)
-    >>> ta.reconstruct(model).to_frame()[["age", "ill=0", "ill=1"]].to_numpy().tolist()
+    >>> table = ta.reconstruct(model).to_frame(words=True)
+    >>> table[["age", "ill=0", "ill=1"]].to_numpy().tolist()
     [['> 40', 20.0, 19.0], ['≤ 20', 21.0, 0.0], ['> 20, ≤ 40', 20.0, 0.0]]
     """
     check_whole("k", k, 1, 2**31)
