@@ -36,8 +36,8 @@ _TRAINED_AGAIN = {
 _NOT_COPIED = ("random_state", "n_jobs", "verbose", "warm_start", "oob_score", "class_weight")
 _SHADOWS = 16
 _MOST_ROWS, _FEWEST_ROWS = 5_000, 500
-_MOST_WORK = 3_000_000
-"""Shadow trees times rows: about four seconds."""
+_MOST_TREES, _MOST_WORK = 50, 1_500_000
+"""Of a shadow model, whose mean over all models is what counts; and all their trees times rows."""
 _SURE = 1e-3
 """Probabilities are kept this far from 0 and 1, where the logit has no value."""
 
@@ -82,8 +82,8 @@ def lira(
 ) -> Scores | Reason:
     """Return offline LiRA scores: standard deviations above models without the person.
 
-    Shadow models have the class and the parameters of the model and are trained
-    on the reference half, each on a random half of it. They need scikit-learn.
+    Shadow models have the class and the parameters of the model, at most 50 trees each, and are
+    trained on the reference half, each on a random half of it. They need scikit-learn.
     """
     rows = _shadow_rows(forest, people, shadows)
     target = loss(forest, people)
@@ -118,10 +118,11 @@ def _shadow_rows(forest: Forest, people: Sides, shadows: int) -> int | Reason:
         return f"shadow models are trained for plain trees and forests that classify, not {name}"
     if any(feature.categories is not None for feature in forest.schema.features):
         return "the columns are encoded before the model; shadow models would be others"
-    rows = min(_MOST_ROWS, len(people.reference) // 2, _MOST_WORK // (shadows * forest.n_trees))
+    trees = min(forest.n_trees, _MOST_TREES)
+    rows = min(_MOST_ROWS, len(people.reference) // 2, _MOST_WORK // (shadows * trees))
     if rows >= min(_FEWEST_ROWS, len(people.reference) // 2) and rows > 1:
         return rows
-    return f"{shadows} shadow models of {forest.n_trees:,} trees would take too long"
+    return f"{shadows} shadow models of {trees:,} trees would take too long"
 
 
 def _shadow(
@@ -146,6 +147,8 @@ def _shadow(
     understood = kind().get_params()
     stated = forest.source.parameters.items()
     options = {k: v for k, v in stated if k in understood and k not in _NOT_COPIED}
+    if "n_estimators" in options:
+        options["n_estimators"] = min(forest.n_trees, _MOST_TREES)
     try:
         with context(skip_parameter_validation=checked):
             model = kind(**options, random_state=seed).fit(*known)
