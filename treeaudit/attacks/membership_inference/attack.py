@@ -93,7 +93,7 @@ def _no_score(case: Case) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """Tell members from unseen people by the counts of their leaves.
+    """Tell members from unseen people by the strongest of several tests.
 
     Attributes
     ----------
