@@ -113,6 +113,31 @@ def test_forgeries_from_the_command_line(model, report, change, said) -> None:
     assert said in done.stdout
 
 
+@pytest.mark.parametrize("names", [("pass", "fail"), ("/a/fail", "/b/pass"), ("fail", "fail")])
+def test_names_of_files_hide_no_forgery(model, report, names) -> None:
+    """Names of files may differ; a report must not choose which words those are."""
+    data = json.loads(report.read_text())
+    data["model"]["path"], data["request"]["model"] = names
+    report.write_text(json.dumps(data))
+    assert run("verify", report, model).returncode == 0
+    data["verdict"] = "pass"
+    for check in data["checks"]:
+        check["status"] = "pass"
+    report.write_text(json.dumps(data))
+    done = run("verify", report, model)
+    assert done.returncode == 1
+    assert "verdict: the report says pass, it is fail" in done.stdout
+
+
+def test_a_finding_is_not_excused_by_a_search_that_it_does_not_make(model, report) -> None:
+    data = json.loads(report.read_text())
+    data["findings"][0].update(people=0)
+    data["findings"][0]["details"]["stopped"] = "time"
+    data["findings"].append({"id": "", "details": {"stopped": "time"}})
+    report.write_text(json.dumps(data))
+    assert run("verify", report, model).returncode == 1
+
+
 def test_people_are_given_again(model, tmp_path) -> None:
     x, y = load_iris(return_X_y=True, as_frame=True)
     people = tmp_path / "people.csv"

@@ -1,6 +1,7 @@
 """An accepted report: new or worse fails, the rest is shown and accepted."""
 
 import dataclasses
+import hashlib
 import json
 import math
 import re
@@ -34,10 +35,13 @@ UNTIL = date(9999, 12, 31)
 
 
 def signed(path, **changed):
-    """Somebody accepts a report."""
+    """Somebody accepts a report, with such words."""
     data = json.loads(path.read_text())
     data = accepted_report(data, by="Ada Lovelace", until=UNTIL, reason="inside the trust only")
+    del data["accepted"]["report"]
     data["accepted"] |= changed
+    digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    data["accepted"].setdefault("report", digest)
     path.write_text(json.dumps(data))
     return path
 
@@ -240,6 +244,17 @@ def test_an_acceptance_that_ended_counts_no_more(figure_3, accepted) -> None:
         assert "treeaudit accept" in render(report, form)
     jsonschema.validate(report.to_dict(), json_schema())
     jsonschema.validate(json.loads(accepted.read_text()), json_schema())
+
+
+@pytest.mark.parametrize(
+    "changed", [{"until": "9999-12-30"}, {"by": "Eve"}, {"reason": "no"}, {"on": "2020-01-01"}]
+)
+def test_an_acceptance_that_was_edited_counts_no_more(figure_3, accepted, changed) -> None:
+    data = json.loads(accepted.read_text())
+    data["accepted"] |= changed
+    accepted.write_text(json.dumps(data))
+    with pytest.raises(ta.PolicyError, match="it was changed after it was accepted"):
+        ta.scan(figure_3, baseline=accepted)
 
 
 def test_who_accepts_and_until_when_is_said(figure_3, accepted) -> None:

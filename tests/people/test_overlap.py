@@ -51,6 +51,57 @@ def test_members_in_the_control_do_not_move_the_area(trained, share) -> None:
         assert "more than chance makes" in said
 
 
+CHANGES = {
+    "a column": lambda rows: rows.assign(b=rows.b.to_numpy()[::-1]),
+    "the label": lambda rows: rows.assign(y=1 - rows.y),
+    "rounded": lambda rows: rows.round(2),
+    "noise": lambda rows: rows.add([1e-4, 1e-4, 1e-4, 1e-4, 0]),
+}
+
+
+@pytest.mark.parametrize("share", [0.05, 0.4])
+@pytest.mark.parametrize("change", CHANGES)
+def test_members_that_were_changed_are_found_too(change, share) -> None:
+    train, test = drawn(3_000, 0, "fine"), drawn(3_000, 1, "fine")
+    model = DecisionTreeClassifier(random_state=0).fit(train[list("abcd")], train.y)
+    honest, _ = area(model, train, test)
+    n = int(share * len(test))
+    mixed = pd.concat([test[n:], CHANGES[change](train.sample(n, random_state=3))])
+    found, warnings = area(model, train, mixed)
+    assert any("stand in train too" in one and "left out of the control" in one for one in warnings)
+    assert found > honest - 0.03
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_control_of_members_that_were_changed_is_refused(change) -> None:
+    train = drawn(2_000, 0, "fine")
+    model = DecisionTreeClassifier(random_state=0).fit(train[list("abcd")], train.y)
+    with pytest.raises(DataError, match="people who were not in the training data"):
+        area(model, train, CHANGES[change](train))
+
+
+def test_members_under_other_names_are_no_other_persons() -> None:
+    train, test = drawn(2_000, 0, "fine"), drawn(2_000, 1, "fine")
+    model = DecisionTreeClassifier(random_state=0).fit(train[list("abcd")], train.y)
+    theirs = train.assign(who=np.arange(2_000) // 2)
+    mixed = pd.concat([test[200:], train[:200]]).assign(who=range(5_000, 7_000))
+    report = ta.scan(model, train=theirs, test=mixed, target="y", person="who", attacks=["TA105"])
+    assert any("200 of the 2,000 rows of test (10.0%) stand in train too" in one
+               for one in report.warnings)  # fmt: skip
+
+
+def test_other_people_are_not_taken_for_changed_members() -> None:
+    """A control of another mix of people, on fine and on coarse numbers."""
+    for kind in ("fine", "coarse", "very coarse"):
+        for seed in range(6):
+            train, test = drawn(1_500, 300 + seed, kind), drawn(3_000, 400 + seed, kind)
+            test = test[test.a > 0]
+            model = DecisionTreeClassifier(max_depth=1).fit(train[list("abcd")], train.y)
+            people = [read_records(one, ta.load(model), target="y") for one in (train, test)]
+            _, said = without_members(*people)
+            assert not [one for one in said if "but for" in one or "once rounded" in one], said
+
+
 def test_rows_that_are_alike_by_chance_are_kept_and_told(trained) -> None:
     kind, train, test, model = trained
     forest = ta.load(model)

@@ -112,7 +112,7 @@ def prepare(
         said.append(_sampled(unseen, every=every))
         unseen = unseen if trained is None else replace(unseen, whole=None)
     if trained is not None and unseen is not None:
-        kept, members = without_members(trained, unseen, request.seed)
+        kept, members = without_members(trained, unseen, request.seed, forest.schema.names)
         # Whose rows they are tells better, where it is known.
         if request.person not in unseen.frame.columns:
             unseen, said = kept, [*said, *members]
@@ -137,8 +137,13 @@ def prepare(
             + (", though some may have been left out" if table.n_silent else "")
         )
     one = counted(request, forest, table.groups, tables)
-    one = replace(one, warnings=(*said, *one.warnings))
     trained, unseen = one.tables["train"], one.tables["test"]
+    members = []
+    if trained is not None and unseen is not None and request.person in unseen.frame.columns:
+        # The same row under another name is no other person.
+        unseen, members = without_members(trained, unseen, request.seed, forest.schema.names)
+        one = replace(one, tables={**one.tables, "test": unseen})
+    one = replace(one, warnings=(*said, *one.warnings, *members))
     case = Case(
         forest=forest,
         table=one.table,

@@ -19,6 +19,7 @@ from treeaudit.repair.fix import with_fix
 __all__ = ["Differs", "Verified", "verify"]
 
 _FILES = ("train", "test", "known", "prior", "baseline")
+_NAMED = ("model", *_FILES)
 _SMALL = 1e-9
 
 
@@ -87,20 +88,27 @@ def verify(
     again = found[0]
     if data.get("fix") is not None or data.get("frontier"):
         again = with_fix(again, train=request.train, test=request.test, target=request.target)
-    names = _names(data, request)
-    said, true = _neutral(data, names), _neutral(json.loads(json.dumps(again.to_dict())), names)
+    said, true = _neutral(data), _neutral(json.loads(json.dumps(again.to_dict())))
+    names = (
+        _names(data["model"]["path"], *map(data["request"].get, _NAMED)),
+        _names(*(getattr(request, field) for field in _NAMED)),
+    )
     if data.get("fix") is None and not data.get("frontier"):
         true = {**true, "fix": None}
-    differences = [*_differences("", said, true)]
+    differences = [*_differences("", said, true, names)]
     try:
         acceptance_of(data)
     except (KeyError, TypeError, ValueError) as error:
         differences.append(Differs("accepted", data["accepted"], str(error)))
-    stopped = [
-        f["id"]
+    # Whether a search was ended by time may differ, but not whether it searches.
+    sides = [
+        {f["id"]: f["details"] for f in form["findings"] if f.get("details")}
         for form in (said, true)
-        for f in form["findings"]
-        if (f.get("details") or {}).get("stopped")
+    ]
+    stopped = [
+        attack
+        for attack, details in sides[1].items()
+        if "stopped" in details and any(side.get(attack, {}).get("stopped") for side in sides)
     ]
     return Verified(
         again=again,
@@ -141,20 +149,18 @@ def _named(value: object) -> str | None:
     return value.get("object", "") if isinstance(value, dict) else value  # type: ignore[return-value]
 
 
-def _names(data: Mapping[str, Any], request: Request) -> list[str]:
-    """Return what files were called then and now, longest first: a file may be moved."""
-    given = [getattr(request, field) for field in ("model", *_FILES)]
-    paths = [
-        *(data["request"][field] for field in ("model", *_FILES)),
-        data["model"]["path"],
-        *given,
-    ]
+def _names(*paths: object) -> list[str]:
+    """Return what files are called in one report, longest first: a file may be moved.
+
+    Never what they are called in the other: a report would choose which words are not held
+    against the model.
+    """
     told = [str(path) for path in paths if isinstance(path, str | Path)]
     return sorted({*told, *(Path(one).name for one in told)} - {""}, key=len, reverse=True)
 
 
-def _neutral(data: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    """Return what a report says, without who wrote it, and by which names of files."""
+def _neutral(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a report says, without who wrote it and what its files are called."""
     left = {"tool", "request", "accepted", "schema_version"}
     first = {key: data[key] for key in ("model", "verdict", "policy") if key in data}
     form = {key: part for key, part in {**first, **data}.items() if key not in left}
@@ -163,32 +169,31 @@ def _neutral(data: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
     form["policy"] = {key: form["policy"][key] for key in ("name", "sha256", "values")}
     if isinstance(form.get("baseline"), dict):
         form["baseline"] = {k: v for k, v in form["baseline"].items() if k != "name"}
-    neutral: dict[str, Any] = _renamed(form, names)
-    return neutral
+    return form
 
 
-def _renamed(value: Any, names: list[str]) -> Any:  # noqa: ANN401  # JSON
-    if isinstance(value, dict):
-        return {key: _renamed(part, names) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_renamed(part, names) for part in value]
-    if isinstance(value, str):
-        for name in names:
-            value = value.replace(name, "FILE")
-    return value
+def _renamed(text: str, names: list[str]) -> str:
+    for name in names:
+        text = text.replace(name, "FILE")
+    return text
 
 
-def _differences(where: str, said: Any, found: Any) -> Iterator[Differs]:  # noqa: ANN401  # JSON
+def _differences(
+    where: str,
+    said: Any,  # noqa: ANN401  # JSON
+    found: Any,  # noqa: ANN401  # JSON
+    names: tuple[list[str], list[str]],
+) -> Iterator[Differs]:
     if isinstance(said, dict) and isinstance(found, dict):
         for key in dict.fromkeys((*said, *found)):
-            yield from _differences(_under(where, key), said.get(key), found.get(key))
+            yield from _differences(_under(where, key), said.get(key), found.get(key), names)
     elif isinstance(said, list) and isinstance(found, list):
         label = "id" if where == "findings" else "name" if where == "checks" else None
         sides = [_by_label(part, label) for part in (said, found)]
         for key in dict.fromkeys((*sides[0], *sides[1])):
             one, other = (side.get(key) for side in sides)
-            yield from _differences(_under(where, str(key)), one, other)
-    elif not _same(said, found):
+            yield from _differences(_under(where, str(key)), one, other, names)
+    elif not _same(said, found, names):
         yield Differs(where, said, found)
 
 
@@ -204,9 +209,11 @@ def _by_label(rows: list[Any], label: str | None) -> dict[object, Any]:
     return named if len(named) == len(rows) else dict(enumerate(rows, start=1))
 
 
-def _same(said: object, found: object) -> bool:
+def _same(said: object, found: object, names: tuple[list[str], list[str]]) -> bool:
     if isinstance(said, bool) or isinstance(found, bool) or None in (said, found):
         return said is found
     if isinstance(said, int | float) and isinstance(found, int | float):
         return math.isclose(said, found, rel_tol=_SMALL, abs_tol=1e-12)
+    if isinstance(said, str) and isinstance(found, str):
+        return said == found or _renamed(said, names[0]) == _renamed(found, names[1])
     return type(said) is type(found) and said == found

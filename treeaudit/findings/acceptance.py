@@ -25,7 +25,8 @@ class Acceptance:
     on, until
         The day on which it was accepted, and the last on which that holds.
     report
-        SHA-256 of the report without its acceptance: other numbers are not accepted.
+        SHA-256 of the report and of who accepts it, when, until when and why: neither other
+        numbers nor another day are accepted.
     """
 
     by: str
@@ -77,10 +78,13 @@ def accepted_report(
     for option, text in (("--by", by), ("--reason", reason)):
         if not _is_line(text):
             raise PolicyError(f"{option} takes one line of at most {_LONGEST} characters")
-    one = Acceptance(
-        by=by.strip(), on=date.today(), until=until, reason=reason.strip(), report=_digest(data)
-    )
-    return {**data, "accepted": one.to_dict()}
+    told = {
+        "by": by.strip(),
+        "on": date.today().isoformat(),
+        "until": until.isoformat(),
+        "reason": reason.strip(),
+    }
+    return {**data, "accepted": {**told, "report": _digest({**data, "accepted": told})}}
 
 
 def acceptance_of(data: Mapping[str, Any]) -> Acceptance | None:
@@ -126,6 +130,6 @@ def _is_line(text: object) -> bool:
 
 
 def _digest(data: Mapping[str, Any]) -> str:
-    """Return the hash of all that a report says but who accepts it."""
-    rest = {key: value for key, value in data.items() if key != "accepted"}
+    """Return the hash of all that an accepted report says but this hash."""
+    rest = {**data, "accepted": {k: v for k, v in data["accepted"].items() if k != "report"}}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()

@@ -7,6 +7,10 @@ rows that stand there twice, and so on. Unseen rows that are like none are surel
 their number follows how many of the rest chance makes, and only what is above that is
 left out.
 
+A row need not be the same to the digit. Each is also held against the training data with every
+column in turn left away, without its answer, and with all numbers rounded. There a control of
+somewhat other people has more in common by chance, so it takes clearly more to leave one out.
+
 References
 ----------
 Good (1953), The population frequencies of species and the estimation of population
@@ -15,12 +19,13 @@ of a random sample, for its variance.
 """
 
 import zlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Float, Index, Wide
 from treeaudit.errors import DataError
 from treeaudit.people.records import Records
 
@@ -31,59 +36,106 @@ _MOST = 10
 """Rows that repeat more often than this are not told apart by how often."""
 _DEVIATIONS = 2.0
 """Leaving out few too many of rows that are alike does no harm, keeping members does."""
+_NEARLY = 4.0
+"""The same where rows are alike in part, which is tried in many ways."""
+_COLUMNS = 100
+"""So many columns are left away in turn: those of the most values."""
+_CELLS = (64, 16, 6)
+_LOOKED_AT = 10_000
+
+Keys = npt.NDArray[np.uint64]
+Answer = npt.NDArray[Any] | None
 
 
-def without_members(train: Records, test: Records, seed: int = 0) -> tuple[Records, list[str]]:
+def without_members(
+    train: Records, test: Records, seed: int = 0, names: Sequence[str] = ()
+) -> tuple[Records, list[str]]:
     """Return the control without rows of the training data, and say what was found.
 
     Parameters
     ----------
     train, test
         The people; rows are compared by what the model sees of them, and by their label or
-        number where both tables have one.
+        number where both tables have one. Equal training rows of one person count once.
     seed
         Decides which rows are left out where chance makes some of them.
+    names
+        What the columns that the model sees are called.
 
     Raises
     ------
     DataError
         If it is the training data: its people would make memory look like a fact.
     """
-    times = _times_in(train, test)
-    n, inside = len(test), int((times > 0).sum())
+    rng = np.random.default_rng([seed, zlib.crc32(b"control")])
+    n, said = len(test), []
+    left = np.arange(n)
+    for how, seen, keys in _ways(train, test, names):
+        if train.persons is not None:
+            pairs = np.stack([seen, train.persons.astype(np.uint64)], axis=1)
+            seen = np.unique(pairs, axis=0)[:, 0]
+        inside, out, none = _members(seen, keys[left], rng, nearly=bool(how))
+        if not inside:
+            continue
+        if len(out) > n / 2 and none > 3 / 4:
+            raise DataError(
+                f"{inside:,} of the {n:,} people of {test.origin} stand in {train.origin} "
+                f"too{how}; --test takes people who were not in the training data"
+            )
+        rows = ", ".join(f"{row:,}" for row in (left[out[:_NAMED]] + 1).tolist())
+        named = f"(rows {rows}{', …' if len(out) > _NAMED else ''})"
+        told = f"{inside:,} of the {n:,} rows of {test.origin} ({inside / n:.1%}) stand in "
+        told += f"{train.origin} too{how}"
+        if not len(out):
+            told += ", no more than chance makes of such rows: they were kept"
+        elif len(out) == inside:
+            told += f" {named} and were left out of the control"
+        else:
+            told += f", {len(out):,} ({len(out) / n:.1%}) more than chance makes: "
+            told += f"as many of them {named} were left out of the control"
+        said.append(told)
+        left = np.delete(left, out)
+        if not len(left):
+            raise DataError(
+                f"nobody of {test.origin} is left who does not stand in {train.origin}; --test "
+                "takes people who were not in the training data"
+            )
+    if len(left) == n:
+        return test, said
+    kept = np.zeros(n, dtype=np.bool_)
+    kept[left] = True
+    return test.only(kept), said
+
+
+def _members(
+    seen: Keys, asked: Keys, rng: np.random.Generator, *, nearly: bool
+) -> tuple[int, Index, float]:
+    """Return how many rows are like training rows, which are too many, and how many are alone.
+
+    Where rows are only alike in part, nothing is found that chance may make.
+    """
+    times = _times_in(seen, asked)
+    n, inside = len(asked), int((times > 0).sum())
+    nobody = np.zeros(0, dtype=np.intp)
     if not inside:
-        return test, []
-    alike = np.bincount(np.minimum(_times_in(train, train), _MOST + 1), minlength=_MOST + 2)
-    share = alike[1:] / len(train)
-    none, by_times = share[0], share[1:]
+        return 0, nobody, 1.0
+    alike = np.bincount(np.minimum(_times_in(seen, seen), _MOST + 1), minlength=_MOST + 2)
+    share = alike[1:] / len(seen)
+    none, by_times = float(share[0]), share[1:]
     others, expected = n - inside, n * none
     missing = none * (1 - none)
-    spread = np.sqrt(n * missing + n * n * (missing + by_times[0]) / len(train))
-    if others >= expected - _DEVIATIONS * spread:
-        said = f"{inside:,} of the {n:,} rows of {test.origin} ({inside / n:.1%}) stand in "
-        said += f"{train.origin} too, no more than chance makes of such rows: they were kept"
-        return test, [said]
-    rng = np.random.default_rng([seed, zlib.crc32(b"control")])
-    out = _above(np.minimum(times, _MOST), others / none * by_times, rng)
-    if len(out) > n / 2 and none > 3 / 4:
-        raise DataError(
-            f"{inside:,} of the {n:,} people of {test.origin} stand in {train.origin} "
-            "too; --test takes people who were not in the training data"
-        )
-    rows = ", ".join(f"{row:,}" for row in (out[:_NAMED] + 1).tolist())
-    named = f"(rows {rows}{', …' if len(out) > _NAMED else ''})"
-    said = f"{inside:,} of the {n:,} rows of {test.origin} ({inside / n:.1%}) stand in "
-    if len(out) == inside:
-        said += f"{train.origin} too {named} and were left out of the control"
-    else:
-        said += f"{train.origin} too, {len(out):,} ({len(out) / n:.1%}) more than chance makes: "
-        said += f"as many of them {named} were left out of the control"
-    kept = np.ones(n, dtype=np.bool_)
-    kept[out] = False
-    return test.only(kept), [said]
+    spread = np.sqrt(n * missing + n * n * (missing + by_times[0]) / len(seen))
+    if nearly:
+        few = expected - others <= _NEARLY * spread + _NEARLY
+        # Odds, not shares: of people who are twice as often alike, none is a member.
+        if few or inside * none <= 2 * others * (1 - none) or none == 0:
+            return 0, nobody, none
+    elif others >= expected - _DEVIATIONS * spread:
+        return inside, nobody, none
+    return inside, _above(np.minimum(times, _MOST), others / none * by_times, rng), none
 
 
-def _above(times: Wide, by_chance: Float, rng: np.random.Generator) -> Wide:
+def _above(times: Wide, by_chance: Float, rng: np.random.Generator) -> Index:
     """Return rows by lot: of those alike to so many, as many as are above chance."""
     found = []
     for i, most in enumerate(by_chance.tolist(), start=1):
@@ -92,25 +144,72 @@ def _above(times: Wide, by_chance: Float, rng: np.random.Generator) -> Wide:
     return np.sort(np.concatenate(found))
 
 
-def _times_in(train: Records, asked: Records) -> Wide:
+def _times_in(seen: Keys, asked: Keys) -> Wide:
     """Return how many training rows each row is like."""
-    answers = [
-        people.labels if people.labels is not None else people.targets for people in (train, asked)
-    ]
+    values, counts = np.unique(seen, return_counts=True)
+    at = np.minimum(np.searchsorted(values, asked), len(values) - 1)
+    return np.where(values[at] == asked, counts[at], 0).astype(np.int64)
+
+
+def _ways(train: Records, test: Records, names: Sequence[str]) -> Iterator[tuple[str, Keys, Keys]]:
+    """Yield how rows may be alike, and a number per row of both, the same for such rows."""
+    sides, of = (train, test), range(train.values.shape[1])
+
+    def columns(j: int) -> list[Float]:
+        return [_column(one.values[:, j]) for one in sides]
+
+    answers: list[Answer] = [p.labels if p.labels is not None else p.targets for p in sides]
     if answers[0] is None or answers[1] is None:
         answers = [None, None]
-    seen, keys = (_keys(*one) for one in zip((train, asked), answers, strict=True))
-    values, counts = np.unique(seen, return_counts=True)
-    at = np.minimum(np.searchsorted(values, keys), len(values) - 1)
-    return np.where(values[at] == keys, counts[at], 0).astype(np.int64)
+    last = [_hashed(None if a is None else _column(a), len(of)) for a in answers]
+    whole = list(last)
+    for j in of:
+        for side, column in enumerate(columns(j)):
+            whole[side] = whole[side] + _hashed(column, j)
+    yield "", whole[0], whole[1]
+    if answers[0] is not None:
+        yield " but for their answer", whole[0] - last[0], whole[1] - last[1]
+    values = [np.unique(_column(train.values[:: 1 + len(train) // _LOOKED_AT, j])) for j in of]
+    for j in sorted(of, key=lambda j: -len(values[j]))[:_COLUMNS]:
+        name = f"column {names[j]!r}" if j < len(names) else f"column {j + 1}"
+        mine, theirs = (_hashed(column, j) for column in columns(j))
+        yield f" but for {name}", whole[0] - mine, whole[1] - theirs
+    for cells in _CELLS:
+        rounded = list(last)
+        for j in of:
+            pair = columns(j)
+            edges = _edges(pair[0], values[j], cells)
+            for side, column in enumerate(pair):
+                cell = np.searchsorted(edges, column).astype(np.float64)
+                rounded[side] = rounded[side] + _hashed(cell, j)
+        yield " once rounded", rounded[0], rounded[1]
 
 
-def _keys(people: Records, answer: npt.NDArray[Any] | None) -> npt.NDArray[np.integer[Any]]:
-    """Return a number per row, the same for rows that are alike."""
-    import pandas as pd
-
+def _column(values: npt.NDArray[Any]) -> Float:
     # Text may keep fewer digits: what most models see alike is alike.
-    frame = pd.DataFrame(people.values.astype(np.float32).astype(np.float64) + 0.0)
-    if answer is not None:
-        frame["answer"] = np.asarray(answer, dtype=np.float32).astype(np.float64) + 0.0
-    return pd.util.hash_pandas_object(frame, index=False).to_numpy()
+    return np.asarray(values, dtype=np.float32).astype(np.float64) + 0.0
+
+
+def _edges(column: Float, values: Float, cells: int) -> Float:
+    """Return bounds of cells of about as many people, each half way between two values."""
+    values = values[np.isfinite(values)]
+    if len(values) < 2:
+        return values[:0]
+    some = column[:: 1 + len(column) // _LOOKED_AT]
+    some = np.sort(some[np.isfinite(some)])
+    at = np.searchsorted(values, some[(np.arange(1, cells) * len(some)) // cells])
+    at = np.unique(np.minimum(at, len(values) - 2))
+    bounds: Float = (values[at] + values[at + 1]) / 2
+    return bounds
+
+
+def _hashed(column: Float | None, salt: int) -> Any:  # noqa: ANN401  # keys, or none at all
+    """Return a number per entry, the same for the same; they are added up for a row."""
+    if column is None:
+        return np.uint64(0)
+    # The finalizer of splitmix64.
+    bits = np.where(np.isnan(column), np.nan, column).view(np.uint64)
+    bits = bits + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

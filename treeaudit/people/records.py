@@ -83,6 +83,7 @@ class Records:
             frame=self.frame[kept].reset_index(drop=True),
             origin=self.origin,
             persons=None if self.persons is None else self.persons[kept],
+            times=None if self.times is None else self.times[kept],
         )
 
     @property
