@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from treeaudit.audit.fleet import attempt, find
+from treeaudit.audit.fleet import attempt, find, no_model
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
 
@@ -150,3 +150,16 @@ def test_what_calls_itself_a_model_and_cannot_be_read_is_an_error(tmp_path, name
     path.write_bytes(content)
     with pytest.raises(ReadError):
         attempt(Request(model=path), named=False)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b"N0cos\nsystem\n(S'echo'\ntR.",
+        b"K\x010cos\nsystem\nX\x04\x00\x00\x00echo\x85R.",
+        b"\x8c\x02os\x8c\x06system\x93\x8c\x04echo\x85R.",
+    ],
+)
+def test_a_pickle_that_does_not_say_that_it_is_one_is_no_other_file(hostile, tmp_path) -> None:
+    (tmp_path / "notes.dat").write_bytes(hostile)
+    assert no_model(str(tmp_path / "notes.dat")) == ""

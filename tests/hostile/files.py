@@ -74,6 +74,7 @@ CLOUD_FUNCTION = call(
 )
 
 UNSAFE: dict[str, bytes] = {
+    "payload-behind-an-unusual-first-opcode": b"N0cposix\nsystem\n(S'x'\ntR.",
     "GLOBAL-REDUCE-protocol-0": b"cposix\nsystem\n(S'" + TOUCH.encode() + b"'\ntR.",
     "GLOBAL-REDUCE-after-a-mark": b"(S'" + TOUCH.encode() + b"'\ntcposix\nsystem\n2R.",
     "GLOBAL-REDUCE-protocol-4": stored(system()),
@@ -522,7 +523,6 @@ NO_MODELS: dict[str, bytes] = {
 
 TEXTS: dict[str, bytes] = {
     "text-that-begins-like-a-pickle": b"(c) 2020 Nobody, all rights reserved\n",
-    "payload-behind-an-unusual-first-opcode": b"N0cposix\nsystem\n(S'x'\ntR.",
 }
 
 

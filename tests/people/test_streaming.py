@@ -354,6 +354,16 @@ def test_a_column_of_arrow_is_that_of_pandas(cells, kind, start, length) -> None
     assert taken(array, rows).to_pylist() == [array[int(i)].as_py() for i in rows]
 
 
+@pytest.mark.parametrize("kind", ["datetime64[s]", "datetime64[ns]", "timedelta64[ns]"])
+def test_dates_are_no_numbers_though_all_rows_that_are_read_at_once_have_one(kind) -> None:
+    pa = pytest.importorskip("pyarrow")
+    dates = pd.Series([5, None, 6], dtype="Int64").astype("float").astype(kind)
+    for column in (SeriesColumn(dates), ArrowColumn(pa.array(dates))):
+        values, wrong = column.numbers()
+        assert np.isnan(values).all()
+        assert wrong.tolist() == [0, 2]
+
+
 def test_decimals_behind_a_comma_are_read_in_parts_too(frame, forest, tmp_path) -> None:
     path = tmp_path / "people.csv"
     frame.to_csv(path, index=False, sep=";", decimal=",")

@@ -1,11 +1,16 @@
 """The reconstructed table: the paper's Table 4, row for row, and the laws of any table."""
 
+import itertools
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 import treeaudit as ta
 from tests.strategies import forests
+from treeaudit.people.records import read_records
 from treeaudit.table.labels import people_per_class
 from treeaudit.table.reconstruction import claimed, rule_text
 
@@ -255,3 +260,25 @@ def test_some_trees_of_a_forest(figure_3) -> None:
     assert some.leaf.tolist() == whole.leaf[kept].tolist()
     assert some.size.tolist() == whole.size[kept].tolist()
     assert np.diff(some.start).tolist()[1] == 0
+
+
+def test_a_row_tells_whether_people_without_a_category_are_in_its_leaf() -> None:
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["a", "b", "c", None], 400)
+    people = pd.DataFrame({"sex": pd.Categorical(sex), "age": rng.normal(size=400)})
+    ill = pd.isna(sex).astype(int) ^ ((people.age > 0) & (sex == "a")).to_numpy()
+    model = HistGradientBoostingClassifier(
+        max_iter=3, categorical_features="from_dtype", random_state=0
+    )
+    forest = ta.load(model.fit(people, ill))
+    frame = ta.reconstruct(forest).to_frame()
+    ends = read_records(people, forest).node
+    for (_, row), tree in itertools.product(frame.iterrows(), range(3)):
+        if row.tree != tree:
+            continue
+        inside = ends[:, tree] == row.leaf
+        assert row.sex_missing == pd.isna(sex[inside]).any()
+        names = set(sex[inside][~pd.isna(sex[inside])])
+        known = {"*": {"a", "b", "c"}, "missing": set()}.get(row.sex, set(row.sex.split(" or ")))
+        assert names <= known
+    assert "missing" in set(frame.sex)

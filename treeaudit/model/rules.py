@@ -206,7 +206,7 @@ def edges_into(tree: Tree, nodes: npt.ArrayLike) -> Rules:
         feature=tree.feature[at],
         low=tree.low[at],
         high=tree.high[at],
-        missing=np.zeros(len(at), np.bool_),
+        missing=np.zeros(len(at), np.bool_) if tree.missing is None else tree.missing[at],
         categories=_picked(tree.categories, at),
     )
 

@@ -111,7 +111,11 @@ def cells(rules: Rules, schema: Schema, separator: str = "", most: int = 20) -> 
         key = feature, *codes
         if key not in known:
             known[key] = _categories(schema.features[feature], codes, most)
-        texts[i] = known[key]
+        # Readers give a set of no category a code beyond them, as an empty set says nothing.
+        alone = rules.missing[i] and all(
+            c >= len(schema.features[feature].categories or ()) for c in codes
+        )
+        texts[i] = "missing" if alone else known[key]
     return texts
 
 

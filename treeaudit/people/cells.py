@@ -59,7 +59,7 @@ def numbers_in(column: "pd.Series[Any] | npt.NDArray[Any]") -> Float:
     import pandas as pd
 
     series = pd.Series(column)
-    if getattr(series.dtype, "kind", "O") in "iufbmM" and not isinstance(
+    if getattr(series.dtype, "kind", "O") in "iufb" and not isinstance(
         series.dtype, pd.CategoricalDtype
     ):
         numbers = pd.to_numeric(series, errors="coerce")

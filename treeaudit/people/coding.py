@@ -53,7 +53,7 @@ class SeriesColumn:
     def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:  # noqa: D102  # of the protocol
         values = numbers_in(self.series)
         lost = np.flatnonzero(np.isnan(values))
-        if getattr(self.series.dtype, "kind", "O") in "iufbmM" or not len(lost):
+        if getattr(self.series.dtype, "kind", "O") in "iufb" or not len(lost):
             return values, lost[:0]
         cells = self.series.iloc[lost]
         nothing = cells.isna() | cells.astype(str).str.strip().str.lower().isin(_NOTHING)

@@ -2,6 +2,7 @@
 
 import re
 import struct
+from contextlib import suppress
 from mmap import mmap
 
 from treeaudit.readers.limits import clean
@@ -53,6 +54,11 @@ _LONGEST_MEMBER = 80
 _VALUE_FIRST = re.compile(rb"\(*(S['\"]|[IL]-?\d+L?(\n|$)|F-?\d[\d.e+-]*\n)|\(+V")
 
 
+# What puts a value on the stack: pickles need not say that they are one.
+_PUSHED = frozenset(bytes([one]) for one in b"NKJMGXUTVBC\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x95\x96")
+_WALKED = 1 << 16
+
+
 def looks_like_pickle(data: bytes | mmap) -> bool:
     r"""Tell whether the bytes can be the beginning of a pickle.
 
@@ -69,8 +75,32 @@ def looks_like_pickle(data: bytes | mmap) -> bool:
     if _VALUE_FIRST.match(head):
         return True
     if head[:1] not in (b"(", b"c", b"]", b"}", b"i", b")"):
-        return False
+        return head[:1] in _PUSHED and _names_something(bytes(data[:_WALKED]))
     return not _is_text(head) or (b"\n" in head and _protocol_zero(head))
+
+
+def _names_something(head: bytes) -> bool:
+    r"""Tell whether the bytes are opcodes of a pickle, up to one that takes a thing by its name.
+
+    Examples
+    --------
+    >>> _names_something(b"N0cos\nsystem\n"), _names_something(b"\x8c\x02os\x8c\x06system\x93")
+    (True, True)
+    >>> _names_something(b"Notes\n"), _names_something(b"N\x93")
+    (False, False)
+    """
+    from pickletools import genops
+
+    texts: list[str] = []
+    with suppress(ValueError):
+        for code, value, _ in genops(head):
+            if code.name in ("GLOBAL", "INST"):
+                return all(one.isidentifier() for one in re.split(r"[ .]", str(value)))
+            if code.name == "STACK_GLOBAL":
+                return len(texts) > 1
+            if isinstance(value, str):
+                texts.append(value)
+    return False
 
 
 def _protocol_zero(head: bytes) -> bool:

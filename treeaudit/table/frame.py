@@ -97,22 +97,23 @@ def bounds(tree: Tree, leaves: Int, schema: Schema, tested: Tested) -> Columns:
     -------
     dict
         ``NAME_low`` and ``NAME_high`` of each numeric feature that is tested, infinite where
-        open; ``NAME_missing`` where models send missing values somewhere; for each feature
-        of categories all that pass, ``A or B``, ``*`` where nothing is said.
+        open; for each feature of categories all that pass, ``A or B``, ``*`` where nothing
+        is said; ``NAME_missing`` of both where models send missing values somewhere.
     """
-    boxes = boxes_of(tree, leaves, tested.numeric)
-    at = {feature: i for i, feature in enumerate(tested.numeric)}
+    asked = (*tested.numeric, *(i for i in tested.named if i in tested.missing))
+    boxes = boxes_of(tree, leaves, asked)
+    at = {feature: i for i, feature in enumerate(asked)}
     texts = _texts(tree, leaves, schema, tested.named, sys.maxsize) if tested.named else {}
     columns: Columns = {}
     for i in sorted((*tested.numeric, *tested.named)):
         name = schema.features[i].name
-        if i in at:
+        if i in texts:
+            columns[_free(name, columns)] = texts[i]
+        else:
             columns[_free(f"{name}_low", columns)] = boxes.low[:, at[i]]
             columns[_free(f"{name}_high", columns)] = boxes.high[:, at[i]]
-            if i in tested.missing:
-                columns[_free(f"{name}_missing", columns)] = boxes.missing[:, at[i]]
-        else:
-            columns[_free(name, columns)] = texts[i]
+        if i in tested.missing:
+            columns[_free(f"{name}_missing", columns)] = boxes.missing[:, at[i]]
     return columns
 
 

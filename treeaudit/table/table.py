@@ -227,9 +227,9 @@ class Table:
         -------
         pandas.DataFrame
             ``tree`` (for several trees), ``leaf``, for each feature that the model tests
-            ``NAME_low`` and ``NAME_high`` (``low < x <= high``, infinite where open; with
-            ``NAME_missing`` where the model sends missing values somewhere), or the categories
-            that pass as a text, ``*`` where nothing is said; ``people``, and one column per
+            ``NAME_low`` and ``NAME_high`` (``low < x <= high``, infinite where open), or the
+            categories that pass as a text, ``*`` where nothing is said, and ``NAME_missing``
+            where the model sends missing values somewhere; ``people``, and one column per
             class: people where the file tells, otherwise what ``forest.counts_are`` says.
 
         Examples
