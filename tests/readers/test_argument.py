@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import treeaudit.readers as readers
+from treeaudit.readers.pickles.listed_names import CLASSES
+from treeaudit.trainers import ALGORITHMS
 
 FILES = {path.stem: path for path in Path(readers.__file__).parent.rglob("*.py")}
 ROOTS = ("pickle_vm", "skops_file")
@@ -97,3 +99,8 @@ def test_the_lists_of_names_are_data() -> None:
     names = ast.parse(FILES["listed_names"].read_text())
     functions = [n for n in ast.walk(names) if isinstance(n, ast.FunctionDef)]
     assert sum(node.end_lineno - node.lineno for node in functions if node.end_lineno) < 30
+
+
+def test_every_trainer_of_ours_is_listed_by_its_exact_name() -> None:
+    trained = {f"{trainer.__module__}.{trainer.__name__}" for trainer in ALGORITHMS}
+    assert trained == {name for name in CLASSES if name.startswith("treeaudit.trainers.")}

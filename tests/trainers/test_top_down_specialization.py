@@ -36,7 +36,7 @@ def test_half_goes_to_the_choices_and_half_to_the_groups() -> None:
 
 def test_a_value_is_told_apart_in_all_rows_alike() -> None:
     model = table(epsilon=50.0, n_specializations=6).fit(X, Y)
-    frame = ta.reconstruct(model.forest_).to_frame()
+    frame = ta.reconstruct(model.forest_).to_frame(words=True)
     assert bounded(model.forest_)
     # The groups are the product of what every column was specialized to.
     sizes = [frame[name].nunique() for name in ("age", "sex", "dose")]
@@ -45,7 +45,7 @@ def test_a_value_is_told_apart_in_all_rows_alike() -> None:
 
 
 def test_a_column_is_specialized_no_more_often_than_told() -> None:
-    frame = ta.reconstruct(table(epsilon=50.0, max_depth=1).fit(X, Y).forest_).to_frame()
+    frame = ta.reconstruct(table(epsilon=50.0, max_depth=1).fit(X, Y).forest_).to_frame(words=True)
     assert [frame[name].nunique() for name in ("age", "sex", "dose")] == [2, 3, 2]
 
 

@@ -18,9 +18,8 @@ from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.input import CONFIG, read_bytes
 from treeaudit.readers import READERS
-from treeaudit.readers.detect import name_of
+from treeaudit.readers.detect import beginning, name_of
 from treeaudit.readers.limits import show
-from treeaudit.readers.unpack import beginning
 
 __all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
 

@@ -1,15 +1,48 @@
 """Where a model came from."""
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from mmap import mmap
+from threading import Thread
 from typing import Any
 
-__all__ = ["Member", "Source"]
+__all__ = ["Digest", "Member", "Source"]
 
 _DRAW_THRESHOLDS = frozenset(
     "ExtraTreeClassifier ExtraTreeRegressor ExtraTreesClassifier ExtraTreesRegressor "
     "IsolationForest RandomTreesEmbedding".split()
 )
+_BESIDE = 4_000_000
+"""From how many bytes on hashing does not wait until it is asked for."""
+
+
+class Digest:
+    """The SHA-256 of some bytes, worked out once: when it is asked for, or beside the reading."""
+
+    def __init__(self, packed: bytes | mmap) -> None:
+        self._packed = packed
+        self._made = ""
+        self._thread: Thread | None = None
+
+    def begin(self) -> None:
+        """Make it beside what comes next, where that is worth a thread."""
+        if len(self._packed) >= _BESIDE:
+            self._thread = Thread(target=self._make, daemon=True)
+            self._thread.start()
+
+    def _make(self) -> None:
+        self._made = hashlib.sha256(self._packed).hexdigest()
+
+    def __call__(self) -> str:
+        """Return it, as hexadecimal digits."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        # In a process that was split off meanwhile nobody makes it.
+        if not self._made:
+            self._make()
+        return self._made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,13 @@ Adding a format: one module with the two functions of `Reader`, and its name in
 `READERS`.
 """
 
+import mmap
 import os
 import pickle
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
@@ -218,11 +221,19 @@ def _read(model: object, select: str | None, max_bytes: int | None) -> Forest:
         return read(content, Source(n_bytes=content.n_bytes), select, limits)
     try:
         content = open_file(model, limits)
+        content.digest.begin()
         source = Source(path=str(Path(model)), digest=content.digest, n_bytes=content.n_bytes)
         return read(content, source, select, limits)
     except ReadError as error:
         error.path = str(model)
         raise
+
+
+def _let_go(content: Content) -> None:
+    """Give back the memory of mapped pages; what is needed again is read again."""
+    for one in (content.packed, content.data):
+        if isinstance(one, mmap.mmap) and sys.platform == "linux":
+            one.madvise(mmap.MADV_DONTNEED)
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
@@ -233,7 +244,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             _check_unpacked(one, content, limits)
             forest = one.reader.read(content, source, select, limits)
             if isinstance(forest.trees, LazyTrees):
-                forest.trees.let_go = content.let_go
+                forest.trees.let_go = partial(_let_go, content)
             around = [not_explained(*one) for one in beside_streams(content) if one[1]]
             if around:
                 beside = Leftovers(found=few(around), looked_for=KINDS)

