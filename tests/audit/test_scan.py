@@ -252,4 +252,4 @@ def test_the_hash_is_of_the_file_that_was_scanned(cancer_file, tmp_path) -> None
     joblib.dump({"a": 1}, packed, compress=3)
     from treeaudit.readers.unpack import open_file
 
-    assert open_file(packed).sha256 == hashlib.sha256(packed.read_bytes()).hexdigest()
+    assert open_file(packed).digest() == hashlib.sha256(packed.read_bytes()).hexdigest()

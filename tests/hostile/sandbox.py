@@ -106,6 +106,7 @@ def _warm_up() -> None:
     """Import what a reader loads on demand: codecs, lz4, the parts of numpy, other libraries."""
     import bz2
     import lzma
+    import pickletools  # noqa: F401
     import zlib
 
     with contextlib.suppress(ImportError):

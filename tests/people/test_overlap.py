@@ -102,6 +102,21 @@ def test_other_people_are_not_taken_for_changed_members() -> None:
             assert not [one for one in said if "but for" in one or "once rounded" in one], said
 
 
+@pytest.mark.parametrize("n", [8, 60, 600])
+def test_a_control_of_few_kinds_of_people_is_no_copy(n) -> None:
+    """Strangers who are all alike are often like somebody, and no more than that."""
+    for seed in range(20):
+        rng = np.random.default_rng([n, seed])
+        train = pd.DataFrame({"a": rng.normal(size=n), "b": rng.integers(0, 9, n)})
+        train = train.assign(c=rng.integers(0, 9, n), y=rng.integers(0, 2, n))
+        model = DecisionTreeClassifier(max_depth=1).fit(train[list("abc")], train.y)
+        kinds = train[["b", "c", "y"]].sample(3, random_state=seed)
+        test = kinds.sample(200, replace=True, random_state=seed).assign(a=rng.normal(size=200))
+        people = [read_records(one, ta.load(model), target="y") for one in (train, test)]
+        kept, said = without_members(*people)
+        assert (len(kept), said) == (200, [])
+
+
 def test_rows_that_are_alike_by_chance_are_kept_and_told(trained) -> None:
     kind, train, test, model = trained
     forest = ta.load(model)

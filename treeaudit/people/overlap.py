@@ -126,13 +126,31 @@ def _members(
     missing = none * (1 - none)
     spread = np.sqrt(n * missing + n * n * (missing + by_times[0]) / len(seen))
     if nearly:
-        few = expected - others <= _NEARLY * spread + _NEARLY
+        few = expected - others <= _NEARLY * spread + _NEARLY or _may_be_others(seen, asked)
         # Odds, not shares: of people who are twice as often alike, none is a member.
         if few or inside * none <= 2 * others * (1 - none) or none == 0:
             return 0, nobody, none
     elif others >= expected - _DEVIATIONS * spread:
         return inside, nobody, none
     return inside, _above(np.minimum(times, _MOST), others / none * by_times, rng), none
+
+
+def _may_be_others(seen: Keys, asked: Keys) -> bool:
+    """Return whether people of two populations, whatever they are, may be alike so often.
+
+    By Cauchy and Schwarz, strangers of two populations are alike at most as often as the
+    geometric mean of how often strangers within each of them are.
+    """
+    mine, theirs = _times_in(seen, seen) - 1.0, _times_in(asked, asked) - 1.0
+    across, back = _times_in(asked, seen), _times_in(seen, asked)
+    # Pairs that none of a few people form may still exist.
+    pairs, others = mine.sum() + _NEARLY, theirs.sum() + _NEARLY
+    n, m = len(seen), len(asked)
+    most = np.sqrt(pairs * others * n * m / max(1, (n - 1) * (m - 1)))
+    # What one person more adds to the difference: the delta method.
+    effects = across - most * mine / pairs, back - most * theirs / others
+    variance = sum(len(effect) * float(np.var(effect)) for effect in effects)
+    return bool(across.sum() <= most + _NEARLY * np.sqrt(variance))
 
 
 def _above(times: Wide, by_chance: Float, rng: np.random.Generator) -> Index:
