@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeaudit.comparison.difference import Difference
-from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
-from treeaudit.output import check_free, write_file
+from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.moved import Moved
 from treeaudit.reports.plain_text import plain
@@ -163,9 +162,7 @@ def check_output(path: Path, *, force: bool) -> None:
     DataError
         If its format is unknown, the file exists, or there is no such folder.
     """
-    if path.suffix.lower().lstrip(".") not in _FORMATS:
-        known = ", ".join(f".{name}" for name in _FORMATS)
-        raise DataError(f"{path}: what two releases give away can be written as {known}")
+    suffix_of(path, _FORMATS, "what two releases give away")
     check_free(path, force=force)
 
 
