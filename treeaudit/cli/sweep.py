@@ -29,7 +29,6 @@ def sweep_sizes(
     from treeaudit.errors import DataError
     from treeaudit.repair.defend import sweep, utility_on
     from treeaudit.reports.comparison import check_output
-    from treeaudit.reports.comparison import check_output
     from treeaudit.reports.repair_rows import curve
 
     parts = text.split(",")

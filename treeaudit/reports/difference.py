@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treeaudit.attacks.differencing import Differencing
 from treeaudit.comparison.difference import Difference
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
@@ -30,7 +31,7 @@ def to_dict(difference: Difference) -> dict[str, Any]:
     fewer = {difference.label(i): n for i, n in enumerate(found.fewer)}
     return {
         **HEAD,
-        "attack": "TA107",
+        "attack": Differencing.id,
         "old": _model(difference.old, found.old),
         "new": _model(difference.new, found.new),
         "fewer": fewer,
