@@ -31,6 +31,7 @@ from treeaudit.table.frame import (
     tested_by,
 )
 from treeaudit.table.labels import Labels, Once, people_per_class
+from treeaudit.table.leaf_rows import LeafRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,14 +44,11 @@ See = Callable[[Tree, Wide, Int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Table:
+class Table(LeafRows):
     """The leaves of a forest, row by row.
 
     Attributes
     ----------
-    start
-        Shape ``(n_trees + 1,)``: rows ``start[t]`` to ``start[t + 1]`` belong
-        to tree t.
     n_nodes, n_leaves
         Of the trees that were looked at, whether their leaves are rows or not.
     n_silent
@@ -60,8 +58,6 @@ class Table:
     """
 
     forest: Forest = field(repr=False)
-    start: Wide
-    leaf: Int
     n_nodes: int
     n_leaves: int
     n_silent: int
@@ -71,10 +67,6 @@ class Table:
     _labels: Once = field(repr=False)
     # Persons and records in all; None where a record is a person.
     _counted: tuple[int | None, int | None] | None = field(default=None, repr=False)
-
-    def __len__(self) -> int:
-        """Return how many rows there are."""
-        return len(self.leaf)
 
     @property
     def depth(self) -> int | None:
@@ -160,40 +152,6 @@ class Table:
             _size=self._size[held],
             _labels=Once(partial(_held, self._labels, held)),
         )
-
-    def tree_of(self, rows: npt.ArrayLike) -> Wide:
-        """Return the tree of some rows."""
-        return np.searchsorted(self.start, np.asarray(rows), side="right") - 1
-
-    def rows_of(self, tree: int) -> slice:
-        """Return the rows of a tree."""
-        return slice(int(self.start[tree]), int(self.start[tree + 1]))
-
-    def positions(self, tree: int, nodes: npt.ArrayLike) -> Wide:
-        """Return the rows of some nodes of a tree, or -1."""
-        leaves, nodes = self.leaf[self.rows_of(tree)], np.asarray(nodes)
-        if not len(leaves):
-            return np.full(len(nodes), -1, dtype=np.int64)
-        if len(nodes) < len(leaves):
-            at = np.minimum(np.searchsorted(leaves, nodes), len(leaves) - 1)
-            return np.where(leaves[at] == nodes, at + int(self.start[tree]), -1)
-        # Of many nodes: one look-up each.
-        row = np.full(1 + max(int(leaves[-1]), int(nodes.max())), -1, dtype=np.int64)
-        row[leaves] = np.arange(int(self.start[tree]), int(self.start[tree + 1]))
-        found: Wide = row[nodes]
-        return found
-
-    def per_tree(self, values: npt.ArrayLike) -> Wide:
-        """Sum a whole number per row over each tree."""
-        total = np.concatenate([[0], np.cumsum(np.asarray(values, dtype=np.int64))])
-        return np.diff(total[self.start])
-
-    def by_tree(self, rows: npt.ArrayLike | None = None) -> Iterator[tuple[int, Wide]]:
-        """Yield each tree of some rows (all unless told), and where its rows stand in ``rows``."""
-        tree = self.tree_of(self._chosen(rows))
-        order = np.argsort(tree, kind="stable")
-        found, first = np.unique(tree[order], return_index=True)
-        yield from zip(found.tolist(), np.split(order, first)[1:], strict=True)
 
     def counts(self, rows: npt.ArrayLike | None = None) -> Float | None:
         """Return class counts, shape ``(n_rows, n_classes)``, or None where there are none.
@@ -293,9 +251,6 @@ class Table:
         chosen = self._chosen(rows)
         told = self._rows(chosen, words=True)
         return pd.DataFrame(per_person(told, self.size[chosen], self.people(chosen)), copy=False)
-
-    def _chosen(self, rows: npt.ArrayLike | None) -> Wide:
-        return np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
 
     def _read(
         self, rows: npt.ArrayLike | None, *names: str, see: See | None = None

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from treeaudit.model.schema_file import read_schema
 
 __all__ = [
     "FROM_DATA",
+    "answering",
     "check_choice",
     "check_unit",
     "check_whole",
@@ -115,3 +117,9 @@ def entropy_of(random_state: Any) -> Entropy:  # noqa: ANN401  # as in scikit-le
         return OperatingSystem()
     state = check_random_state(random_state)
     return Seeded(state.randint(0, 1 << 32, size=4, dtype=np.uint32))
+
+
+def answering(schema: Schema) -> Schema:
+    """Return the schema of a model that takes categories it does not know as missing."""
+    named = (replace(f, ignores_unknown=f.categories is not None) for f in schema.features)
+    return replace(schema, features=tuple(named))

@@ -34,7 +34,7 @@ from treeaudit.trainers.columns import (
 )
 from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import (
-    FROM_DATA,
+    answering,
     check_choice,
     check_unit,
     check_whole,
@@ -44,7 +44,7 @@ from treeaudit.trainers.parameters import (
     refuse_extras,
 )
 from treeaudit.trainers.searched import chosen, warn_of_search
-from treeaudit.trainers.state import pack, unpack
+from treeaudit.trainers.state import stored_state, taken_state
 from treeaudit.trainers.targets import Targets
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
 from treeaudit.version import __version__
@@ -299,7 +299,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.asarray(schema.classes)
         self.forest_ = Forest(
             trees=grown.trees,
-            schema=_answering(schema),
+            schema=answering(schema),
             counts_are=grown.counts_are,
             counts_reason=grown.counts_reason,
             answers=grown.answers,
@@ -331,27 +331,10 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return plain data: a fitted model carries no seed and no account."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        if "forest_" in state:
-            state["forest_"] = pack(state["forest_"])
-            state["random_state"] = None
-            if isinstance(state["epsilon"], Fraction):
-                # A pickle of plain numbers; the ledger has it exactly.
-                state["epsilon"] = float(state["epsilon"])
-            if not isinstance(state["schema"], Schema) and state["schema"] != FROM_DATA:
-                # The file stands on the machine of the fit.
-                state["schema"] = None
-            if state["budget"] is not None:
-                state["budget"] = state["budget"].epsilon
-        return state
+        return stored_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        if "forest_" in state:
-            state["forest_"] = unpack(state["forest_"])
-        if isinstance(state.get("budget"), float):
-            state["budget"] = Budget.elsewhere(state["budget"])
-        super().__setstate__(state)
+        super().__setstate__(taken_state(state))
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # a class of scikit-learn from 1.6 on
         tags = super().__sklearn_tags__()
@@ -363,9 +346,3 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
     def _more_tags(self) -> dict[str, Any]:
         """Return the same for scikit-learn before 1.6."""
         return {"allow_nan": True, "poor_score": True}
-
-
-def _answering(schema: Schema) -> Schema:
-    """Return the schema of a model that takes categories it does not know as missing."""
-    named = (replace(f, ignores_unknown=f.categories is not None) for f in schema.features)
-    return replace(schema, features=tuple(named))

@@ -2,21 +2,52 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Array, Float
+from treeaudit.dp.budget import Budget
 from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.own_json import forest_of
+from treeaudit.trainers.parameters import FROM_DATA
 from treeaudit.writers.own_json import to_dict
 
-__all__ = ["pack", "unpack"]
+__all__ = ["pack", "stored_state", "taken_state", "unpack"]
 
 _NARROW = {"i": (np.int8, np.int16, np.int32)}
 _ARRAYS = ("parent", "feature", "missing", "counts", "label", "value")
+
+
+def stored_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an estimator as its pickle holds them, without seed and account."""
+    held = dict(state)
+    if "forest_" in held:
+        held["forest_"] = pack(held["forest_"])
+        held["random_state"] = None
+        if isinstance(held["epsilon"], Fraction):
+            # A pickle of plain numbers; the ledger has it exactly.
+            held["epsilon"] = float(held["epsilon"])
+        if not isinstance(held["schema"], Schema) and held["schema"] != FROM_DATA:
+            # The file stands on the machine of the fit.
+            held["schema"] = None
+        if held["budget"] is not None:
+            held["budget"] = held["budget"].epsilon
+    return held
+
+
+def taken_state(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an estimator from those in its pickle."""
+    state = dict(held)
+    if "forest_" in state:
+        state["forest_"] = unpack(state["forest_"])
+    if isinstance(state.get("budget"), float):
+        state["budget"] = Budget.elsewhere(state["budget"])
+    return state
 
 
 def pack(forest: Forest) -> dict[str, Any]:
