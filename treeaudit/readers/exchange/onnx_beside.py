@@ -5,13 +5,10 @@ of numbers anywhere else is named. Only tables too short to be records explain
 themselves; one of a number per column may hold the extremes of the columns.
 """
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.exchange.onnx_attributes import LABELS, odd_attribute
 from treeaudit.readers.exchange.onnx_columns import numbers
 from treeaudit.readers.exchange.onnx_fields import (
@@ -19,19 +16,17 @@ from treeaudit.readers.exchange.onnx_fields import (
     OF_GRAPH,
     OF_MODEL,
     OF_NODE,
-    OF_TENSOR,
-    SHAPE,
     TYPE,
-    WIDTH,
 )
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, read_node
+from treeaudit.readers.exchange.onnx_notes import LONGEST_TEXT, PER_COLUMN, Notes, shown
 from treeaudit.readers.exchange.onnx_trees import Ensemble
-from treeaudit.readers.exchange.onnx_wires import Wires, spare_numbers, wires_of
-from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
+from treeaudit.readers.exchange.onnx_wires import spare_numbers, wires_of
+from treeaudit.readers.exchange.protobuf import Message
 from treeaudit.readers.leftovers.booster_parts import is_name
 from treeaudit.readers.leftovers.spare import spare_columns
-from treeaudit.readers.leftovers.unexplained import Few, masked, not_explained, size_of
-from treeaudit.readers.limits import Deepest, Most, bare, clean, show
+from treeaudit.readers.leftovers.unexplained import not_explained, size_of
+from treeaudit.readers.limits import Deepest, bare, clean, show
 
 __all__ = ["ENSEMBLES", "beside"]
 
@@ -39,15 +34,11 @@ ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor", "TreeEnsemble")
 """The operators that hold trees."""
 
 _MANY_CATEGORIES = 100
-_LONGEST_TEXT = 200
-_COST_OF_OTHER = 10
 _LONGEST_WORD = 60
 _INPUT = 11
-_FEW_BYTES = 8
-_NAME = re.compile(r"(?=(?:[^0-9]*[0-9]){0,16}[^0-9]*\Z)[\w./:@ ()+-]{0,100}", re.ASCII)
 # Numbers that steps around the trees may hold for each column and class, and beside them.
 _PER_NUMBER, _FEW_NUMBERS = 4, 64
-_MOST_AXES, _MOST_VERSION = 4, 1000
+_MOST_VERSION = 1000
 _FEWEST_OUTPUTS = 2
 _TWICE = "the same operators are named twice"
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft")
@@ -58,8 +49,6 @@ _CATEGORIES = frozenset(
         "int64_vocabulary pool_strings pool_int64s"
     ).split()
 )
-_FLOATS = (1, 10, 11)
-_PER_COLUMN = "a number per column: the smallest or largest value, where columns were scaled by it"
 
 
 def beside(
@@ -111,75 +100,17 @@ def beside(
     return look.noted.found
 
 
-@dataclass(slots=True, eq=False)
-class _Look:
+@dataclass(slots=True, eq=False, kw_only=True)
+class _Look(Notes):
     labels: Sequence[object]
     chosen: GraphNode
     attributes: Mapping[str, Attribute]
-    width: int
-    wires: Wires
-    left: int
-    columns: frozenset[str]
-    own: frozenset[int]
-    noted: Few = field(default_factory=Few)
     named: set[tuple[int, str]] = field(default_factory=set)
-    texts: set[str] = field(default_factory=set)
-    held: int = 0
     domains: set[str] = field(default_factory=lambda: set(_DOMAINS))
-
-    def _add(self, kind: Kind, where: str, n: int, says: str) -> None:
-        self.noted.add(Leftover(kind=kind, where=where, n=n, says=says))
-
-    def _other(self, where: str, message: Message, part: Field, names: Mapping[int, str]) -> None:
-        """Name a field that no ensemble needs, unless it is empty."""
-        message.spend(_COST_OF_OTHER, part.at)
-        n = part.end - part.at
-        if part.wire == BYTES and not n:
-            return
-        name = names.get(part.number, f"field {part.number}")
-        said = "a number"
-        if part.wire == BYTES:
-            said = repr(masked(message.beginning(part, _LONGEST_TEXT)))
-        says = f"{n:,} bytes that no trees need: {said}"
-        self._add("unexplained", f"{where}{name}", max(n, 1), says)
-
-    def _name(self, where: str, message: Message, part: Field) -> None:
-        if part.wire != BYTES or _NAME.fullmatch(message.beginning(part, _LONGEST_TEXT)) is None:
-            self._other(where, message, part, {part.number: "name"})
-        elif (text := message.text(part)) not in self.columns:
-            self.texts.add(text)
-
-    def _once(self, where: str, message: Message, fields: frozenset[int]) -> None:
-        """Name the fields that stand in a message twice: the last one wins, unseen the first."""
-        seen: set[int] = set()
-        for part in message.fields():
-            if part.number in fields and part.number in seen:
-                self._other(where, message, part, {})
-            seen.add(part.number)
-
-    def _take(self, n: int) -> bool:
-        """Tell whether the steps around the trees may hold so many numbers more."""
-        self.left -= n
-        return self.left >= 0
-
-    def _type(self, where: str, message: Message, known: Mapping[int, Any]) -> None:
-        for part in message.fields():
-            inside = known.get(part.number, "unknown")
-            if inside == "name":
-                self._name(where, message, part)
-            elif inside == "unknown":
-                self._other(where, message, part, {6: "denotation", 3: "denotation"})
-            elif inside is not None:
-                self._type(where, message.message(part), inside)
-            elif part.value > Most.features:
-                self._other(where, message, part, {1: "size"})
-        if known is SHAPE and sum(part.number == 1 for part in message.fields()) > _MOST_AXES:
-            n = message.end - message.at
-            self._add("unexplained", f"{where}shape", n, "more axes than a table has")
 
     def model(self, message: Message) -> None:
         graphs, domains = 0, set[str]()
-        self._once("", message, frozenset(range(1, 7)))
+        self.once("", message, frozenset(range(1, 7)))
         functions = [message.message(part) for part in message.fields() if part.number == 25]
         for made in functions:
             self.domains.update(made.text(part) for part in made.fields() if part.number == 10)
@@ -194,27 +125,27 @@ class _Look:
                 case 8:
                     self._operators(message.message(part), domains)
                 case 2 | 3 | 4:
-                    self._name("", message, part)
+                    self.name("", message, part)
                 case 7:
                     graphs += 1
                     self.graph("graph", message.message(part), 0)
                 case _:
-                    self._other("", message, part, OF_MODEL)
+                    self.other("", message, part, OF_MODEL)
         if graphs > 1:
-            self._add("unexplained", "graph", graphs, "the file holds more than one graph")
+            self.add("unexplained", "graph", graphs, "the file holds more than one graph")
 
     def _operators(self, message: Message, seen: set[str]) -> None:
         """Look at a set of operators that the file says it uses, each of them once."""
-        self._once("opset_import.", message, frozenset({1, 2}))
+        self.once("opset_import.", message, frozenset({1, 2}))
         fields = {part.number: part for part in message.fields()}
         domain = message.text(fields[1]) if 1 in fields else ""
         for part in fields.values():
             if part.number == 1 and (domain not in self.domains or domain in seen):
-                self._other("opset_import.", message, part, {1: "domain"})
+                self.other("opset_import.", message, part, {1: "domain"})
             elif part.number > 2 or (part.number == 2 and part.value > _MOST_VERSION):
-                self._other("opset_import.", message, part, {})
+                self.other("opset_import.", message, part, {})
         if 1 not in fields and "" in seen:
-            self._add("unexplained", "opset_import", max(message.end - message.at, 1), _TWICE)
+            self.add("unexplained", "opset_import", max(message.end - message.at, 1), _TWICE)
         seen.add(domain)
 
     def function(self, message: Message) -> None:
@@ -224,95 +155,95 @@ class _Look:
                 case 7:
                     self.node("functions", message.message(part), 1)
                 case 1 | 4 | 5 | 6 | 10 | 13:
-                    self._name("functions.", message, part)
+                    self.name("functions.", message, part)
                 case 9:
                     self._operators(message.message(part), domains)
                 case _:
-                    self._other("functions.", message, part, OF_FUNCTION)
+                    self.other("functions.", message, part, OF_FUNCTION)
 
     def graph(self, where: str, message: Message, depth: int) -> None:
         if depth > Deepest.graphs:
-            self._add("unseen", where, 1, "graphs are nested too deeply to be looked at")
+            self.add("unseen", where, 1, "graphs are nested too deeply to be looked at")
             return
         for part in message.fields():
             match part.number:
                 case 1:
                     self.node(where, message.message(part), depth)
                 case 2:
-                    self._name(f"{where}.", message, part)
+                    self.name(f"{where}.", message, part)
                 case 5:
                     self.tensor(f"{where}.initializer", message.message(part), wired=depth == 0)
                 case 11 | 12 | 13:
                     self._value(f"{where}.", message.message(part), part.number, wired=depth == 0)
                 case _:
-                    self._other(f"{where}.", message, part, OF_GRAPH)
+                    self.other(f"{where}.", message, part, OF_GRAPH)
 
     def _value(self, where: str, message: Message, field: int, *, wired: bool) -> None:
-        self._once(where, message, frozenset({1, 2}))
+        self.once(where, message, frozenset({1, 2}))
         for part in message.fields():
             if part.number == 1:
                 # A column may be called anything, but must be one that is used.
                 name = clean(message.text(part))
                 if (wired and name not in self.wires.tensors) or (field, name) in self.named:
-                    self._other(where, message, part, {1: "name that nothing uses"})
+                    self.other(where, message, part, {1: "name that nothing uses"})
                 elif field != _INPUT or not is_name(name):
-                    self._name(where, message, part)
+                    self.name(where, message, part)
                 self.named.add((field * wired, name))
             elif part.number == 2:
-                self._type(f"{where}type.", message.message(part), TYPE)
+                self.kind_of(f"{where}type.", message.message(part), TYPE)
             else:
-                self._other(where, message, part, {3: "doc_string", 4: "metadata_props"})
+                self.other(where, message, part, {3: "doc_string", 4: "metadata_props"})
 
     def node(self, above: str, message: Message, depth: int) -> None:
         node = read_node(message)
-        where = f"{above}.{_shown(node.name or node.operator)}"
+        where = f"{above}.{shown(node.name or node.operator)}"
         n_attributes = 0
-        self._once(f"{where}.", message, frozenset({3, 4, 7, 8}))
+        self.once(f"{where}.", message, frozenset({3, 4, 7, 8}))
         for part in message.fields():
             match part.number:
                 case 1 if clean(message.text(part)) in self.columns:
                     pass
                 case 1 | 2 | 3 | 4 | 7 | 8:
-                    self._name(f"{where}.", message, part)
+                    self.name(f"{where}.", message, part)
                 case 5:
                     n_attributes += 1
                 case _:
-                    self._other(f"{where}.", message, part, OF_NODE)
+                    self.other(f"{where}.", message, part, OF_NODE)
         if node.domain not in self.domains:
             says = f"an operator of {show(node.domain, 60)}, which is code that the file names"
-            self._add("calls", where, 1, says)
+            self.add("calls", where, 1, says)
         if message.at == self.chosen.message.at:
             self._ensemble(where, n_attributes)
             return
         if node.operator in ENSEMBLES:
             if depth:  # those of the graph itself are other models, and named by the reader
-                self._add("unseen", where, 1, "a tree ensemble in a graph inside, not audited")
+                self.add("unseen", where, 1, "a tree ensemble in a graph inside, not audited")
             return
         if depth == 0 and message.at not in self.wires.nodes:
             n = message.end - message.at
             says = f"{n:,} bytes: an operation on which no answer of the trees depends"
-            self._add("unexplained", where, n, says)
+            self.add("unexplained", where, n, says)
         stated = node.attributes()
         if len(stated) != n_attributes:
             says = "an attribute stands there twice"
-            self._add("unexplained", where, message.end - message.at, says)
+            self.add("unexplained", where, message.end - message.at, says)
         for name, attribute in stated.items():
-            self._attribute(f"{where}.{_shown(name)}", node, name, attribute, depth)
+            self._attribute(f"{where}.{shown(name)}", node, name, attribute, depth)
 
     def _ensemble(self, where: str, n_attributes: int) -> None:
         if n_attributes != len(self.attributes):
-            self._add(
+            self.add(
                 "unexplained", where, n_attributes, "an attribute of the trees stands there twice"
             )
         for name, attribute in self.attributes.items():
-            at = f"{where}.{_shown(name)}"
+            at = f"{where}.{shown(name)}"
             for message, part in attribute.unread:
-                self._other(f"{at}.", message, part, {13: "doc_string"})
+                self.other(f"{at}.", message, part, {13: "doc_string"})
             for tensor in attribute.tensors:
                 self.tensor(at, tensor, wired=False)
             if says := odd_attribute(name, self.attributes, self.chosen.operator):
                 n = size_of([attribute.numbers, attribute.strings, attribute.single])
-                self._add("unexplained", at, n, says)
+                self.add("unexplained", at, n, says)
 
     def _attribute(
         self, where: str, node: GraphNode, name: str, attribute: Attribute, depth: int
@@ -321,83 +252,30 @@ class _Look:
             if part.number in (6, 11):
                 self.graph(where, message.message(part), depth + 1)
             else:
-                self._other(f"{where}.", message, part, {13: "doc_string"})
+                self.other(f"{where}.", message, part, {13: "doc_string"})
         for tensor in attribute.tensors:
             self.tensor(where, tensor, wired=False)
         single = attribute.single if isinstance(attribute.single, bytes) else b""
         longest = max(map(len, attribute.strings), default=0)
         texts = [text.decode("utf-8", "backslashreplace") for text in attribute.strings]
         self.texts.update(texts)
-        if len(single) > _LONGEST_WORD or longest > _LONGEST_TEXT or not all(map(is_name, texts)):
+        if len(single) > _LONGEST_WORD or longest > LONGEST_TEXT or not all(map(is_name, texts)):
             n = len(single) + sum(map(len, attribute.strings))
-            self._add("unexplained", where, n, f"{n:,} bytes of text that no trees need")
+            self.add("unexplained", where, n, f"{n:,} bytes of text that no trees need")
         stated = [*(texts or ([] if attribute.numbers is None else attribute.numbers.tolist()))]
         alike = {*map(type, stated)} == {*map(type, self.labels)}
         if name in LABELS and alike and stated != [*self.labels]:
             says = "labels in the place of those of the trees, or in another order"
-            self._add("unexplained", where, size_of(stated), says)
+            self.add("unexplained", where, size_of(stated), says)
         n = len(attribute.strings) + (0 if attribute.numbers is None else len(attribute.numbers))
         if node.operator.startswith("SVM") and name == "support_vectors":
-            self._add("records", where, n, "the values of the records at the margin")
+            self.add("records", where, n, "the values of the records at the margin")
         elif node.operator == "Scaler" and name == "offset":
-            self._add("extremes", where, n, _PER_COLUMN)
+            self.add("extremes", where, n, PER_COLUMN)
         elif name in _CATEGORIES:
             if n >= _MANY_CATEGORIES:
                 says = f"{n:,} categories: more than a public list has"
-                self._add("column-values", where, n, says)
-        elif not attribute.tensors and (not self._take(n) or self._many(n, name)):
+                self.add("column-values", where, n, says)
+        elif not attribute.tensors and (not self.takes(n) or self.are_many(n, name)):
             says = f"{n:,} entries that the trees do not use: they may be training records"
-            self._add("unexplained", where, 8 * n, says)
-
-    def _many(self, n: int, name: str) -> bool:
-        return n >= FEWEST_RECORDS and n != self.width and name not in LABELS
-
-    def tensor(self, where: str, message: Message, *, wired: bool) -> None:
-        sizes: list[int] = []
-        name, kind, outside = "", 0, False
-        held = 0
-        self._once(f"{where}.", message, frozenset({2, 3, 8, 9, 12, 14}))
-        for part in message.fields():
-            match part.number:
-                case 1 if part.wire == BYTES:
-                    sizes += varints(message.bytes_of(part), part.at).tolist()
-                case 1:
-                    sizes.append(message.integer(part))
-                case 2:
-                    kind = message.integer(part)
-                case 4 | 5 | 6 | 7 | 9 | 10 | 11:
-                    held += part.end - part.at
-                case 8:
-                    name = clean(message.text(part))
-                    self._name(f"{where}.", message, part)
-                case 13:
-                    outside = True
-                case 14 if part.wire == VARINT:
-                    outside = outside or part.value == 1
-                case _:
-                    self._other(f"{where}.", message, part, OF_TENSOR)
-        at = f"{where}[{_shown(name)}]" if wired else where
-        n = math.prod(max(size, 0) for size in sizes)
-        most = WIDTH.get(kind, _LONGEST_TEXT)
-        if outside:
-            self._add("unseen", at, n, "it lies in another file, which was not read")
-        elif wired and name not in self.wires.tensors:
-            says = f"{held:,} bytes: a table on which no answer of the trees depends"
-            self._add("unexplained", at, max(held, 1), says)
-        elif held > most * n + _FEW_BYTES:
-            says = "more bytes than its shape accounts for"
-            self._add("unexplained", at, held, says)
-        elif n == self.width and kind in _FLOATS and wired:
-            self.held += held
-            self._add("extremes", at, n, _PER_COLUMN)
-        elif message.at not in self.own and (
-            (n >= FEWEST_RECORDS and n != self.width) or not self._take(n)
-        ):
-            shape = " × ".join(f"{size:,}" for size in sizes)
-            says = f"{shape} numbers that the trees do not use: they may be training records"
-            self._add("unexplained", at, max(held, 8 * n), says)
-
-
-def _shown(name: str) -> str:
-    """Return a name as a path may show it: as it is only where it looks like a name."""
-    return bare(name) if _NAME.fullmatch(name) else masked(name)
+            self.add("unexplained", where, 8 * n, says)

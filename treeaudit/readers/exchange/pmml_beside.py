@@ -5,12 +5,29 @@ may stand in. What is known to hold records or values of columns is reported as
 such; everything else that the file says is named as unexplained.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from treeaudit.model.leftovers import Kind, Leftover
-from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name
+from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.exchange.pmml_form import (
+    DATE,
+    DECLARED,
+    EXPLAINED,
+    EXTREMES,
+    FIXED,
+    FORM,
+    FRACTION,
+    HELD,
+    MANY_TIMES,
+    OF_NYOKA,
+    OF_TREES,
+    ROWS,
+    SAYS,
+    SHORT,
+    SPACE,
+    TITLE,
+)
+from treeaudit.readers.leftovers.booster_parts import is_name
 from treeaudit.readers.leftovers.unexplained import Few, masked, name_in_path, size_of
 from treeaudit.readers.limits import clean
 
@@ -22,155 +39,6 @@ _LONGEST_NAME, _LONGEST_BLANK = 200, 400
 _FREE, _ALWAYS, _STATISTICS = 100, 1_000, 400
 _MOST_MARGINS, _MOST_SPACES = 8, 8
 _MANY_CATEGORIES = 5 * _MANY
-_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]?[\d:., ]{0,20}(?:Z|UTC|[+-][\d:]{2,5})?\s*")
-_SPACE = re.compile(
-    r"https?://www\.dmg\.org/(?:PMML-\d_\d(?:_\d)?|pmml/[\w./-]{1,60}|v\d[\w./-]{0,60})"
-    r"|http://www\.w3\.org/2001/XMLSchema(?:-instance)?|http://jpmml\.org/jpmml-model(?:/\w{1,20})?"
-    r"|http://www\.w3\.org/1999/xlink|http://xml\.apache\.org/\w{1,20}"
-    r"|[\w./:-]{0,60}pmml-\d-\d(?:-\d)?\.xsd"
-)
-_DECLARED = re.compile(r"xmlns(?::[A-Za-z]{1,8})?|xsi:schemaLocation|xsi:noNamespaceSchemaLocation")
-_AMOUNT = re.compile(rf"(?!-?0[0-9])(?=.{{1,26}}\Z){NUMBER}")
-_FRACTION = re.compile(r"-?[0-9]+\.([0-9]+)")
-_OF_NYOKA = (
-    "Copyright (c) 2018 Software AG",
-    "Copyright (c) 2021 Software AG",
-    "Default description",
-)
-_FIXED = 16  # digits of all fractions that nyoka writes
-_ODD = r"[+]|-?0[0-9]+\.|[0-9.-]+[eE][+-]?00"
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:+*/<>=-]{0,40}|[+*/<>=-]{1,2}|")
-_VERSION = re.compile(r"[\w][\w .:/+()-]{0,80}|")
-_ID = re.compile(r"[\w.:#-]{0,24}")
-_TITLE = re.compile(r"[\w .:()/-]{0,60}")
-# What a condition asks about: a number, or the name of a category.
-_SHORT = re.compile(rf"(?!{_ODD})(?![0-9.eE+-]{{27}})[^\n]{{0,200}}")
-_AMOUNTS = (
-    "numberOfFields missingValuePenalty importance lowValue highValue leftMargin rightMargin orig "
-    "norm rescaleConstant rescaleFactor min max priorProbability missingThreshold weight rank "
-    "intercept coefficient exponent recordCount confidence probability n"
-)
-_WORDS = (
-    "optype dataType usageType closure functionName missingValueStrategy noTrueChildStrategy "
-    "splitCharacteristic outliers missingValueTreatment invalidValueTreatment feature algorithm "
-    "rankBasis rankOrder castInteger multipleModelMethod missingPredictionTreatment isScorable "
-    "isCyclic isMultiValued isFinalResult normalizationMethod modelType method function operator "
-    "booleanOperator property type ruleFeature missing x-mathContext"
-)
-# What an attribute may say; all others are values, whose bytes are counted together.
-_SAYS: Mapping[str, re.Pattern[str]] = {
-    **dict.fromkeys(_AMOUNTS.split(), _AMOUNT),
-    **dict.fromkeys(_WORDS.split(), _WORD),
-    **dict.fromkeys(("version", "baseVersion"), _VERSION),
-    **dict.fromkeys(("id", "defaultChild", "segmentId"), _ID),
-    **dict.fromkeys(("modelName", "algorithmName"), _TITLE),
-}
-# Values that conditions ask about.
-_OF_TREES = frozenset(("value", "score", "field"))
-
-_FORM: Mapping[str, tuple[str, str]] = {
-    "PMML": ("", "version baseVersion"),
-    "Header": ("PMML", ""),
-    "Application": ("Header", "name version"),
-    "Timestamp": ("Header", ""),
-    "DataDictionary": ("PMML", "numberOfFields"),
-    "TransformationDictionary": ("PMML", ""),
-    "LocalTransformations": ("TreeModel MiningModel RegressionModel", ""),
-    "DataField": ("DataDictionary", "name displayName optype dataType isCyclic"),
-    "Value": ("DataField DerivedField", "value displayValue property"),
-    "Interval": ("DataField DiscretizeBin", "closure leftMargin rightMargin"),
-    "DerivedField": (
-        "TransformationDictionary LocalTransformations",
-        "name displayName optype dataType",
-    ),
-    "DefineFunction": ("TransformationDictionary", "name optype dataType"),
-    "ParameterField": ("DefineFunction", "name optype dataType displayName"),
-    "FieldRef": ("DerivedField Apply DefineFunction OutputField", "field mapMissingTo"),
-    "Apply": (
-        "DerivedField DefineFunction Apply OutputField",
-        "function mapMissingTo defaultValue invalidValueTreatment",
-    ),
-    "Constant": ("DerivedField DefineFunction Apply OutputField", "dataType missing"),
-    "NormContinuous": ("DerivedField OutputField Apply", "field mapMissingTo outliers"),
-    "LinearNorm": ("NormContinuous", "orig norm"),
-    "NormDiscrete": ("DerivedField OutputField Apply", "field value method mapMissingTo"),
-    "Discretize": ("DerivedField Apply", "field mapMissingTo defaultValue dataType"),
-    "DiscretizeBin": ("Discretize", "binValue"),
-    "MapValues": ("DerivedField Apply", "outputColumn mapMissingTo defaultValue dataType"),
-    "FieldColumnPair": ("MapValues", "field column"),
-    "TreeModel": (
-        "PMML Segment",
-        "modelName functionName algorithmName missingValueStrategy missingValuePenalty "
-        "noTrueChildStrategy splitCharacteristic isScorable x-mathContext",
-    ),
-    "MiningModel": (
-        "PMML Segment",
-        "modelName functionName algorithmName isScorable x-mathContext",
-    ),
-    "RegressionModel": (
-        "Segment",
-        "modelName functionName algorithmName modelType targetFieldName normalizationMethod "
-        "isScorable x-mathContext",
-    ),
-    "RegressionTable": ("RegressionModel", "intercept targetCategory"),
-    "NumericPredictor": ("RegressionTable", "name exponent coefficient"),
-    "CategoricalPredictor": ("RegressionTable", "name value coefficient"),
-    "MiningSchema": ("TreeModel MiningModel RegressionModel", ""),
-    "MiningField": (
-        "MiningSchema",
-        "name usageType optype importance outliers lowValue highValue missingValueReplacement "
-        "missingValueTreatment invalidValueTreatment invalidValueReplacement",
-    ),
-    "Output": ("TreeModel MiningModel RegressionModel", ""),
-    "OutputField": (
-        "Output",
-        "name displayName optype dataType targetField feature value ruleFeature algorithm rank "
-        "rankBasis rankOrder isMultiValued segmentId isFinalResult",
-    ),
-    "Targets": ("TreeModel MiningModel RegressionModel", ""),
-    "Target": ("Targets", "field optype castInteger min max rescaleConstant rescaleFactor"),
-    "TargetValue": ("Target", "value displayValue priorProbability defaultValue"),
-    "Segmentation": (
-        "MiningModel",
-        "multipleModelMethod missingPredictionTreatment missingThreshold",
-    ),
-    "Segment": ("Segmentation", "id weight"),
-    "Node": ("TreeModel Node", "id score recordCount defaultChild"),
-    "ScoreDistribution": ("Node", "value recordCount confidence probability"),
-    "True": ("Node Segment CompoundPredicate", ""),
-    "False": ("Node Segment CompoundPredicate", ""),
-    "SimplePredicate": ("Node Segment CompoundPredicate", "field operator value"),
-    "SimpleSetPredicate": ("Node Segment CompoundPredicate", "field booleanOperator"),
-    "CompoundPredicate": ("Node Segment CompoundPredicate", "booleanOperator"),
-    "Array": ("SimpleSetPredicate", "n type"),
-}
-_EXPLAINED = {
-    name: (frozenset(above.split()) or frozenset({""}), frozenset(names.split()))
-    for name, (above, names) in _FORM.items()
-}
-_HELD: Mapping[str, tuple[Kind, str]] = {
-    "ModelVerification": ("records", "records to verify the model with, a sample of the data"),
-    "TrainingInstances": ("records", "the records among which neighbours are looked up"),
-    "VectorDictionary": ("records", "the records at the margin"),
-    "InlineTable": ("records", "a table of records"),
-    "ModelStats": ("column-values", "statistics of the columns: extremes, quantiles, counts"),
-    "Partition": ("column-values", "statistics of the columns of the records in a node"),
-    "MapTable": ("column-values", "a table of values of a column"),
-}
-# What nodes are made of.
-_MANY_TIMES = frozenset(
-    (
-        "Node ScoreDistribution SimplePredicate SimpleSetPredicate CompoundPredicate Array True "
-        "False"
-    ).split()
-)
-_ROWS = frozenset({"row", "VectorInstance"})
-_EXTREMES: Mapping[str, tuple[str, ...]] = {
-    "Interval": ("leftMargin", "rightMargin"),
-    "MiningField": ("lowValue", "highValue"),
-    "LinearNorm": ("orig",),
-    "Target": ("min", "max"),
-}
 
 
 class Beside:
@@ -232,40 +100,40 @@ class Beside:
         name = path[-1]
         if self._depth:
             self._depth += 1
-            self._rows += name in _ROWS
+            self._rows += name in ROWS
             self._size += _size_of(name, given)
             return
         above = path[-2] if len(path) > 1 else ""
         # Most of the file: nothing to note, and seen millions of times.
-        if name in _MANY_TIMES:
-            places, known = _EXPLAINED[name]
+        if name in MANY_TIMES:
+            places, known = EXPLAINED[name]
             if above in places and given.keys() <= known:
                 for key, value in given.items():
                     fine = self._fine[key]
                     if value in fine:
                         continue
-                    if not (_SHORT if key in _OF_TREES else _SAYS[key]).fullmatch(value):
+                    if not (SHORT if key in OF_TREES else SAYS[key]).fullmatch(value):
                         self._unseen(f"{_way(path)}@{key}", value)
-                    elif "." in value and (found := _FRACTION.fullmatch(value)):
+                    elif "." in value and (found := FRACTION.fullmatch(value)):
                         n = len(value) - found.start(1)
                         self._fractions[n] = self._fractions.get(n, 0) + 1
-                        self._padded += n not in (1, _FIXED) and value[-1] == "0"
+                        self._padded += n not in (1, FIXED) and value[-1] == "0"
                     elif len(fine) < _MOST_FINE and "." not in value:
                         fine.add(value)
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
-        parents, names = _EXPLAINED.get(name, ((), frozenset()))
-        if held in _HELD or above not in parents:
+        parents, names = EXPLAINED.get(name, ((), frozenset()))
+        if held in HELD or above not in parents:
             self._depth, self._what, self._where = 1, held, _way(path)
             self._rows, self._size = 0, _size_of(path[-1], given)
             return
-        if name not in _MANY_TIMES:
+        if name not in MANY_TIMES:
             self._column_of(name, above, given)
         self._attributes(path, given, names)
 
     def _column_of(self, name: str, above: str, given: Mapping[str, str]) -> None:
         """Take note of what a description of the columns gives away."""
-        for margin in _EXTREMES.get(name, ()):
+        for margin in EXTREMES.get(name, ()):
             self._extremes += bool(given.get(margin)) and above != "DiscretizeBin"
         self._columns += name in ("DataField", "Value", "Segment", "DerivedField")
         own = given.get("name", "")
@@ -287,15 +155,15 @@ class Beside:
         self, path: Sequence[str], given: Mapping[str, str], names: frozenset[str]
     ) -> None:
         for key, value in given.items():
-            if _DECLARED.fullmatch(key):
+            if DECLARED.fullmatch(key):
                 self._spaces += 1
-                explained = len(path) == 1 and all(map(_SPACE.fullmatch, value.split(" ")))
-            elif path[-1] == "Header" and value in _OF_NYOKA:
+                explained = len(path) == 1 and all(map(SPACE.fullmatch, value.split(" ")))
+            elif path[-1] == "Header" and value in OF_NYOKA:
                 explained = True
             elif path[-1] == "Application" and key == "name":
-                explained = _TITLE.fullmatch(value) is not None
-            elif key in _SAYS:
-                explained = key in names and _SAYS[key].fullmatch(value) is not None
+                explained = TITLE.fullmatch(value) is not None
+            elif key in SAYS:
+                explained = key in names and SAYS[key].fullmatch(value) is not None
             else:
                 explained = key in names and len(value) <= _LONGEST_NAME and is_name(value)
             if value not in self._said:
@@ -333,7 +201,7 @@ class Beside:
         if self._depth:
             return
         where = clean(self._where[:200])
-        kind, says = _HELD.get(self._what, ("unexplained", ""))
+        kind, says = HELD.get(self._what, ("unexplained", ""))
         if kind == "column-values" and self._size > _STATISTICS * (self._columns + 1):
             kind = "unexplained"
         if kind == "unexplained":
@@ -350,7 +218,7 @@ class Beside:
             return
         if blank and len(text) <= _LONGEST_BLANK:
             return
-        dated = path[-1] == "Timestamp" and _DATE.fullmatch(text) is not None
+        dated = path[-1] == "Timestamp" and DATE.fullmatch(text) is not None
         if path[-1] == "Constant" and len(text) <= _LONGEST_NAME:
             self._free += len(text)
         elif not dated and path[-1] != "Array":
@@ -367,4 +235,4 @@ def _size_of(name: str, given: Mapping[str, str]) -> int:
 
 
 def _way(path: Sequence[str]) -> str:
-    return "/".join(name if name in _FORM else name_in_path(name) for name in path[-4:])
+    return "/".join(name if name in FORM else name_in_path(name) for name in path[-4:])
