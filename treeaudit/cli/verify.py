@@ -127,9 +127,9 @@ def _run_again(
     ]
     if left:
         typer.echo(f"REFUSED  {report} does not say what {model} gives:")
-        for of, entry in left[:_SHOWN]:
+        for which, entry in left[:_SHOWN]:
             said, real = (plain(str(part), 120) for part in (entry.said, entry.found))
-            typer.echo(plain(f"  {of}{entry.where}: the report says {said}, it is {real}", 400))
+            typer.echo(plain(f"  {which}{entry.where}: the report says {said}, it is {real}", 400))
         if len(left) > _SHOWN:
             typer.echo(f"  {len(left) - _SHOWN:,} more")
         return 1
@@ -141,7 +141,7 @@ def _run_again(
         )
         return 2
     findings, checks = (sum(len(one[part]) for one in reports) for part in ("findings", "checks"))
-    of = f"the {len(reports):,} models in {model}" if len(reports) > 1 else model
+    of = f"the {len(reports):,} models in {model}" if len(reports) > 1 else str(model)
     typer.echo(
         f"TRUE  {report} is of {of} (SHA-256 {real}); run again, its {findings} findings and "
         f"{checks} checks are the same in every number"
