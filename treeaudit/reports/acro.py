@@ -25,7 +25,7 @@ from treeaudit.readers.limits import Most
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.html import to_html
-from treeaudit.reports.release_safe import measured, released
+from treeaudit.reports.release_safe import measured, released, that_may_leave
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps
 from treeaudit.version import __version__
@@ -186,6 +186,8 @@ def _record(
     report: Report, uid: str, files: list[str], now: datetime, *, release_safe: bool
 ) -> dict[str, Any]:
     source, policy = report.forest.source, report.policy
+    if release_safe:
+        report = that_may_leave(report)
     model = "the model" if source.path is None else Path(source.path).name
     status = "review" if report.verdict == "accepted" else report.verdict
     return {

@@ -9,7 +9,7 @@ from treeaudit.findings.findings import SEVERITIES, Check
 from treeaudit.findings.report import Report
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.provenance import shown_name
-from treeaudit.reports.release_safe import measured
+from treeaudit.reports.release_safe import measured, that_may_leave
 from treeaudit.reports.summary import headline
 
 __all__ = ["VERDICTS", "Row", "exit_code", "failed_row", "row_of", "worst_first"]
@@ -78,6 +78,8 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
     >>> row.verdict, row.severity, row.checks[0]["status"], row.checks[0]["shown"]
     ('fail', 'none', 'fail', 'about 30%')
     """
+    if release_safe:
+        report = that_may_leave(report)
     source = report.forest.source
     found = [one for one in report.findings if one.status == "found"]
     named = shown_name(report)
