@@ -5,22 +5,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.errors import ReadError
 from treeaudit.readers.columns import gathered
-from treeaudit.readers.limits import Most, listed
+from treeaudit.readers.estimators.stored_table import COLUMNS, stored_table
+from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Edges, Links, link
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.together import Row, in_rows, together
 from treeaudit.readers.types import Array, Float, Table, Wide
 
 __all__ = ["NodeTable", "looked_at", "read_all", "read_nodes", "row_of"]
 
 _T = TypeVar("_T")
-
-_NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
-_OPTIONAL = ("weighted_n_node_samples", "missing_go_to_left")
-_NUMBERS = ("threshold", "weighted_n_node_samples")
 
 
 class NodeTable:
@@ -69,7 +64,7 @@ class NodeTable:
         """Gather the columns out of the records once; `forget` lets them go."""
         if not self._at_hand:
             rows = self._nodes if self.kept is None else self._nodes[self.kept]
-            self._at_hand = gathered(rows, (*_NEEDED, *_OPTIONAL))
+            self._at_hand = gathered(rows, COLUMNS)
         return self._at_hand[name]
 
     def _whole(self, name: str) -> Wide:
@@ -237,7 +232,7 @@ def read_nodes(stored: object) -> NodeTable:
     ReadError
         If the table is damaged or contradicts itself.
     """
-    table = _table_of(stored)
+    table = NodeTable(*stored_table(stored))
     table.check()
     return table
 
@@ -254,7 +249,7 @@ def read_all(stored: Iterable[object], take: Callable[[int, NodeTable], None]) -
     """
     tables = []
     for i, tree in enumerate(stored):
-        tables.append(_table_of(tree))
+        tables.append(NodeTable(*stored_table(tree)))
         take(i, tables[-1])
     for _ in looked_at(tables, NodeTable.check, checked=False):
         pass
@@ -303,50 +298,3 @@ def row_of(tables: Sequence[NodeTable]) -> NodeTable | None:
     made = NodeTable(row.nodes, row.values, first.n_features, row)
     made.people, made.total = int(made.n_records[0]), float(made.weight[0])
     return made
-
-
-def _table_of(stored: object) -> NodeTable:
-    if not isinstance(stored, Inert) or stored.kind != "Tree":
-        raise ReadError("the fitted tree is missing")
-    nodes, values = arrived(stored.get("nodes")), arrived(stored.get("values"))
-    count = stored.get("node_count")
-    n_features = arrived(stored.args[0]) if stored.args else None
-    if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
-        raise ReadError("the tree is damaged: its node table is missing")
-    _check_columns(nodes.dtype)
-    if not isinstance(n_features, int) or not 0 < n_features <= Most.features:
-        raise ReadError("the tree is damaged: it does not tell how many features it has")
-    if nodes.ndim != 1 or values.ndim != 3 or not _is_double(values.dtype) or not values.shape[2]:
-        raise ReadError("the tree is damaged: its tables have the wrong shape")
-    if not isinstance(count, int) or not 0 < count == len(nodes) == len(values):
-        if len(nodes) == 0:
-            raise UnsupportedModelError("the tree was never fitted: call fit before saving it")
-        raise ReadError("the tree is damaged: its tables do not have as many rows as it has nodes")
-    if values.shape[1] == 0:
-        raise ReadError("the tree is damaged: it has no output")
-    return NodeTable(nodes, values.astype(np.float64, copy=False), n_features)
-
-
-def _check_columns(table: np.dtype[np.void]) -> None:
-    """Refuse a node table whose columns are missing or hold something else."""
-    names = table.names or ()
-    if lacking := [name for name in _NEEDED if name not in names]:
-        raise ReadError(f"the tree is damaged: its node table lacks {', '.join(lacking)}")
-    if unknown := set(names) - {*_NEEDED, *_OPTIONAL, "impurity"}:
-        raise UnsupportedModelError(f"the tree has columns that are not known: {listed(unknown)}")
-    for name in (*_NEEDED, *_OPTIONAL):
-        if name not in names:
-            continue
-        column = table[name]
-        if name in _NUMBERS:
-            fits = _is_double(column)
-        elif name in _OPTIONAL:
-            fits = column.kind in "biu"
-        else:
-            fits = column.kind in "iu" and column.itemsize >= 4
-        if not fits:
-            raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
-
-
-def _is_double(dtype: np.dtype[np.generic]) -> bool:
-    return dtype.kind == "f" and dtype.itemsize == 8

@@ -6,21 +6,22 @@ more rows than the model has columns, classes, trees or steps (`sizes`). All
 else is weighed and named by its place, masked.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.wrappers import handle_name
-from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
-from treeaudit.readers.leftovers.fitted_values import FittedValues
+from treeaudit.readers.leftovers.attributes import listed
+from treeaudit.readers.leftovers.distributions import is_distribution
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
-from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_trees
+from treeaudit.readers.leftovers.inner_objects import InnerObjects
+from treeaudit.readers.leftovers.nodes import unused_in_trees
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
-from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING, listed
+from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
@@ -47,7 +48,7 @@ def _is_no_seed(value: object) -> bool:
     return isinstance(value, float) or (isinstance(value, int) and not 0 <= value < 1 << 32)
 
 
-class Account(FittedValues):
+class Account(InnerObjects):
     """Goes through a file along what its classes are known to hold."""
 
     def __call__(self, root: object) -> Iterator[Leftover]:
@@ -57,7 +58,7 @@ class Account(FittedValues):
             place, sizes = self._todo.pop()
             self._object(place, sizes)
         for i, unused in unused_in_trees([(one, list(at.owners())) for at, one in self._trees]):
-            self._unused(self._trees[i][0], unused)
+            self.unused(self._trees[i][0], unused)
         yield from self._more
         self.count_all()
         advice = (
@@ -79,11 +80,11 @@ class Account(FittedValues):
         if not isinstance(model, Inert) or id(model) in self._seen:
             return
         if is_distribution(model):
-            self._distribution(place, model)
+            self.distribution(place, model)
             return
         attributes = listed(model)
         if attributes is None:
-            self._helper(place, model, sizes)
+            self.inner_object(place, model, sizes)
             return
         self._seen.add(id(model))
         sizes |= own_sizes(model, self._facts)
@@ -95,7 +96,7 @@ class Account(FittedValues):
             self.leave(place, "items", model.pairs)
         # The model for a column of an `IterativeImputer` stands in a triplet.
         forms = "so1" if model.kind == "_ImputerTriplet" else "s"
-        self._arguments(place, model.args, forms, sizes, 3 if model.state is None else 0)
+        self.arguments(place, model.args, forms, sizes, 3 if model.state is None else 0)
         if model.items:
             self.leave(place, "items", model.items)
 
@@ -210,91 +211,6 @@ class Account(FittedValues):
     def _takes(self, kind: str, name: str, value: object) -> bool:
         told = repr(value.tolist() if isinstance(value, np.ndarray) else value)
         return self._settled.takes(kind, name, told, self._ensemble)
-
-    def _distribution(self, place: Place, model: Inert) -> None:
-        self._seen.add(id(model))
-        for name, part in strange_parts(model):
-            if isinstance(part, Inert) and part.cls.module.startswith("numpy.random"):
-                self.generator(part, place, name)
-            elif name == "__doc__" and isinstance(part, str):
-                says = f"{len(part):,} characters about a distribution, not of the installed scipy"
-                self._more.append(Leftover(kind="unseen", where=place.at(name), n=1, says=says))
-            else:
-                self.leave(place, name, part)
-
-    def _helper(self, place: Place, value: Inert, sizes: Sizes) -> None:
-        """Explain an object that has no attributes of its own."""
-        kind, module = value.kind, value.cls.module
-        held = (*value.items, *value.pairs, *value.pairs.values())
-        if kind == "Tree" and module.startswith("sklearn."):
-            self._tree(place, value)
-            self._trees.append((place, value))
-        elif kind == "TreePredictor" and module.startswith("sklearn."):
-            self._tree(place, value)
-            self._unused(place, unused_in_predictor(value))
-        elif module.endswith(("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")):
-            # The records in it are told by `named_rows`.
-            state = value.state
-            first = arrived(state[0]) if isinstance(state, tuple) and state else None
-            if isinstance(first, np.ndarray) and len(first):
-                self._seen.add(id(value))
-            else:
-                self.leave(place, "", value)
-        elif kind == "_new_Index" and place.step in ("_df_columns", "columns"):
-            self._seen.add(id(value))
-            width = next((width_of(owner) for owner in place.owners()), None)
-            for part in value.args:
-                self.check(part, "dn", place, "()", frozenset({width or 0}), "feature_names_in_")
-        elif kind in ("slice", "partial") or (
-            module.partition(".")[0] in ("sklearn", "_loss", "scipy") and not held
-        ):
-            self._seen.add(id(value))
-            if kind == "slice" and not all(isinstance(part, int | None) for part in value.args):
-                self.leave(place, "(…)", value.args)
-            self._arguments(place, value.args, "s", frozenset())
-            if not isinstance(value.state, dict):
-                self.check(value.state, "s", place, "(…)", frozenset(), "")
-                return
-            for i, (key, part) in enumerate(value.state.items()):
-                if i < FEW and NAME.fullmatch(str(key)) and self.takes_key(str(key)):
-                    self.check(part, "s", place, "(…)", frozenset(), "")
-                else:
-                    self.leave(place, masked(str(key)), part, key)
-        else:
-            self.leave(place, "", value)
-
-    def _arguments(
-        self, place: Place, args: tuple[object, ...], forms: str, sizes: Sizes, most: int = 3
-    ) -> None:
-        """Explain what an object is made of: only what has no state is made of values."""
-        if len(args) > most:
-            self.leave(place, "(…)", args)
-            return
-        for i, part in enumerate(args):
-            self.check(part, forms, place, f"({i})", sizes, "")
-
-    def _tree(self, place: Place, tree: Inert) -> None:
-        self._seen.add(id(tree))
-        known = {"max_depth", "node_count", "nodes", "values"}
-        known |= {"binned_left_cat_bitsets", "raw_left_cat_bitsets"}
-        nodes = arrived(tree.get("nodes"))
-        most = 1 + (len(nodes) if isinstance(nodes, np.ndarray) and nodes.ndim else 0)
-        for name, value in tree.state.items() if isinstance(tree.state, dict) else ():
-            value = arrived(value)
-            if name in known and isinstance(value, np.ndarray):
-                self._seen.add(id(value))
-            elif name not in known or not isinstance(value, int) or not 0 <= value < most:
-                self.leave(place, masked(str(name)), value, name)
-        for part in (*tree.items, *tree.pairs.items()):
-            self.leave(place, "items", part)
-        self._arguments(place, tree.args, "1", frozenset(self._facts.sizes))
-
-    def _unused(self, place: Place, unused: Iterable[tuple[str, int]]) -> None:
-        for what, n in unused:
-            if n:
-                where = place.at(what)
-                says = "no audited model accounts for it: no question and no answer uses it"
-                self._more.append(Leftover(kind="unexplained", where=where, n=n, says=says))
 
     def _bundle(self, place: Place, sizes: Sizes, depth: int) -> None:
         """Explain a model, or a small container with one and what belongs to it."""

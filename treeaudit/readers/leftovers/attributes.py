@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-__all__ = ["attributes_of", "is_name", "is_option"]
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
+
+__all__ = ["attributes_of", "is_name", "is_option", "listed"]
+
+_LIBRARIES = frozenset(
+    "sklearn _loss imblearn xgboost lightgbm treeaudit scipy builtins __builtin__".split()
+)
 
 # Read at once: reading a model opens no file but the model.
 _TEXT = Path(__file__).with_name("attributes.txt").read_text(encoding="utf-8")
@@ -39,6 +46,18 @@ def attributes_of(kind: str) -> Mapping[str, str] | None:
     True
     """
     return _lists()[1].get(kind)
+
+
+def listed(model: Inert) -> Mapping[str, str] | None:
+    """Return the attributes that an object of the file may have, or None where nobody knows."""
+    if model.cls.module.partition(".")[0] in _LIBRARIES:
+        return attributes_of(model.kind)
+    tree = arrived(model.get("tree_"))
+    if isinstance(tree, Inert) and tree.kind == "Tree":
+        # A subclass of the user's own has what its base has.
+        kinds = (attributes_of(f"DecisionTree{what}") or {} for what in ("Classifier", "Regressor"))
+        return {name: forms for kind in kinds for name, forms in kind.items()}
+    return None
 
 
 @cache

@@ -1,11 +1,11 @@
 """Which values an attribute explains: settings, and arrays as long as the model has parts."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.attributes import attributes_of, is_name
+from treeaudit.readers.leftovers.attributes import is_name, listed
 from treeaudit.readers.leftovers.forms import (
     NAME,
     Sizes,
@@ -29,7 +29,7 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
-__all__ = ["FEW", "MIXED", "MOST_KEYS", "MOST_OBJECTS", "NAMING", "Values", "listed"]
+__all__ = ["FEW", "MIXED", "MOST_KEYS", "MOST_OBJECTS", "NAMING", "Values"]
 
 FEW = 16
 """So many settings in a row say nothing of people."""
@@ -47,9 +47,6 @@ MIXED = frozenset(
 )
 """Attributes of estimators that make each of their columns from all that they get."""
 
-_LIBRARIES = frozenset(
-    "sklearn _loss imblearn xgboost lightgbm treeaudit scipy builtins __builtin__".split()
-)
 NAMING = frozenset("feature_names_in_ _feature_names_in feature_names_in".split())
 """Attributes that name columns."""
 
@@ -63,18 +60,6 @@ _SORTED = frozenset(
         "_necessary_X_ _necessary_y_"
     ).split()
 )
-
-
-def listed(model: Inert) -> Mapping[str, str] | None:
-    """Return the attributes that an object of the file may have, or None where nobody knows."""
-    if model.cls.module.partition(".")[0] in _LIBRARIES:
-        return attributes_of(model.kind)
-    tree = arrived(model.get("tree_"))
-    if isinstance(tree, Inert) and tree.kind == "Tree":
-        # A subclass of the user's own has what its base has.
-        kinds = (attributes_of(f"DecisionTree{what}") or {} for what in ("Classifier", "Regressor"))
-        return {name: forms for kind in kinds for name, forms in kind.items()}
-    return None
 
 
 def _bears_tree(value: Inert) -> bool:
