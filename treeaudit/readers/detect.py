@@ -7,8 +7,9 @@ from contextlib import suppress
 from mmap import mmap
 
 from treeaudit.model.source import Digest
+from treeaudit.readers.inflate import compression_of, inflated
 from treeaudit.readers.limits import LIMITS, clean
-from treeaudit.readers.unpack import Content, compression_of, inflated, mapped, unpack
+from treeaudit.readers.unpack import Content, mapped, unpack
 
 __all__ = ["beginning", "could_run", "looks_like_pickle", "name_of"]
 

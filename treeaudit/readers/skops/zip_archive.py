@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from mmap import mmap
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.inflate import inflated
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
-from treeaudit.readers.unpack import inflated, spooled
+from treeaudit.readers.unpack import spooled
 
 __all__ = ["Archive", "begins_archive", "member_names"]
 
