@@ -1,6 +1,5 @@
 """The interpreter of pickle instructions: it keeps what they make and calls nothing of it."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from mmap import mmap
@@ -8,24 +7,24 @@ from mmap import mmap
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.limits import Limits, Most, show, text_bytes
+from treeaudit.readers.limits import Limits, Most, show
 from treeaudit.readers.pickles.arrays import LateArray
 from treeaudit.readers.pickles.as_pickle import Outer, would_run
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.construct import ADVICE, call, create, excused
 from treeaudit.readers.pickles.dtypes import DType, gaps
-from treeaudit.readers.pickles.inert import MARK, Global, Oddity
+from treeaudit.readers.pickles.inert import MARK, Global
 from treeaudit.readers.pickles.members import FETCHES
 from treeaudit.readers.pickles.names import file_within, judge, may_fetch, may_mention, not_read
+from treeaudit.readers.pickles.tape import Tape
 
 __all__ = ["Step"]
 
 # What an instruction may leave behind: an entry of the stack, a number. Charged by blocks.
 _STEP, _BLOCK = 40, 1 << 12
-_LONG_TEXT = 4096
 
 
-class Machine:
+class Machine(Tape):
     """Stack, memo and place in the file while one pickle is read; see `pickle_vm`.
 
     Parameters
@@ -50,31 +49,27 @@ class Machine:
         nested: int,
         steps: Sequence["Step | None"],
     ) -> None:
+        super().__init__(limits.objects(len(data)))
         self.limits = limits
         self.nested = nested
         self.steps = steps
-        self.oddities: list[Oddity] = []
-        self.spellings = Counter[int]()
-        self.doubts: list[ReadError] = []
         self.mentioned: list[Global] = []
         # Names that may not be mentioned but were called in a form that is harmless.
         self.excused: set[int] = set()
         self.companions: Companions | None = None
-        self.budget = limits.objects(len(data))
         self.instructions = self.paid = 0
         self.start(data, offset)
 
     def start(self, data: bytes | mmap, offset: int) -> None:
         """Begin with a pickle: nothing of another one is on the stack or stored."""
-        self.data, self.view, self.size = data, memoryview(data), len(data)
-        self.begin = self.at = offset
+        self.wind(data, offset)
         self.stack: list[object] = []
         # What was made at a place of the stack and may still be filled there, by height.
         self.unfinished: dict[int, object] = {}
         self.memo: dict[int, object] = {}
         # In an array of objects: what pickle, which knows no such arrays, has stored so far.
         self.outer: Outer | None = None
-        self.highest = self.frame_end = -1
+        self.highest = -1
         self.version = self.announced = 0
 
     def run(self) -> object:
@@ -115,33 +110,6 @@ class Machine:
             raise self.forged("announces an array that it does not fill")
         return made
 
-    def forged(self, what: str) -> ReadError:
-        return ReadError(
-            f"the file {what} (byte {self.at - 1:,}), which pickle never writes: "
-            "it is damaged or forged"
-        )
-
-    def doubt(self, what: str) -> None:
-        """Refuse the file in the end, unless what follows would run code: that is told first."""
-        if not self.doubts:
-            self.doubts.append(self.forged(what))
-
-    def note(self, n: int, what: str) -> None:
-        """Keep in mind bytes that say nothing to whoever loads the file."""
-        self.oddities.append((self.at - n, n, what))
-
-    def spelled(self, bits: int = 2) -> None:
-        """Count an instruction that no pickler takes where it stands, by what the choice tells."""
-        self.spellings[bits] += 1
-
-    def spend(self, n: int) -> None:
-        self.budget -= n
-        if self.budget < 0:
-            raise ModelTooLargeError(
-                "the file would unpack to more objects than its size allows; "
-                "if you trust it, allow more with --max-bytes"
-            )
-
     def refuse_mentions(self) -> None:
         for name in self.mentioned:
             if not name.allowed and id(name) not in self.excused:
@@ -160,59 +128,6 @@ class Machine:
                 )
             if judge(name.module, name.name) == "function" and id(name) not in self.excused:
                 raise UnsupportedModelError(not_read(name.module, name.name))
-
-    # -- bytes ---------------------------------------------------------------
-
-    def take(self, n: int) -> memoryview:
-        end = self.at + n
-        if n < 0 or end > self.size:
-            raise ReadError(
-                f"byte {self.at:,} announces {n:,} bytes, the file has {self.size - self.at:,} left"
-            )
-        if self.at <= self.frame_end < end:
-            self.frame_end = -1
-            self.doubt("has a frame that ends within an instruction")
-        piece = self.view[self.at : end]
-        self.at = end
-        return piece
-
-    def byte(self) -> int:
-        at = self.at
-        if at >= self.size or at == self.frame_end:
-            self.take(1)
-        self.at = at + 1
-        return self.data[at]
-
-    def number(self, n: int, least: int = 0, *, signed: bool = False) -> int:
-        """Return a whole number; picklers take the shortest instruction that holds it."""
-        value = int.from_bytes(self.take(n), "little", signed=signed)
-        if 0 <= value < least:
-            self.spelled()
-        return value
-
-    def line(self, longest: int = Most.line) -> str:
-        return self.raw_line(longest).decode("utf-8", "surrogateescape")
-
-    def raw_line(self, longest: int, times: int = 1) -> bytes:
-        """Return a line, charged before it is copied as often as its reader copies it."""
-        end = self.data.find(b"\n", self.at, self.at + longest)
-        if end < 0:
-            raise ReadError(f"a line of text at byte {self.at:,} does not end")
-        self.spend(times * (end - self.at))
-        return bytes(self.take(end + 1 - self.at)[:-1])
-
-    def text(self, n: int) -> str:
-        piece = self.take(n)
-        if n >= _LONG_TEXT:
-            self.spend(n // 2)  # the least it can take: seen before a page of it is read
-            self.spend(text_bytes(piece) - n // 2)
-        try:
-            text = str(piece, "utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            raise ReadError(f"the text at byte {self.at - n:,} is damaged") from None
-        if n < _LONG_TEXT:
-            self.spend(56 + n if text.isascii() else text.__sizeof__())
-        return text
 
     # -- stack ---------------------------------------------------------------
 
