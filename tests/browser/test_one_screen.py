@@ -119,6 +119,7 @@ def _odd(kind: str):
     if classes:
         cuts = np.linspace(-3, 3, classes - 1)
         y = pd.Series([f"class number {i} of all of them" for i in np.digitize(y, cuts)])
+        x, y = x[known := y.isin(set(y[:800])) | (x.index < 800)], y[known]
     people = x.assign(label=y)
     return model.fit(x[:800], y[:800]), people[:800], people[800:]
 

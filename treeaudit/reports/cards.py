@@ -51,6 +51,8 @@ class Card:
         Whether groups that show this are left out of a safe copy.
     clear, skipped
         Whether nothing was found, and why it was not run.
+    clear_title
+        The title where it stands among those that found nothing, with how far they looked.
     """
 
     id: str
@@ -71,6 +73,7 @@ class Card:
     charts: tuple[Chart, ...] = ()
     withheld: bool = False
     clear: bool = False
+    clear_title: str = ""
     skipped: str = ""
 
 
@@ -116,6 +119,8 @@ def _card(
         charts=tuple(one for one in charts if one is not None),
         withheld=numbers.safe and bool(result.evidence),
         clear=not found,
+        clear_title=result.title.lower()
+        + (" (each tree alone)" if result.per_tree is not None else ""),
     )
 
 
