@@ -40,8 +40,6 @@ _NOT_FOR_RELEASE = (
     "What is to be released is the model file with the checksum above."
 )
 
-_FOR_RELEASE = "The report files are statements that may leave the room with the model file."
-
 
 def check_folder(report_of: str | None, folder: str | os.PathLike[str], *, force: bool) -> None:
     """Refuse a folder that cannot take the entry, before a long audit begins.
