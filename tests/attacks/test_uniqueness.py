@@ -1,15 +1,20 @@
 """TA101: worked example of the paper, literal numbers, laws."""
 
+from html import unescape
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 
 import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Uniqueness, run_attack
 from treeaudit.attacks.case import smallest
 from treeaudit.attacks.singling_out.details import group_sizes
+from treeaudit.reports import render
 
 
 def run(forest, k=5):
@@ -80,6 +85,24 @@ def test_a_forest_is_told_tree_by_tree(figure_3) -> None:
     assert finding.details.unique_leaves == 2
     assert [row["unique_leaves"] for row in finding.per_tree] == [1, 1]
     assert [row["min_leaf"] for row in finding.per_tree] == [1, 1]
+
+
+def test_a_clear_forest_is_said_to_be_judged_tree_by_tree() -> None:
+    """Nothing is told of all trees together without the people, and no page says it was."""
+    x, y = np.arange(400.0).reshape(-1, 1) % 37, np.arange(400) % 2
+    model = RandomForestClassifier(4, min_samples_leaf=50, random_state=0).fit(x, y)
+    report = ta.scan(model)
+    assert report["TA101"].status == "clear"
+    assert report["TA101"].summary == (
+        "Each tree alone: every leaf holds at least 5 people; give --train to judge all trees "
+        "together."
+    )
+    page = render(report, "html")
+    assert "singling out (each tree alone)" in page
+    assert "singling out (each tree alone) (TA101)" in unescape(render(report, "md"))
+    people = pd.DataFrame(x, columns=["a"]).assign(label=y)
+    held = ta.scan(model, train=people.rename(columns={"a": "feature_0"}), target="label")
+    assert held["TA101"].summary.endswith("TA106 is about all trees together.")
 
 
 def test_a_model_that_does_not_count_people_is_skipped(figure_3) -> None:

@@ -4,6 +4,8 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import treeaudit as ta
@@ -95,6 +97,44 @@ def test_every_page_is_short(browser, golden_page, name) -> None:
 def test_six_models_are_told_in_two_sheets(browser, pages) -> None:
     for path in pages:
         _is_short(browser, path)
+
+
+def _odd(kind: str):
+    """Models whose names, classes or trees are many or long, and their people."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.tree import DecisionTreeClassifier
+
+    columns, classes, words, model = {
+        "300 columns": (300, 2, 5, DecisionTreeClassifier(random_state=0)),
+        "100 classes": (6, 100, 1, DecisionTreeClassifier(max_leaf_nodes=200, random_state=0)),
+        "names of 40 words": (30, 3, 40, RandomForestClassifier(20, random_state=0)),
+        "1,000 trees": (8, 2, 2, RandomForestClassifier(1000, max_depth=5, random_state=0)),
+        "numbers": (12, 0, 6, RandomForestRegressor(10, random_state=0)),
+    }[kind]
+    rng = np.random.default_rng(0)
+    names = [" ".join([*rng.choice(["age", "of", "income", "house"], words), str(i)])
+             for i in range(columns)]  # fmt: skip
+    x = pd.DataFrame(rng.normal(size=(1_200, columns)).round(2), columns=names)
+    y = (x[names[0]] + rng.normal(size=len(x))).round(2)
+    if classes:
+        cuts = np.linspace(-3, 3, classes - 1)
+        y = pd.Series([f"class number {i} of all of them" for i in np.digitize(y, cuts)])
+        x, y = x[known := y.isin(set(y[:800])) | (x.index < 800)], y[known]
+    people = x.assign(label=y)
+    return model.fit(x[:800], y[:800]), people[:800], people[800:]
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes is greater:UserWarning")
+@pytest.mark.parametrize(
+    "kind", ["300 columns", "100 classes", "names of 40 words", "1,000 trees", "numbers"]
+)
+def test_odd_models_are_told_in_two_sheets(browser, tmp_path, kind) -> None:
+    model, train, test = _odd(kind)
+    held = ta.scan(model, train=train, test=test, target="label", seconds=1)
+    for i, report in enumerate([ta.scan(model, seconds=1), held]):
+        (path := tmp_path / f"{i}.html").write_text(render(report, "html"), encoding="utf-8")
+        _is_short(browser, path)
+        _decides(browser, path, 390, 844)
 
 
 def _decides(browser, path: Path, width: int, height: int) -> None:

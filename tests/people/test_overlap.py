@@ -1,5 +1,7 @@
 """A control that holds people of the training data must not make memory look like a fact."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,6 +51,31 @@ def test_members_in_the_control_do_not_move_the_area(trained, share) -> None:
         assert said.endswith("were left out of the control")
     if (kind, share) == ("coarse", 0.1):
         assert "more than chance makes" in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "share", "warned"),
+    [("fine", 0.3, False), ("coarse", 0.3, True), ("very coarse", 0.1, True)],
+)
+def test_members_that_nothing_tells_from_others_are_said_to_be_left(kind, share, warned) -> None:
+    """In coarse tables half of the shift of the area stayed, or all of it, without a word."""
+    for seed in range(5):
+        train, test = drawn(3_000, 100 + seed, kind), drawn(3_000, 200 + seed, kind)
+        n = int(share * len(test))
+        who = train.sample(n, random_state=seed)
+        mixed = pd.concat([test[n:].assign(member=0), who.assign(member=1)])
+        model = DecisionTreeClassifier(max_depth=2).fit(train[list("abcd")], train.y)
+        sides = [
+            read_records(one, ta.load(model), target="y", origin=name)
+            for one, name in ((train, "train"), (mixed, "test"))
+        ]
+        kept, said = without_members(*sides, seed)
+        told = re.findall(r"up to about ([\d,]+) of the ([\d,]+) rows of test", " ".join(said))
+        assert bool(told) == warned, said
+        if warned:
+            most, rows = (int(one.replace(",", "")) for one in told[0])
+            assert rows == len(kept)
+            assert kept.frame["member"].sum() <= most
 
 
 CHANGES = {
@@ -127,8 +154,9 @@ def test_rows_that_are_alike_by_chance_are_kept_and_told(trained) -> None:
         assert (len(kept), said) == (3_000, [])
         return
     assert len(kept) == 3_000
-    (sentence,) = said
+    sentence, left = said
     assert "no more than chance makes of such rows: they were kept" in sentence
+    assert "not all members are found" in left
 
 
 def test_chance_is_seldom_taken_for_members() -> None:

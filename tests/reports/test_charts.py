@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
+import treeaudit as ta
 from treeaudit.model.tree import Tree
 from treeaudit.reports.charts import Column, fit, icicle, strip
 from treeaudit.reports.icicle import lay_out
 from treeaudit.reports.lines import Series, lines
+from treeaudit.reports.written import written
 
 INF = np.inf
 HOSTILE = "</title><script>alert(1)</script>\"'&"
@@ -74,6 +77,19 @@ def test_columns_name_their_row():
 )
 def test_labels_are_cut_to_their_cell(text, width, shown):
     assert fit(text, width) == shown
+
+
+@pytest.mark.parametrize("words", [1, 5, 40])
+def test_questions_of_long_names_leave_room_for_the_page(words):
+    """300 columns of five words each were 250 words of a page of 900."""
+    frame = np.random.default_rng(0).normal(size=(400, 12))
+    tree = ta.load(DecisionTreeClassifier(random_state=0).fit(frame, np.arange(400) % 2)).trees[0]
+    layout = lay_out(tree, 5)
+    name = " ".join(["household"] * words)
+    cells = [cell for cell in layout.cells if cell.kind == "inner"]
+    shown = written(layout, {cell.node: (f"{name} ≤ 1", "") for cell in cells}, 24.0)
+    assert cells[0].node in shown
+    assert sum(len(text.split()) for text in shown.values()) <= 90
 
 
 def test_a_strip_is_as_wide_as_its_shares():

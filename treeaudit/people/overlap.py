@@ -5,7 +5,8 @@ often that is, the training data tell of themselves (Good and Turing): a new row
 none with the share of rows that stand there once, like one of these with the share of
 rows that stand there twice, and so on. Unseen rows that are like none are surely others; from
 their number follows how many of the rest chance makes, and only what is above that is
-left out.
+left out. Which of the rows that are alike these are nothing tells: where there are many, members
+stay, and how many that may be is said.
 
 A row need not be the same to the digit. Each is also held against the training data with every
 column in turn left away, without its answer, and with all numbers rounded. There a control of
@@ -38,6 +39,8 @@ _DEVIATIONS = 2.0
 """Leaving out few too many of rows that are alike does no harm, keeping members does."""
 _NEARLY = 4.0
 """The same where rows are alike in part, which is tried in many ways."""
+_HIDDEN = 0.05
+"""Fewer members than that share of the control move no number by much."""
 _COLUMNS = 100
 """So many columns are left away in turn: those of the most values."""
 _CELLS = (64, 16, 6)
@@ -74,7 +77,7 @@ def without_members(
         if train.persons is not None:
             pairs = np.stack([seen, train.persons.astype(np.uint64)], axis=1)
             seen = np.unique(pairs, axis=0)[:, 0]
-        inside, out, none = _members(seen, keys[left], rng, nearly=bool(how))
+        inside, out, none, hidden = _members(seen, keys[left], rng, nearly=bool(how))
         if not inside:
             continue
         if len(out) > n / 2 and none > 3 / 4:
@@ -95,6 +98,13 @@ def without_members(
             told += f"as many of them {named} were left out of the control"
         said.append(told)
         left = np.delete(left, out)
+        if hidden > _HIDDEN * len(left) > 0:
+            said.append(
+                f"up to about {min(hidden, len(left)):,.0f} of the {len(left):,} rows of "
+                f"{test.origin} that were kept may stand in {train.origin} all the same: in a "
+                "table this coarse other people have equal rows, so that not all members are "
+                "found, and memory may be more than is measured"
+            )
         if not len(left):
             raise DataError(
                 f"nobody of {test.origin} is left who does not stand in {train.origin}; --test "
@@ -109,16 +119,17 @@ def without_members(
 
 def _members(
     seen: Keys, asked: Keys, rng: np.random.Generator, *, nearly: bool
-) -> tuple[int, Index, float]:
+) -> tuple[int, Index, float, float]:
     """Return how many rows are like training rows, which are too many, and how many are alone.
 
-    Where rows are only alike in part, nothing is found that chance may make.
+    The last is how many members may be left among the others at the most. Where rows are only
+    alike in part, nothing is found that chance may make.
     """
     times = _times_in(seen, asked)
     n, inside = len(asked), int((times > 0).sum())
     nobody = np.zeros(0, dtype=np.intp)
     if not inside:
-        return 0, nobody, 1.0
+        return 0, nobody, 1.0, 0.0
     alike = np.bincount(np.minimum(_times_in(seen, seen), _MOST + 1), minlength=_MOST + 2)
     share = alike[1:] / len(seen)
     none, by_times = float(share[0]), share[1:]
@@ -129,10 +140,19 @@ def _members(
         few = expected - others <= _NEARLY * spread + _NEARLY or _may_be_others(seen, asked)
         # Odds, not shares: of people who are twice as often alike, none is a member.
         if few or inside * none <= 2 * others * (1 - none) or none == 0:
-            return 0, nobody, none
-    elif others >= expected - _DEVIATIONS * spread:
-        return inside, nobody, none
-    return inside, _above(np.minimum(times, _MOST), others / none * by_times, rng), none
+            return 0, nobody, none, 0.0
+        hidden = 0.0
+    else:
+        # A member is never like nobody, so that each makes these fewer.
+        hidden = (expected - others + _DEVIATIONS * spread) / none if none else float(n)
+        if others >= expected - _DEVIATIONS * spread:
+            return inside, nobody, none, hidden
+    times = np.minimum(times, _MOST)
+    out = _above(times, others / none * by_times, rng)
+    # By lot, as many of those left out are members as of those they are drawn from.
+    drawn, of = (np.bincount(rows, minlength=_MOST + 1) for rows in (times[out], times))
+    found = float((drawn**2 / np.maximum(of, 1)).sum())
+    return inside, out, none, max(0.0, hidden - found)
 
 
 def _may_be_others(seen: Keys, asked: Keys) -> bool:

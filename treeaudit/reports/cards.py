@@ -48,6 +48,8 @@ class Card:
         The worst leaves.
     clear, skipped
         Whether nothing was found, and why it was not run.
+    clear_title
+        The title where it stands among those that found nothing, with how far they looked.
     """
 
     id: str
@@ -66,6 +68,7 @@ class Card:
     proofs: tuple[Proof, ...] = ()
     charts: tuple[Chart, ...] = ()
     clear: bool = False
+    clear_title: str = ""
     skipped: str = ""
 
 
@@ -103,6 +106,8 @@ def _card(report: Report, result: Finding | Skipped, rows: frozenset[str]) -> Ca
         proofs=_proofs(report, result, rows),
         charts=tuple(one for one in charts if one is not None),
         clear=not found,
+        clear_title=result.title.lower()
+        + (" (each tree alone)" if result.per_tree is not None else ""),
     )
 
 

@@ -5,19 +5,20 @@ drawing. Every text from a model goes through `Markup.format`, which escapes it.
 """
 
 import math
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from treeaudit.reports.icicle import Cell, Layout
+from treeaudit.reports.written import fit, written
 
 __all__ = ["Column", "fit", "icicle", "strip"]
 
 WIDTH = 1056
 GUTTER = 46
 BARS = 86
+_READABLE = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,23 +43,6 @@ class Column:
     largest: int
     shares: tuple[tuple[str, float], ...]
     one_label: bool = False
-
-
-def fit(text: str, width: float, per_letter: float = 5.9) -> str:
-    """Return as much of a text as fits into some pixels, or nothing.
-
-    Examples
-    --------
-    >>> fit("capital-gain", 50), fit("age", 50), fit("age", 12)
-    ('capital…', 'age', '')
-    """
-    room = int(width / per_letter)
-    used = 0
-    for i, letter in enumerate(text):
-        used += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-        if used > room or (used == room and i + 1 < len(text)):
-            return f"{text[:i].rstrip()}…" if i >= 3 else ""
-    return text
 
 
 def icicle(
@@ -98,8 +82,11 @@ def icicle(
     height = min(28.0, max(11.0, 250 / layout.rows))
     floor = 4 + layout.rows * height
     bars = _Bars(top=floor + 22, most=max([k, *(column.largest for column in columns)]))
+    asked = written(layout, questions, step) if height >= _READABLE else {}
     parts = [
-        _question(cell, questions.get(cell.node), step, height)
+        _question(
+            cell, asked.get(cell.node, ""), questions.get(cell.node, ("", ""))[1], step, height
+        )
         for cell in layout.cells
         if cell.kind == "inner"
     ]
@@ -115,11 +102,9 @@ def icicle(
     )
 
 
-def _question(cell: Cell, label: tuple[str, str] | None, step: float, height: float) -> Markup:
+def _question(cell: Cell, shown: str, title: str, step: float, height: float) -> Markup:
     x, y = GUTTER + cell.first * step, 4 + cell.depth * height
     width = max(cell.width * step - 1, 0.5)
-    text, title = label if label is not None else ("", "")
-    shown = fit(text, width - 10) if height >= 15 else ""
     drawn = Markup("")
     if shown:
         # A nested svg clips a text that is wider than it was thought to be.

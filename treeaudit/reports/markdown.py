@@ -43,7 +43,7 @@ def to_markdown(report: Report) -> str:
     open_ = [line for line in checks if line.status != "pass"]
     every = cards(report, frozenset())
     told = [card for card in every if not card.clear and not card.skipped]
-    clear = [f"{card.title.lower()} ({card.id})" for card in every if card.clear]
+    clear = [f"{card.clear_title} ({card.id})" for card in every if card.clear]
     skipped = [f"{card.title.lower()} ({card.id})" for card in every if card.skipped]
     blocks = [
         f"### {pill(report)[0]}: {escaped(shown_name(report))}",

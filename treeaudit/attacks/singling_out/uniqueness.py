@@ -197,7 +197,7 @@ class Uniqueness:
             severity=severity,
             leaves=below,
             people=small_once.worst,
-            summary=_summary(details, many),
+            summary=_summary(details, many, together=case.train is not None),
             looked=looked_at("leaf sizes", case),
             unseen=unseen,
             details=details,
@@ -207,12 +207,14 @@ class Uniqueness:
         )
 
 
-def _summary(details: UniquenessDetails, many: bool) -> str:
+def _summary(details: UniquenessDetails, many: bool, *, together: bool) -> str:
     unique, leaves, k = details.unique_leaves, details.below_k_leaves, details.k
     people = details.below_k_people
     if not leaves:
-        each = "In each tree alone, every" if many else "Every"
-        return f"{each} leaf holds at least {k} people."
+        if not many:
+            return f"Every leaf holds at least {k} people."
+        rest = "TA106 is about all trees" if together else "give --train to judge all trees"
+        return f"Each tree alone: every leaf holds at least {k} people; {rest} together."
     if many:
         return (
             f"{unique:,} leaves hold one record alone; {leaves:,} hold fewer than {k}. Different "
