@@ -1,4 +1,4 @@
-"""What is saved passes the policy that it was trained for: nothing in either file is unexplained."""
+"""What is saved passes the policy it was trained for: nothing in either file is unexplained."""
 
 import math
 
