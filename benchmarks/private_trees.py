@@ -43,6 +43,8 @@ def main() -> None:
     asked = parser.parse_args()
     # What is published and flawed says so at every fit.
     warnings.simplefilter("ignore", PrivacyWarning)
+    # Nursery has a class of two people.
+    warnings.filterwarnings("ignore", "The least populated class")
     text = WRITTEN.read_text(encoding="utf-8") if WRITTEN.exists() else ""
     text = replace_section(text, "heading", _heading())
     for name in asked.only:
