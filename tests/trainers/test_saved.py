@@ -1,4 +1,4 @@
-"""What is saved passes the policy it was trained for: nothing in either file is unexplained."""
+"""What is saved passes the policy it was trained for: no file holds anything unexplained."""
 
 import math
 

@@ -6,16 +6,17 @@ more rows than the model has columns, classes, trees or steps (`sizes`). All
 else is weighed and named by its place, masked.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
-from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
+from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_trees
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
@@ -33,8 +34,13 @@ _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _OWN_MEMBERS = ("Voting", "Stacking", "FeatureUnion")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
+_MOST_ALIKE = 256
 # Settings that hold a number for each class or column.
 _BY_CLASS = frozenset(("class_weight", "monotonic_cst"))
+
+
+def _is_plain(value: object) -> bool:
+    return type(value) in _PLAIN or (type(value) is int and -_WIDE < value < _WIDE)
 
 
 def _is_no_seed(value: object) -> bool:
@@ -50,6 +56,8 @@ class Account(FittedValues):
         while self._todo:
             place, sizes = self._todo.pop()
             self._object(place, sizes)
+        for i, unused in unused_in_trees([(one, list(at.owners())) for at, one in self._trees]):
+            self._unused(self._trees[i][0], unused)
         yield from self._more
         self.count_all()
         advice = (
@@ -85,10 +93,9 @@ class Account(FittedValues):
             self.check(model.pairs, "osd1", place, "", sizes, "")
         elif model.pairs:
             self.leave(place, "items", model.pairs)
-        for i, part in enumerate(model.args):
-            # The model for a column of an `IterativeImputer` stands in a triplet.
-            forms = "so1" if model.kind == "_ImputerTriplet" else "s"
-            self.check(part, forms, place, f"({i})", sizes, "")
+        # The model for a column of an `IterativeImputer` stands in a triplet.
+        forms = "so1" if model.kind == "_ImputerTriplet" else "s"
+        self._arguments(place, model.args, forms, sizes, 3 if model.state is None else 0)
         if model.items:
             self.leave(place, "items", model.items)
 
@@ -103,10 +110,19 @@ class Account(FittedValues):
                 self.check(part, "", place, "__state__", sizes, "")
                 continue
             self._seen.add(id(part))
+            # Nearly all that a forest of many trees holds: settings that a member before had too.
+            alike = {name: value for name, value in part.items() if _is_plain(value)}
+            alike.pop("random_state", None)
+            settled = (
+                *(model.cls.module, model.kind, self._ensemble, repr(part.get("n_features_in_"))),
+                frozenset((name, type(value), value) for name, value in alike.items()),
+            )
+            alike = alike if settled in self._alike else {}
+            n_left = len(self._left)
             for name, value in part.items():
-                # Nearly all that a forest of many trees holds.
-                kind = type(value)
-                plain = kind in _PLAIN or (kind is int and -_WIDE < value < _WIDE)
+                if name in alike:
+                    continue
+                plain = _is_plain(value)
                 if name == "random_state" and _is_no_seed(value):
                     self.leave(place, name, value)
                     continue
@@ -134,6 +150,8 @@ class Account(FittedValues):
                     self.leave(place, shown, value, name)
                 else:
                     self._attribute(value, forms, place, model, name, sizes)
+            if len(self._left) == n_left and len(self._alike) < _MOST_ALIKE:
+                self._alike.add(settled)
 
     def _attribute(
         self, value: object, forms: str, place: Place, model: Inert, name: str, sizes: Sizes
@@ -172,7 +190,7 @@ class Account(FittedValues):
             self.results(value, place)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
             self.path_lengths(value, model, place, name)
-        elif model.kind == "Booster" and name in ("handle", "_handle", "model_str", "_model_str"):
+        elif model.kind == "Booster" and name == handle_name(model):
             # The reader of its format goes through it.
             self._seen.add(id(value))
         elif model.kind == "Booster":
@@ -209,9 +227,11 @@ class Account(FittedValues):
         kind, module = value.kind, value.cls.module
         held = (*value.items, *value.pairs, *value.pairs.values())
         if kind == "Tree" and module.startswith("sklearn."):
-            self._tree(place, value, unused_in_tree(value, list(place.owners())))
+            self._tree(place, value)
+            self._trees.append((place, value))
         elif kind == "TreePredictor" and module.startswith("sklearn."):
-            self._tree(place, value, unused_in_predictor(value))
+            self._tree(place, value)
+            self._unused(place, unused_in_predictor(value))
         elif module.endswith(("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")):
             # The records in it are told by `named_rows`.
             state = value.state
@@ -229,16 +249,31 @@ class Account(FittedValues):
             module.partition(".")[0] in ("sklearn", "_loss", "scipy") and not held
         ):
             self._seen.add(id(value))
-            bounds = value.state.values() if isinstance(value.state, dict) else (value.state,)
-            for part in (*value.args, *bounds):
-                if kind == "slice" and not isinstance(part, int | None):
-                    self.leave(place, "(…)", part)
-                else:
+            if kind == "slice" and not all(isinstance(part, int | None) for part in value.args):
+                self.leave(place, "(…)", value.args)
+            self._arguments(place, value.args, "s", frozenset())
+            if not isinstance(value.state, dict):
+                self.check(value.state, "s", place, "(…)", frozenset(), "")
+                return
+            for i, (key, part) in enumerate(value.state.items()):
+                if i < FEW and NAME.fullmatch(str(key)) and self.takes_key(str(key)):
                     self.check(part, "s", place, "(…)", frozenset(), "")
+                else:
+                    self.leave(place, masked(str(key)), part, key)
         else:
             self.leave(place, "", value)
 
-    def _tree(self, place: Place, tree: Inert, unused: Iterator[tuple[str, int]]) -> None:
+    def _arguments(
+        self, place: Place, args: tuple[object, ...], forms: str, sizes: Sizes, most: int = 3
+    ) -> None:
+        """Explain what an object is made of: only what has no state is made of values."""
+        if len(args) > most:
+            self.leave(place, "(…)", args)
+            return
+        for i, part in enumerate(args):
+            self.check(part, forms, place, f"({i})", sizes, "")
+
+    def _tree(self, place: Place, tree: Inert) -> None:
         self._seen.add(id(tree))
         known = {"max_depth", "node_count", "nodes", "values"}
         known |= {"binned_left_cat_bitsets", "raw_left_cat_bitsets"}
@@ -252,8 +287,9 @@ class Account(FittedValues):
                 self.leave(place, masked(str(name)), value, name)
         for part in (*tree.items, *tree.pairs.items()):
             self.leave(place, "items", part)
-        for i, part in enumerate(tree.args):
-            self.check(part, "1", place, f"({i})", frozenset(self._facts.sizes), "")
+        self._arguments(place, tree.args, "1", frozenset(self._facts.sizes))
+
+    def _unused(self, place: Place, unused: Iterable[tuple[str, int]]) -> None:
         for what, n in unused:
             if n:
                 where = place.at(what)

@@ -1,6 +1,6 @@
 """Which values an attribute explains: settings, and arrays as long as the model has parts."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 
@@ -112,6 +112,7 @@ class Values:
         self._left: list[tuple[Place, object, int]] = []
         self._todo: list[tuple[Place, Sizes]] = []
         self._more: list[Leftover] = []
+        self._trees: list[tuple[Place, Inert]] = []
         self._generators = 2
         self._plain = FEW
         self._words = MOST_OBJECTS
@@ -126,6 +127,8 @@ class Values:
         self._mixed = False
         self._ensemble: int | None = None
         self._settled = Settled()
+        # Settings of objects of which none was left: more of the same are passed over.
+        self._alike: set[Hashable] = set()
 
     def leave(self, place: Place, step: str, value: object, name: object = "") -> None:
         """Note a value, and the text that it is called by, as not explained."""
@@ -174,15 +177,16 @@ class Values:
                 if not self._is_text(value, name):
                     self.leave(place, step, value)
             case DType():
-                if isinstance(value.state, tuple) and len(value.state) > 8:
+                if value.n_fields or (isinstance(value.state, tuple) and len(value.state) > 8):
+                    # The names of columns that no table has, and what its maker noted.
                     self.leave(place, step, value.state)
             case Inert() if value.cls.module == "collections" and value.state is None:
-                if id(value) not in self._seen and forms:
+                if id(value) not in self._seen and forms and len(value.args) <= 2:
                     self._seen.add(id(value))
                     for part in (*value.args, value.items):
                         self.check(part, forms, place, step, sizes, name, depth + 1)
                     self.check(value.pairs, f"d{forms}", place, step, sizes, name, depth)
-                elif not forms:
+                elif id(value) not in self._seen:
                     self.leave(place, step, value)
             case Inert():
                 helper = listed(value) is None
@@ -285,7 +289,8 @@ class Values:
             named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
             shown = f"{step}['{key}']" if named else f"{step}['{masked(str(key))}']"
             if not named:
-                self.check(key, "", place, shown, sizes, name)
+                cost = 0 if self._is_key(key, len(value)) else depth + 1
+                self.check(key, "", place, shown, sizes, name, cost)
             self.check(part, forms, place, shown, sizes, name, depth + 1)
 
     def takes_key(self, key: str) -> bool:
