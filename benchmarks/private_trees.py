@@ -28,7 +28,7 @@ def main() -> None:
     """Measure what is asked for, a section after the other."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=200, help="runs of the single split")
-    parser.add_argument("--folds", type=int, default=10, help="of the cross-validations")
+    parser.add_argument("--folds", type=int, default=10, help="of ten, that are run")
     parser.add_argument("--rows", type=int, default=1_000_000, help="of the speed test")
     parser.add_argument("--no-file", action="store_true", help="print only")
     sections: dict[str, Callable[[argparse.Namespace], list[str]]] = {
@@ -43,6 +43,8 @@ def main() -> None:
     asked = parser.parse_args()
     # What is published and flawed says so at every fit.
     warnings.simplefilter("ignore", PrivacyWarning)
+    # Nursery has a class of two people.
+    warnings.filterwarnings("ignore", "The least populated class")
     text = WRITTEN.read_text(encoding="utf-8") if WRITTEN.exists() else ""
     text = replace_section(text, "heading", _heading())
     for name in asked.only:

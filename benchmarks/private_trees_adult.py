@@ -20,7 +20,8 @@ def adult_section(folds: int) -> list[str]:
         "Friedman & Schuster (2010), figure 8 (its numbers are not printed): in most runs `max` "
         "did better than `gini`, both better than information gain, and all better with a larger "
         f"budget. {len(table.y):,} records, depth 5, split points drawn, at most {BOUND:,} "
-        f"records; accuracy in percent, {folds}-fold cross-validation, once (ten times in print). "
+        f"records; accuracy in percent, {folds} parts of a tenfold cross-validation (ten times all "
+        "ten in print). "
         f"The majority class is {100 * (table.y == '<=50K').mean():.1f}.",
         "",
         "| | " + " | ".join(f"B {b:g}" for b in BUDGETS) + " |",

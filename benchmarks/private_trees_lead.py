@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import islice
 from unittest.mock import patch
 
 import numpy as np
@@ -13,10 +14,10 @@ from treeaudit.arrays import Wide
 from treeaudit.dp.scores import GINI, UNIT, Score
 from treeaudit.trainers import DiffPID3Classifier, DPDFClassifier, PrivateClassifier, splits
 
-__all__ = ["INDEX", "lead_section"]
+__all__ = ["INDEX", "cross_validated", "lead_section"]
 
 BUDGETS = (0.1, 0.25, 0.5, 1.0, 2.0)
-TABLES = ("nursery", "car", "krkopt", "mushroom", "tic_tac_toe", "connect4")
+TABLES = ("nursery", "car", "tic_tac_toe", "mushroom", "krkopt")
 
 
 def _index(counts: npt.ArrayLike) -> Wide:
@@ -47,14 +48,17 @@ def lead_section(folds: int) -> list[str]:
         "## DPDF beside DiffPID3",
         "",
         "Fletcher & Islam (2015a), figures 2 to 7: accuracy in percent at β, δ = 5, no numbers, "
-        f"stratified {folds}-fold cross-validation, once (ten times in print); both as published, "
+        f"{folds} of the parts of a stratified tenfold cross-validation (ten times all ten in "
+        "print); Connect4, which takes longer than all others, is left out; both as published, "
         "with the ε per question of their table 1 (β/10 and β/9τ). In print DPDF with one tree "
         "leads by *almost 25 points* on Nursery. That lead is found, and what makes it: they give "
         "DiffPID3 *the global sensitivity of the Gini index, 0.5* (section 4), for an index that "
         "is not multiplied by the number of records. Its exponent is ε times a number between -1 "
         "and 0, so columns are drawn nearly evenly. Friedman & Schuster (section 4.2) multiply by "
         "the number of records, at a sensitivity of 2: that exponent is DPDF's own, and there is "
-        "no lead over it.",
+        "no lead over it. On Mushroom the lead is found, too. On Car, Tic-Tac-Toe and Chess "
+        "(krkopt) it is not at a small β: there DiffPID3 stops by its line 9 and answers with the "
+        "majority, which the noisy leaves of DPDF stay below; how theirs stopped is not printed.",
     ]
     for name in TABLES:
         table = read_table(name)
@@ -90,10 +94,10 @@ def _accuracy(
 
 
 def cross_validated(table: Table, model: Callable[[], PrivateClassifier], folds: int) -> float:
-    """Return the mean accuracy in percent."""
-    parts = StratifiedKFold(folds, shuffle=True, random_state=0).split(table.X, table.y)
+    """Return the mean accuracy in percent over so many parts of ten."""
+    parts = StratifiedKFold(10, shuffle=True, random_state=0).split(table.X, table.y)
     found = [
         model().fit(table.X.iloc[a], table.y[a]).score(table.X.iloc[b], table.y[b])
-        for a, b in parts
+        for a, b in islice(parts, folds)
     ]
     return 100 * float(np.mean(found))

@@ -25,7 +25,7 @@ def test_decimals_are_meant_as_decimals() -> None:
 
 
 @pytest.mark.parametrize(
-    "epsilon", [0, -1, float("inf"), float("nan"), True, "much", None, 1e-20, 10**400]
+    "epsilon", [0, -1, float("inf"), float("nan"), True, "much", None, 1e-20, 1e201, 10**400]
 )
 def test_what_is_no_budget_is_refused(epsilon) -> None:
     with pytest.raises(PrivacyError, match="epsilon is"):

@@ -12,7 +12,17 @@ from tests.trainers.test_transcripts import BUDGETS, CONFIGURATIONS
 from treeaudit.dp import Budget
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import ALGORITHMS, PrivateTreeClassifier, PrivateTreeRegressor
+from treeaudit.trainers import (
+    ALGORITHMS,
+    ExponentialID3Classifier,
+    PrivateTreeClassifier,
+    PrivateTreeRegressor,
+    RandomCountForestClassifier,
+    SulqID3Classifier,
+    ThresholdForestClassifier,
+    TopDownSpecializationClassifier,
+    random_trees,
+)
 
 SCHEMA = Schema(
     features=(
@@ -69,6 +79,35 @@ def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon, record_pr
         neighbours="replace-one",
         rows_per_person=1000,
     )
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [ExponentialID3Classifier, SulqID3Classifier, TopDownSpecializationClassifier],
+    ids=lambda t: t.algorithm,
+)
+def test_columns_of_many_categories_do_not_take_all_memory(trainer) -> None:
+    names = tuple(map(str, range(700)))
+    schema = Schema(
+        features=tuple(Feature(name=f"c{i}", categories=names) for i in range(4)), classes=(0, 1)
+    )
+    X = np.random.default_rng(0).integers(0, 700, (50, 4)).astype(str)
+    model = trainer(epsilon=100, schema=schema).fit(X, np.arange(50) % 2)
+    assert model.forest_.trees[0].n_nodes == 701
+    assert model.privacy_.epsilon == 100
+
+
+def test_the_depth_that_was_answered_never_asks_for_more_nodes_than_can_be_held(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr(random_trees, "_MOST_NODES", 60)
+    few = {"schema": SCHEMA, "max_leaves": None, "n_estimators": 2}
+    for model in (
+        RandomCountForestClassifier(**few),
+        ThresholdForestClassifier(**few, max_depth=9),
+    ):
+        trees = model.fit(*MANY).forest_.trees
+        assert sum(tree.n_nodes for tree in trees) <= 60
 
 
 @pytest.mark.parametrize("trainer", [PrivateTreeClassifier, PrivateTreeRegressor])

@@ -14,6 +14,8 @@ Epsilon = int | float | Fraction
 
 _FRACTION = re.compile(r"\d{1,400}(/\d{1,400})?", re.ASCII)
 _LARGEST_DENOMINATOR = 10**6
+_LARGEST = 1e200
+"""By all people that there are it is a number still."""
 _FINEST = 1 << 40
 _BITS, _LARGEST_RATE = 24, 1 << 20
 FINEST_COUNT, FINEST_CHOICE = 50, 62
@@ -29,7 +31,7 @@ def rational(epsilon: Epsilon) -> Fraction:
     Raises
     ------
     PrivacyError
-        If it is none of a privacy budget: 0 or below, infinite, not a number.
+        If it is none of a privacy budget: 0 or below, infinite or as good as that, not a number.
 
     Examples
     --------
@@ -38,6 +40,8 @@ def rational(epsilon: Epsilon) -> Fraction:
     """
     if isinstance(epsilon, bool) or not _is_positive(epsilon):
         raise PrivacyError(f"epsilon is {epsilon!r}: it must be a finite number above 0, such as 1")
+    if epsilon > _LARGEST:
+        raise PrivacyError(f"epsilon is {epsilon!r}: above {_LARGEST:g} nothing is promised")
     exact = epsilon if isinstance(epsilon, Fraction) else Fraction(repr(float(epsilon)))
     if exact.denominator <= _LARGEST_DENOMINATOR:
         return exact

@@ -1,6 +1,8 @@
 """Differentially private trees as scikit-learn estimators.
 
-Writing a trainer. It is one module, its name in ``algorithms.py`` and its tests::
+Writing a trainer. It is one module, its name in ``algorithms.py`` and its tests. For its
+pickles to be read, its exact name stands in ``readers/pickles/listed_names.py``, too, and
+``python tools/inventory.py own`` writes what they may hold::
 
     @dataclass(kw_only=True, eq=False, repr=False)
     class XClassifier(PrivateClassifier):   # or PrivateRegressor

@@ -86,7 +86,8 @@ def grow_by_choice(
     growth = Growth(cells=cells, node=np.zeros(len(rows), dtype=np.int32))
     front, nodes = [growth.plant()], growth.nodes
     for level in range(choices.split_levels):
-        if len(nodes) > _MOST_NODES:
+        widest = max((codes.n for codes in cells.codes), default=1)
+        if len(nodes) + len(front) * widest > _MOST_NODES:
             break
         people: dict[int, int] = {}
         if choices.counted:

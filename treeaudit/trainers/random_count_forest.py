@@ -28,7 +28,7 @@ from treeaudit.trainers.random_counts import (
     levels_of,
     people_of,
 )
-from treeaudit.trainers.random_trees import random_trees
+from treeaudit.trainers.random_trees import leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["RandomCountForestClassifier", "forest_depth"]
@@ -117,7 +117,8 @@ class RandomCountForestClassifier(PrivateClassifier):
         n_trees = self.n_estimators or (_FEW_TREES if n < _FEW_PEOPLE else _MOST_TREES)
         depth = self.max_depth or forest_depth(rows.schema, n)
         each = left / n_trees
-        trees = random_trees(rows.schema, n_trees, depth, self.max_leaves, curator.entropy)
+        leaves = leaves_within(self.max_leaves, n_trees)
+        trees = random_trees(rows.schema, n_trees, depth, leaves, curator.entropy)
         exact = printed and self.n_records is None
         return Grown(
             trees=counted(trees, rows, lambda name, c: curator.count(name, c, each), self.n_jobs),

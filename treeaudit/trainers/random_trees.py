@@ -18,7 +18,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["fan_of", "random_trees"]
+__all__ = ["fan_of", "leaves_within", "random_trees"]
 
 _MOST_NODES = 10_000_000
 
@@ -118,6 +118,21 @@ def random_trees(
         nodes.add(_children(nodes, frontier, asked, fan, named, cut, entropy))
         frontier = np.arange(first, len(nodes))
     return _apart(nodes, n_trees, bool(named.any()))
+
+
+def leaves_within(max_leaves: int | None, n_trees: int) -> int:
+    """Return how many leaves each of so many trees may have, for all of them to be held.
+
+    For trees whose depth follows from an answer: after it nothing may fail.
+
+    Examples
+    --------
+    >>> leaves_within(4096, 10), leaves_within(None, 10)
+    (4096, 500000)
+    """
+    # Of the nodes of a tree more than half are leaves.
+    held = _MOST_NODES // (2 * n_trees)
+    return held if max_leaves is None else min(max_leaves, held)
 
 
 def fan_of(categories: tuple[str, ...] | None, low: float | None, high: float | None) -> int:

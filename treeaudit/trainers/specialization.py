@@ -9,8 +9,10 @@ References
 Fung, Wang & Yu (2005), Top-down specialization for information and privacy preservation.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
@@ -65,11 +67,17 @@ class Cut:
             held[0] += held[-1]
 
     def open(self) -> list[Value]:
-        """Return the values that can be specialized."""
-        if len(self.growth.nodes) > _MOST_NODES:
-            return []
+        """Return the values that can be specialized, if the groups can be held then."""
         most = self.max_level
-        return [v for v in self.values if v.end - v.first > 1 and (most is None or v.level < most)]
+        left = [v for v in self.values if v.end - v.first > 1 and (most is None or v.level < most)]
+        # Groups are all combinations of values.
+        columns = Counter(v.column for v in self.values)
+        n_groups, n_nodes = prod(columns.values()), len(self.growth.nodes)
+        return [
+            v
+            for v in left
+            if n_nodes + n_groups // columns[v.column] * len(self.parts(v)) <= _MOST_NODES
+        ]
 
     def parts(self, value: Value) -> list[Value]:
         """Return what a value is specialized to."""

@@ -151,7 +151,8 @@ class SulqID3Classifier(PrivateClassifier):
             parts = [max(int(there.sum()) for there in growth.allowed[i]) for i in children]
             enough = held / (np.array(parts) * rows.n_classes) >= deviation
             front = [c for c, p, e in zip(children, parts, enough, strict=True) if e and p > 1]
-            if not front or len(nodes) > _MOST_NODES:
+            widest = max(codes.n for codes in cells.codes)
+            if not front or len(nodes) + len(front) * widest > _MOST_NODES:
                 break
         leaf = np.ones(len(nodes), dtype=np.bool_)
         leaf[[above for above in nodes.parent if above >= 0]] = False

@@ -23,7 +23,7 @@ from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_whole
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.random_counts import branching, counted, levels_of
-from treeaudit.trainers.random_trees import random_trees
+from treeaudit.trainers.random_trees import leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["ThresholdForestClassifier"]
@@ -151,9 +151,9 @@ class ThresholdForestClassifier(PrivateClassifier):
         if depth is None:
             leaves = int(n * rate / (2 * k))
             depth = max(1, levels_of(max(1, leaves), branching(rows.schema)))
-        trees = random_trees(
-            rows.schema, int(self.n_estimators), depth, self.max_leaves, curator.entropy
-        )
+        n_trees = int(self.n_estimators)
+        leaves = leaves_within(self.max_leaves, n_trees)
+        trees = random_trees(rows.schema, n_trees, depth, leaves, curator.entropy)
 
         def ask(name: str, counts: np.ndarray) -> np.ndarray:
             return curator.sample(name, counts, each, delta=delta, rate=rate, least=k)
