@@ -18,7 +18,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.walk import walk_of, walkable
-from treeaudit.people.coding import SeriesColumn, coder_of, text_of
+from treeaudit.people.coding import SeriesColumn, coder_of
 from treeaudit.people.columns import target_among
 from treeaudit.people.leaf_counts import LeafCounts
 from treeaudit.people.sheet import Sheet, read_table
@@ -256,8 +256,6 @@ def target_of(
 
 def names_in(series: "pd.Series[Any]", nothing: str | None = None) -> npt.NDArray[np.object_]:
     """Return values as the texts that categories are named by, and what stands for nothing."""
-    import pandas as pd
-
-    codes, values = pd.factorize(series, use_na_sentinel=True)
-    names = np.array([*map(text_of, list(values)), nothing], dtype=object)
+    codes, values = SeriesColumn(series).distinct()
+    names = np.array([*values, nothing], dtype=object)
     return np.asarray(names[codes])
