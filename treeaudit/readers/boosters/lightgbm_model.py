@@ -10,7 +10,7 @@ from treeaudit.readers.boosters.damage import reading
 from treeaudit.readers.boosters.lightgbm_dump import booster_of
 from treeaudit.readers.boosters.lightgbm_forest import to_forest
 from treeaudit.readers.boosters.lightgbm_text import parse
-from treeaudit.readers.boosters.wrappers import booster_in, with_wrapper
+from treeaudit.readers.boosters.wrappers import booster_in, handle_name, with_wrapper
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.json_spelling import with_spelling
 from treeaudit.readers.limits import Limits
@@ -57,9 +57,9 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     booster = booster_in(value, "lightgbm", "LGBM")
     if booster is None:
         return None
-    texts = [text for n in ("_handle", "handle") if isinstance(text := booster.get(n), str)]
-    if not texts:
+    text = booster.get(handle_name(booster))
+    if not isinstance(text, str):
         raise ReadError("the LightGBM Booster is damaged: it holds no model text (handle)")
     with reading(_DAMAGED):
-        forest = to_forest(parse(texts[0].encode("utf-8", "backslashreplace")), source)
-    return with_wrapper(forest, value, value.get("_classes"), source)
+        forest = to_forest(parse(text.encode("utf-8", "backslashreplace")), source)
+    return with_wrapper(forest, value, "_classes", source)

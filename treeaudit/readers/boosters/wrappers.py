@@ -8,12 +8,12 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
-from treeaudit.readers.estimators.labels import labels_of
+from treeaudit.readers.estimators.labels import check_labels, labels_of, stored_labels
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["booster_in", "with_wrapper"]
+__all__ = ["booster_in", "handle_name", "with_wrapper"]
 
 
 def booster_in(value: Inert, library: str, wrappers: str) -> Inert | None:
@@ -43,11 +43,17 @@ def booster_in(value: Inert, library: str, wrappers: str) -> Inert | None:
     return None
 
 
+def handle_name(booster: Inert) -> str:
+    """Return the attribute of a `Booster` that its library restores the model from."""
+    newer = _library(booster) == "lightgbm" and "_handle" in booster.attributes
+    return "_handle" if newer else "handle"
+
+
 def _library(value: Inert) -> str:
     return value.cls.module.partition(".")[0]
 
 
-def with_wrapper(forest: Forest, value: Inert, classes: object, source: Source) -> Forest:
+def with_wrapper(forest: Forest, value: Inert, classes: str, source: Source) -> Forest:
     """Return the model of a ``Booster`` as its wrapper tells it.
 
     Parameters
@@ -57,14 +63,20 @@ def with_wrapper(forest: Forest, value: Inert, classes: object, source: Source) 
     value
         What would have been the wrapper, or the ``Booster`` itself.
     classes
-        What it holds as its classes; taken where they fit those of the model.
+        What it calls its classes; taken where they fit those of the model.
     source
         What is known of the file, whose format counts.
+
+    Raises
+    ------
+    ReadError
+        If it answers with other labels.
     """
+    check_labels(stored_labels(value, classes), stored_labels(value.get("_le")))
     estimator = forest.source.estimator.replace(forest.source.library, value.kind, 1)
     return replace(
         forest,
-        schema=replace(forest.schema, classes=_labels(classes, forest.schema.classes)),
+        schema=replace(forest.schema, classes=_labels(value.get(classes), forest.schema.classes)),
         source=replace(forest.source, format=source.format, estimator=estimator),
     )
 

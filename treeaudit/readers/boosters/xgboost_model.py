@@ -63,7 +63,7 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     if not isinstance(handle, bytes | bytearray | memoryview):
         raise ReadError("the XGBoost Booster is damaged: it holds no model (handle)")
     forest = _from_blob(memoryview(handle), source, LIMITS)
-    forest = with_wrapper(forest, value, value.get("classes_"), source)
+    forest = with_wrapper(forest, value, "classes_", source)
     missing = value.get("missing")
     if not isinstance(missing, int | float) or missing != missing:
         return forest

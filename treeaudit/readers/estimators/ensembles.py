@@ -13,6 +13,7 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.estimators.found import Draw, Found, Rows, Seen, elements
+from treeaudit.readers.estimators.labels import check_labels, stored_labels
 from treeaudit.readers.estimators.multiclass import (
     Held,
     each,
@@ -42,11 +43,21 @@ SEARCHES = frozenset(
 _TAKE_WEIGHTS = TREES | FORESTS | {"AdaBoostClassifier", "HistGradientBoostingClassifier"}
 _TAKE_WEIGHTS |= {f"GradientBoosting{what}" for what in ("Classifier", "Regressor")}
 _TAKE_WEIGHTS |= {"HistGradientBoostingRegressor"}
+# Where a model takes the labels of its answers from; what `classes_` says has to be the same.
+_ENCODERS = ("le_", "_label_encoder", "label_binarizer_")
+# Their members answer with a label; others with a place among the labels.
+_BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
+_BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
 _CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
 
 
 def children(found: Found) -> Iterator[Found]:
     """Yield the fitted models that a model holds, each with what it was given.
+
+    Raises
+    ------
+    ReadError
+        If the model answers with other labels than it states.
 
     Examples
     --------
@@ -60,8 +71,19 @@ def children(found: Found) -> Iterator[Found]:
     >>> [child.inside for child in children(Found(estimator=file.root, inside=""))]
     ['estimators_[0]']
     """
-    held = _HOLD.get(found.estimator.kind)
-    yield from (child for child in (held(found) if held else ()) if child is not None)
+    held = _HOLD.get(kind := found.estimator.kind)
+    told = stored_labels(found.estimator)
+    for name in _ENCODERS:
+        check_labels(told, stored_labels(found.get(name)))
+    for child in held(found) if held else ():
+        if child is None:
+            continue
+        own = stored_labels(child.estimator) if kind in _BY_LABEL | _BY_PLACE else None
+        if kind in _BY_LABEL:
+            check_labels(told, own)
+        elif own is not None:
+            check_labels(sorted(own, key=str), own)
+        yield child
 
 
 def steps_of(pipeline: Inert) -> list[tuple[object, object]]:

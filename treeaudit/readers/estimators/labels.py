@@ -2,10 +2,35 @@
 
 import math
 
+import numpy as np
+
+from treeaudit.errors import ReadError
 from treeaudit.model.schema import Label
 from treeaudit.readers.limits import clean, show
+from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["label_of", "labels_of", "text_of"]
+__all__ = ["check_labels", "label_of", "labels_of", "stored_labels", "text_of"]
+
+
+def stored_labels(model: object, name: str = "classes_") -> list[object] | None:
+    """Return the class labels that an object holds as they are, or None where it has no row."""
+    stored = arrived(model.get(name)) if isinstance(model, Inert) else None
+    if not isinstance(stored, np.ndarray) or stored.ndim != 1:
+        return None
+    return [arrived(label) for label in stored.tolist()]
+
+
+def check_labels(told: list[object] | None, used: list[object] | None) -> None:
+    """Make sure that a model answers with the labels that it states, where both are there.
+
+    Raises
+    ------
+    ReadError
+        If it answers with others, or in another order.
+    """
+    if told is not None and used is not None and told != used:
+        raise ReadError("the model is inconsistent: it answers with other labels than it states")
 
 
 def label_of(value: object) -> Label:

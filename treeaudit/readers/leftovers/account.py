@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
@@ -92,10 +93,9 @@ class Account(FittedValues):
             self.check(model.pairs, "osd1", place, "", sizes, "")
         elif model.pairs:
             self.leave(place, "items", model.pairs)
-        for i, part in enumerate(model.args):
-            # The model for a column of an `IterativeImputer` stands in a triplet.
-            forms = "so1" if model.kind == "_ImputerTriplet" else "s"
-            self.check(part, forms, place, f"({i})", sizes, "")
+        # The model for a column of an `IterativeImputer` stands in a triplet.
+        forms = "so1" if model.kind == "_ImputerTriplet" else "s"
+        self._arguments(place, model.args, forms, sizes, 3 if model.state is None else 0)
         if model.items:
             self.leave(place, "items", model.items)
 
@@ -190,7 +190,7 @@ class Account(FittedValues):
             self.results(value, place)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
             self.path_lengths(value, model, place, name)
-        elif model.kind == "Booster" and name in ("handle", "_handle", "model_str", "_model_str"):
+        elif model.kind == "Booster" and name == handle_name(model):
             # The reader of its format goes through it.
             self._seen.add(id(value))
         elif model.kind == "Booster":
@@ -249,14 +249,29 @@ class Account(FittedValues):
             module.partition(".")[0] in ("sklearn", "_loss", "scipy") and not held
         ):
             self._seen.add(id(value))
-            bounds = value.state.values() if isinstance(value.state, dict) else (value.state,)
-            for part in (*value.args, *bounds):
-                if kind == "slice" and not isinstance(part, int | None):
-                    self.leave(place, "(…)", part)
-                else:
+            if kind == "slice" and not all(isinstance(part, int | None) for part in value.args):
+                self.leave(place, "(…)", value.args)
+            self._arguments(place, value.args, "s", frozenset())
+            if not isinstance(value.state, dict):
+                self.check(value.state, "s", place, "(…)", frozenset(), "")
+                return
+            for i, (key, part) in enumerate(value.state.items()):
+                if i < FEW and NAME.fullmatch(str(key)) and self.takes_key(str(key)):
                     self.check(part, "s", place, "(…)", frozenset(), "")
+                else:
+                    self.leave(place, masked(str(key)), part, key)
         else:
             self.leave(place, "", value)
+
+    def _arguments(
+        self, place: Place, args: tuple[object, ...], forms: str, sizes: Sizes, most: int = 3
+    ) -> None:
+        """Explain what an object is made of: only what has no state is made of values."""
+        if len(args) > most:
+            self.leave(place, "(…)", args)
+            return
+        for i, part in enumerate(args):
+            self.check(part, forms, place, f"({i})", sizes, "")
 
     def _tree(self, place: Place, tree: Inert) -> None:
         self._seen.add(id(tree))
@@ -272,8 +287,7 @@ class Account(FittedValues):
                 self.leave(place, masked(str(name)), value, name)
         for part in (*tree.items, *tree.pairs.items()):
             self.leave(place, "items", part)
-        for i, part in enumerate(tree.args):
-            self.check(part, "1", place, f"({i})", frozenset(self._facts.sizes), "")
+        self._arguments(place, tree.args, "1", frozenset(self._facts.sizes))
 
     def _unused(self, place: Place, unused: Iterable[tuple[str, int]]) -> None:
         for what, n in unused:

@@ -209,6 +209,7 @@ class FittedValues(Values):
         elif isinstance(state, dict) and state.keys() == {"_data", "_mask"}:
             values, hidden = arrived(state["_data"]), arrived(state["_mask"])
         plain = all(_is_plain(one) for one in (*part.args[2:], fill)) and not part.pairs
+        plain = plain and len(part.args) <= 4
         if isinstance(values, np.ndarray) and (values.dtype == object or is_sound(values)):
             values = values.tolist()
         if isinstance(kind, DType) and isinstance(values, bytes | memoryview) and not kind.n_fields:
@@ -225,13 +226,20 @@ class FittedValues(Values):
             and all(
                 _is_same(arrived(one), arrived(other))
                 if there
-                else isinstance(one, int | float | None)
+                else _is_hole(arrived(one))
                 for one, other, there in zip(values, stated, has, strict=True)
             )
         ):  # fmt: skip
             self._seen.add(id(part))
+            # Nobody sees what stands there: what lay in the memory, or a message.
+            under = zip(values, has, strict=True)
+            self.spare += sum(8 for one, there in under if not there and arrived(one))
         else:
             self.leave(place, shown, part)
+
+
+def _is_hole(one: object) -> bool:
+    return one is None or isinstance(one, float) or (isinstance(one, int) and abs(one) < 1 << 63)
 
 
 def _follows(key: str, column: Array, table: dict[object, object]) -> bool:

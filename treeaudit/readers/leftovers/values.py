@@ -177,15 +177,16 @@ class Values:
                 if not self._is_text(value, name):
                     self.leave(place, step, value)
             case DType():
-                if isinstance(value.state, tuple) and len(value.state) > 8:
+                if value.n_fields or (isinstance(value.state, tuple) and len(value.state) > 8):
+                    # The names of columns that no table has, and what its maker noted.
                     self.leave(place, step, value.state)
             case Inert() if value.cls.module == "collections" and value.state is None:
-                if id(value) not in self._seen and forms:
+                if id(value) not in self._seen and forms and len(value.args) <= 2:
                     self._seen.add(id(value))
                     for part in (*value.args, value.items):
                         self.check(part, forms, place, step, sizes, name, depth + 1)
                     self.check(value.pairs, f"d{forms}", place, step, sizes, name, depth)
-                elif not forms:
+                elif id(value) not in self._seen:
                     self.leave(place, step, value)
             case Inert():
                 helper = listed(value) is None
@@ -288,7 +289,8 @@ class Values:
             named = isinstance(key, str) and NAME.fullmatch(key) and self.takes_key(key)
             shown = f"{step}['{key}']" if named else f"{step}['{masked(str(key))}']"
             if not named:
-                self.check(key, "", place, shown, sizes, name)
+                cost = 0 if self._is_key(key, len(value)) else depth + 1
+                self.check(key, "", place, shown, sizes, name, cost)
             self.check(part, forms, place, shown, sizes, name, depth + 1)
 
     def takes_key(self, key: str) -> bool:

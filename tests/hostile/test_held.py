@@ -1,0 +1,239 @@
+"""What the objects of a model are made of, and answer with: no room for rows, no other labels."""
+
+import collections
+import copyreg
+import functools
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    HistGradientBoostingClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(3_000, 4))
+Y = np.where(RNG.random(3_000) < 0.3, 1 - (X[:, 0] > 0), X[:, 0] > 0).astype(int)
+WORDS = np.where(Y, "yes", "no")
+THREE = np.where(X[:, 1] > 0.8, "mid", WORDS)
+BACKWARDS = np.array(["yes", "no"])
+ROWS = [";".join(f"{value:.2f}" for value in row) for row in X[:60]]
+NUMBERS = X[:50].ravel().tolist()
+KEYS = {f"a{i}": value for i, value in enumerate(NUMBERS)}
+
+
+def tree() -> DecisionTreeClassifier:
+    return DecisionTreeClassifier(max_leaf_nodes=4, min_samples_leaf=300)
+
+
+class Called:
+    """Is stored as the call of a function."""
+
+    def __init__(self, function: Any, *args: Any) -> None:
+        self.function, self.args = function, args
+
+    def __reduce__(self) -> Any:
+        return self.function, self.args
+
+
+class Made(Called):
+    """Is stored as a bare instance of a class, made with arguments, with a state."""
+
+    def __init__(self, cls: type, state: object, *args: Any) -> None:
+        super().__init__(copyreg.__newobj__, cls, *args)  # type: ignore[attr-defined]
+        self.state = state
+
+    @property
+    def __class__(self) -> Any:  # pickle asks it
+        return self.args[0]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.function, self.args, self.state
+
+
+def changed(model: Any, way: str, value: object) -> Any:
+    """Return the model with something else at a place."""
+    changed_one = held = pickle.loads(pickle.dumps(model))
+    *steps, last = way.split(".")
+    for step in steps:
+        held = held[int(step)] if step.isdigit() else held.__dict__[step]
+    held.__dict__[last] = value
+    return changed_one
+
+
+def scanned(model: object, path: Path) -> ta.Report:
+    path.write_bytes(pickle.dumps(model))
+    return ta.scan(path)
+
+
+SEARCH = GridSearchCV(tree(), {"max_depth": [2, 3]}, cv=ShuffleSplit(2)).fit(X, Y)
+STEP = Pipeline([("step", FunctionTransformer(np.abs)), ("tree", tree())]).fit(X, Y)
+COLUMNS = Pipeline(
+    [
+        ("step", ColumnTransformer([("a", StandardScaler(), [0, 1])], remainder="passthrough")),
+        ("tree", tree()),
+    ]
+).fit(X, Y)
+TREE = tree().fit(X, Y)
+BOOSTED = HistGradientBoostingClassifier(
+    max_iter=1, max_leaf_nodes=4, min_samples_leaf=300, max_bins=4
+).fit(X, Y)
+RECORD = np.dtype([(row, "f8") for row in ROWS])
+WAYS: dict[str, tuple[Any, str, Any]] = {
+    "names of the columns of no table": (TREE, "max_depth", RECORD),
+    "a type among arguments": (STEP, "steps.0.1.kw_args", {"a": RECORD}),
+    "a type as a criterion": (TREE, "criterion", RECORD),
+    "arguments of a tree": (TREE, "", NUMBERS),
+    "keys of a splitter": (SEARCH, "cv", Made(ShuffleSplit, dict.fromkeys(ROWS, 1.0))),
+    "words as keys of a splitter": (SEARCH, "cv", Made(ShuffleSplit, KEYS)),
+    "arguments of a splitter": (SEARCH, "cv", Made(ShuffleSplit, {"n_splits": 2}, *NUMBERS)),
+    "a selector": (
+        COLUMNS,
+        "steps.0.1.transformers",
+        [("a", StandardScaler(), Made(make_column_selector, KEYS))],
+    ),
+    "a partial that is called": (
+        STEP,
+        "steps.0.1.func",
+        Called(functools.partial, np.clip, *NUMBERS),
+    ),
+    "a partial": (STEP, "steps.0.1.func", functools.partial(np.clip, *NUMBERS)),
+    "names for a partial": (STEP, "steps.0.1.func", functools.partial(np.clip, **KEYS)),
+    "a slice": (
+        STEP,
+        "steps.0.1.kw_args",
+        {"a": Called(slice, *(int(value * 1e9) for value in NUMBERS))},
+    ),
+    "a chain of maps": (STEP, "steps.0.1.kw_args", {"a": Called(collections.ChainMap, *NUMBERS)}),
+    "a queue": (STEP, "steps.0.1.kw_args", {"a": Called(collections.deque, *NUMBERS)}),
+    "numbers as keys": (
+        STEP,
+        "steps.0.1.kw_args",
+        {value: dict.fromkeys(NUMBERS[16 * i:16 * i + 16], 0)
+         for i, value in enumerate(NUMBERS[160:170])},
+    ),
+    "a loss": (BOOSTED, "_loss.closs", Called(type(BOOSTED._loss.closs), *NUMBERS)),
+    "a link": (BOOSTED, "_loss.link", Made(type(BOOSTED._loss.link), KEYS)),
+    "an interval": (
+        BOOSTED,
+        "_loss.interval_y_true",
+        Called(type(BOOSTED._loss.interval_y_true), *NUMBERS),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("model", [TREE, SEARCH, STEP, COLUMNS, BOOSTED])
+def test_the_models_pass(model: Any, tmp_path: Path) -> None:
+    assert scanned(model, tmp_path / "m.pkl").verdict == "pass"
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_no_rows_in_what_objects_are_made_of(name: str, tmp_path: Path) -> None:
+    model, way, value = WAYS[name]
+    held = changed(model, way, value) if way else Made(type(model), model.__getstate__(), *value)
+    found = scanned(held, tmp_path / "m.pkl")["TA206"]
+    assert found.details.unexplained_bytes > 100
+
+
+def _masked(hidden: list[Any]) -> np.ma.MaskedArray[Any, Any]:
+    column = np.empty(len(hidden), dtype=object)
+    column[:] = hidden
+    return np.ma.array(column, mask=True, fill_value="?")
+
+
+@pytest.mark.parametrize("hidden", [[1 << 4_000, 1 << 4_000], [2.5] * 4_000])
+def test_numbers_under_a_mask(hidden: list[Any], tmp_path: Path) -> None:
+    tried = [{"max_depth": 2}] * len(hidden)
+    model = changed(SEARCH, "cv_results_", {"params": tried, "param_a": _masked(hidden)})
+    assert scanned(model, tmp_path / "m.pkl").verdict != "pass"
+
+
+# -- two models in a Booster -----------------------------------------------------------
+
+
+def test_a_second_handle_of_lightgbm(tmp_path: Path) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    settings = {"n_estimators": 1, "num_leaves": 4, "min_child_samples": 300, "verbose": -1}
+    model = lightgbm.LGBMClassifier(**settings).fit(X, WORDS)
+    assert scanned(model, tmp_path / "m.pkl").verdict == "pass"
+    state = model.booster_.__getstate__()
+    for more in ("\n".join(ROWS), state["_handle"].replace("num_leaves=4", "num_leaves=3")):
+        other = changed(model, "_Booster", Made(lightgbm.Booster, {**state, "handle": more}))
+        report = scanned(other, tmp_path / "m.pkl")
+        assert report["TA206"].details.unexplained_bytes >= len(more)
+    for way in ("_le.classes_", "_classes"):
+        with pytest.raises(ta.ReadError, match="other labels than it states"):
+            scanned(changed(model, way, BACKWARDS), tmp_path / "m.pkl")
+    nothing = Made(lightgbm.Booster, {**state, "_handle": None, "handle": state["_handle"]})
+    with pytest.raises(ta.ReadError, match="holds no model text"):
+        scanned(changed(model, "_Booster", nothing), tmp_path / "m.pkl")
+
+
+def test_a_second_handle_of_xgboost(tmp_path: Path) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    model = xgboost.XGBClassifier(n_estimators=1, max_depth=2).fit(X, Y)
+    state = model.get_booster().__getstate__()
+    assert scanned(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes == 0
+    more = "\n".join(ROWS).encode()
+    other = changed(model, "_Booster", Made(xgboost.Booster, {**state, "_handle": more}))
+    report = scanned(other, tmp_path / "m.pkl")
+    assert report["TA206"].details.unexplained_bytes >= len(more)
+
+
+# -- other labels ----------------------------------------------------------------------
+
+VOTE = VotingClassifier([("a", tree())]).fit(X, WORDS)
+STACK = StackingClassifier([("a", tree())], LogisticRegression(), cv=2).fit(X, WORDS)
+REST, REST_OF_THREE = (OneVsRestClassifier(tree()).fit(X, y) for y in (WORDS, THREE))
+PAIRS = OneVsOneClassifier(tree()).fit(X, THREE)
+CODES = OutputCodeClassifier(tree(), random_state=0).fit(X, THREE)
+ADA = AdaBoostClassifier(tree(), n_estimators=1).fit(X, WORDS)
+ADA_OF_NUMBERS = AdaBoostClassifier(tree(), n_estimators=1).fit(X, Y)
+OWN = SelfTrainingClassifier(tree()).fit(X, np.where(np.arange(len(Y)) < 100, -1, Y))
+LABELS: dict[str, tuple[Any, str, Any]] = {
+    "vote, encoder": (VOTE, "le_.classes_", BACKWARDS),
+    "vote": (VOTE, "classes_", BACKWARDS),
+    "vote, other names": (VOTE, "le_.classes_", np.array(["a", "b"], dtype=object)),
+    "stack, encoder": (STACK, "_label_encoder.classes_", BACKWARDS),
+    "stack": (STACK, "classes_", BACKWARDS),
+    "one class, encoder": (REST, "label_binarizer_.classes_", BACKWARDS),
+    "one class": (REST, "classes_", BACKWARDS),
+    "one class, member": (REST, "estimators_.0.classes_", np.array([1, 0])),
+    "one of three, encoder": (REST_OF_THREE, "label_binarizer_.classes_", np.unique(THREE)[::-1]),
+    "one of three, member": (REST_OF_THREE, "estimators_.1.classes_", np.array([1, 0])),
+    "pairs, member": (PAIRS, "estimators_.2.classes_", np.array([1, 0])),
+    "codes, member": (CODES, "estimators_.0.classes_", np.array([1.0, -1.0])),
+    "boosting": (ADA, "classes_", BACKWARDS),
+    "boosting, other names": (ADA, "classes_", np.array(["a", "b"])),
+    "boosting, names of numbers": (ADA_OF_NUMBERS, "classes_", np.array(["a", "b"])),
+    "own labels": (OWN, "classes_", np.array([1, 0])),
+    "own labels, names of numbers": (OWN, "classes_", np.array(["a", "b"])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "model", [VOTE, STACK, REST, REST_OF_THREE, PAIRS, CODES, ADA, ADA_OF_NUMBERS, OWN]
+)
+def test_models_that_answer_with_their_labels_are_read(model: Any, tmp_path: Path) -> None:
+    assert scanned(model, tmp_path / "m.pkl").forest.n_trees > 0
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_a_model_that_answers_with_other_labels(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ta.ReadError, match="inconsistent"):
+        scanned(changed(*LABELS[name]), tmp_path / "m.pkl")
