@@ -16,7 +16,6 @@ Each message is one sentence that says what, where and what to do next. The
 command line prints it and exits with 2; anything else is a bug of ours.
 """
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = [
@@ -109,6 +108,8 @@ def near(name: str, known: Iterable[str], otherwise: str = "it has") -> str:
     if not names:
         return ""
     folded = {one.casefold(): one for one in reversed(names)}
+    import difflib
+
     close = difflib.get_close_matches(name.casefold(), list(folded), 1, _CLOSE)
     if close:
         meant = folded[close[0]]

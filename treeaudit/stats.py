@@ -13,7 +13,6 @@ privacy risk in synthetic data (anonymeter), for the residual risk.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 __all__ = ["Estimate", "difference", "exact", "fact", "paired", "residual", "together", "wilson"]
 
@@ -67,6 +66,8 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
     (0.548, 0.378, 0.708)
     """
     _check(successes, n)
+    from statistics import NormalDist
+
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     share = successes / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)

@@ -7,10 +7,29 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.model.rules import rules_of
+from treeaudit.model.schema import Feature
 from treeaudit.model.tree import CategorySets
-from treeaudit.model.words import cell, label_text, number, sentence
+from treeaudit.model.words import _categories, cell, label_text, number, sentence
 
 INF = math.inf
+
+
+@pytest.mark.parametrize(
+    ("codes", "text"),
+    [
+        ([0], "red"),
+        ([0, 1], "red or blue"),
+        ([2], '"red or blue"'),
+        ([2, 3], '"red or blue" or "not red"'),
+        ([4], '"missing"'),
+        ([5, 6], '"" or "\\"red\\""'),
+        ([7], "nor or"),
+    ],
+)
+def test_one_category_does_not_read_as_several(codes, text) -> None:
+    names = ("red", "blue", "red or blue", "not red", "missing", "", '"red"', "nor or")
+    feature = Feature(name="colour", categories=names)
+    assert _categories(feature, codes, 20) == text
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,18 @@ class TestWhatIsSaid:
         (tmp_path / "a.csv").write_text("a\n")
         with pytest.raises(DataError, match="holds no rows"):
             stream_records(source_of(tmp_path / "a.csv"), ta.load(_stump()), target=None)
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        nobody = pa.schema([("a", pa.float64())])
+        with pa.ipc.new_file(str(tmp_path / "none.arrow"), nobody):
+            pass
+        parquet.write_table(nobody.empty_table(), tmp_path / "none.parquet")
+        for name in ("none.arrow", "none.parquet"):
+            for jobs in (1, 2):
+                with pytest.raises(DataError, match=f"^{name} holds no rows$"):
+                    stream_records(source_of(tmp_path / name), ta.load(_stump()), jobs=jobs)
+            (tmp_path / name).unlink()
         (tmp_path / "b.csv").write_text("b\n1\n")
         with pytest.raises(DataError, match="differ in column 'a'"):
             stream_records(source_of(tmp_path), ta.load(_stump()))
@@ -370,3 +382,13 @@ def test_decimals_behind_a_comma_are_read_in_parts_too(frame, forest, tmp_path) 
     found = stream_records(source_of(path), forest, target="ill")
     assert np.array_equal(found.whole.counts, whole(frame, forest).counts)
     assert np.array_equal(found.node, read_records(path, forest, target="ill").node)
+
+
+def test_values_that_are_equal_to_pandas_keep_their_own_names() -> None:
+    mixed = pd.Series([1, True, 1.0, "1", False, 0, None], dtype=object)
+    whole = SeriesColumn(mixed)
+    codes, names = whole.distinct()
+    parts = [SeriesColumn(mixed[i : i + 1]).distinct() for i in range(len(mixed))]
+    apart = [found[code[0]] if code[0] >= 0 else None for code, found in parts]
+    assert [names[code] if code >= 0 else None for code in codes] == apart
+    assert apart == ["1", "True", "1", "1", "False", "0", None]

@@ -10,7 +10,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlparse
 
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsafeModelError
@@ -197,6 +196,8 @@ def _registered(path: Path, root: str) -> Iterator[tuple[str, Place]]:
     where = (told.get("storage_location") or told.get("source") or "").strip("'\"")
     if not where:
         return
+    from urllib.parse import unquote, urlparse
+
     url = urlparse(where)
     at = os.path.realpath(unquote(url.path)) if url.scheme in ("", "file") else ""
     if not at or not Path(at).is_relative_to(root):

@@ -9,8 +9,6 @@ from treeaudit.errors import DataError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
-from treeaudit.people.drawn_digits import newton_of_digits
-from treeaudit.people.newton import newton_of
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.readers.first_round import counted, labels_of_first_round
@@ -18,7 +16,11 @@ from treeaudit.reconstruction.scope import drawn_steps
 
 if TYPE_CHECKING:
     from treeaudit.defenses.cutting import summed
+    from treeaudit.people.drawn_digits import newton_of_digits
+    from treeaudit.people.newton import newton_of
 else:
+    newton_of_digits = later("treeaudit.people.drawn_digits", "newton_of_digits")
+    newton_of = later("treeaudit.people.newton", "newton_of")
     summed = later("treeaudit.defenses.cutting", "summed")
 
 __all__ = ["as_trained", "with_people"]

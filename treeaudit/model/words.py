@@ -1,6 +1,8 @@
 """Conditions in words: ``age ≤ 15``, ``occupation = Sales``, ``> 2.5, ≤ 4``."""
 
+import json
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +14,7 @@ from treeaudit.model.schema import Feature, Label, Schema
 __all__ = ["cell", "cells", "conditions", "label_text", "number", "number_of", "sentence"]
 
 ANY = "*"
+_OURS = re.compile(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$|\s$')
 
 
 def label_text(label: Label) -> str:
@@ -88,11 +91,16 @@ def cell(low: float, high: float, separator: str = "") -> str:
     return ", ".join(parts) or ("not missing" if high == math.inf else ANY)
 
 
+def _plain(category: str) -> str:
+    """Return a category, in quotes where it could be taken for words of ours or for several."""
+    return json.dumps(category, ensure_ascii=False) if _OURS.search(category) else category
+
+
 def _categories(feature: Feature, codes: Sequence[int], most: int) -> str:
     known = feature.categories or ()
-    names = [known[code] if 0 <= code < len(known) else f"#{code}" for code in codes]
+    names = [_plain(known[code]) if 0 <= code < len(known) else f"#{code}" for code in codes]
     if len(names) > most and len(known) - len(names) <= most and known:
-        others = [name for i, name in enumerate(known) if i not in set(codes)]
+        others = [_plain(name) for i, name in enumerate(known) if i not in set(codes)]
         return f"not {' or '.join(others)}" if others else ANY
     if len(names) > most:
         return f"one of {len(names)}: {', '.join(names[:most])}, …"

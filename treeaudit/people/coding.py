@@ -48,6 +48,9 @@ class SeriesColumn:
         import pandas as pd
 
         codes, values = pd.factorize(self.series, use_na_sentinel=True)
+        if self.series.dtype == object and not all(isinstance(v, str) for v in values):
+            # True, 1 and 1.0 are equal: named by the first of them, a part would differ from all.
+            codes, values = pd.factorize(self.series.map(text_of), use_na_sentinel=True)
         return codes, [text_of(v) for v in list(values)]
 
     def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:  # noqa: D102  # of the protocol

@@ -15,16 +15,26 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.walk import walk_of, walkable
-from treeaudit.people.coding import SeriesColumn, coder_of, text_of
-from treeaudit.people.columns import target_among
-from treeaudit.people.leaf_counts import LeafCounts
-from treeaudit.people.sheet import Sheet, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from treeaudit.people.coding import SeriesColumn, coder_of
+    from treeaudit.people.columns import target_among
+    from treeaudit.people.leaf_counts import LeafCounts
+    from treeaudit.people.sheet import Sheet, read_table
+else:
+    # A scan without people knows the word alone.
+    SeriesColumn = later("treeaudit.people.coding", "SeriesColumn")
+    coder_of = later("treeaudit.people.coding", "coder_of")
+    target_among = later("treeaudit.people.columns", "target_among")
+    LeafCounts = later("treeaudit.people.leaf_counts", "LeafCounts")
+    Sheet = later("treeaudit.people.sheet", "Sheet")
+    read_table = later("treeaudit.people.sheet", "read_table")
 
 __all__ = ["Records", "held_table", "names_in", "read_records", "target_of"]
 
@@ -256,8 +266,6 @@ def target_of(
 
 def names_in(series: "pd.Series[Any]", nothing: str | None = None) -> npt.NDArray[np.object_]:
     """Return values as the texts that categories are named by, and what stands for nothing."""
-    import pandas as pd
-
-    codes, values = pd.factorize(series, use_na_sentinel=True)
-    names = np.array([*map(text_of, list(values)), nothing], dtype=object)
+    codes, values = SeriesColumn(series).distinct()
+    names = np.array([*values, nothing], dtype=object)
     return np.asarray(names[codes])

@@ -206,7 +206,8 @@ def stream_records(
 
         parts = source.pieces(_PARTS * effective_n_jobs(jobs))
         seen = Parallel(n_jobs=jobs)(delayed(count)(part) for part in parts)
-    return reduce(add, seen).records(source.origin)
+    nobody = count.seen(count.coder, 0, ())
+    return reduce(add, seen, nobody).records(source.origin)
 
 
 def counter_of(

@@ -142,7 +142,8 @@ def _names_something(head: bytes) -> bool:
     with suppress(ValueError):
         for code, value, _ in genops(head):
             if code.name in ("GLOBAL", "INST"):
-                return all(one.isidentifier() for one in re.split(r"[ .]", str(value)))
+                module, _, name = str(value).partition(" ")
+                return all(one.isidentifier() for one in [*module.split("."), *name.split(".")])
             if code.name == "STACK_GLOBAL":
                 return len(texts) > 1
             if isinstance(value, str):

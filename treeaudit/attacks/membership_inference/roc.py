@@ -10,7 +10,6 @@ Carlini et al. (2022), section III, why hits at few false alarms are what counts
 """
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 
@@ -54,6 +53,8 @@ def area(members: Float, control: Float, confidence: float = 0.95) -> Estimate:
         return Estimate(
             value=value, low=min(value, found.low), high=max(value, found.high), n=m + n
         )
+    from statistics import NormalDist
+
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     middle, half = math.log(value / (1 - value)), z * math.sqrt(variance) / (value * (1 - value))
     low, high = (_expit(middle + sign * half) for sign in (-1, 1))
@@ -150,6 +151,8 @@ def _off_threshold(above: Wide, reached: Wide, n: int, false_alarms: float) -> F
 
 def _both(error: float) -> float:
     """Return what one or two squared normal scores, each as likely, exceed that often."""
+    from statistics import NormalDist
+
     low, high, normal = 0.0, 100.0, NormalDist()
     for _ in range(60):
         middle = (low + high) / 2
