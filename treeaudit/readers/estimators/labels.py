@@ -16,8 +16,9 @@ __all__ = ["check_labels", "label_of", "labels_of", "stored_labels", "text_of"]
 def stored_labels(model: object, name: str = "classes_") -> list[object] | None:
     """Return the class labels that an object holds as they are, or None where it has no row."""
     stored = arrived(model.get(name)) if isinstance(model, Inert) else None
-    one_row = isinstance(stored, np.ndarray) and stored.ndim == 1
-    return [arrived(label) for label in stored.tolist()] if one_row else None
+    if not isinstance(stored, np.ndarray) or stored.ndim != 1:
+        return None
+    return [arrived(label) for label in stored.tolist()]
 
 
 def check_labels(told: list[object] | None, used: list[object] | None) -> None:
