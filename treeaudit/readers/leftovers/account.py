@@ -29,6 +29,12 @@ __all__ = ["Account"]
 
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
 _DEEPEST = 6
+# What the reader of a stored tree takes of its state.
+_TABLES = {
+    "Tree": ("nodes", "values"),
+    "TreePredictor": ("nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"),
+}
+_COUNTS = {"Tree": ("max_depth", "node_count")}
 _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 # Their members are listed one by one, with the settings of each.
 _OWN_MEMBERS = ("Voting", "Stacking", "FeatureUnion")
@@ -255,15 +261,14 @@ class Account(FittedValues):
 
     def _tree(self, place: Place, tree: Inert, unused: Iterator[tuple[str, int]]) -> None:
         self._seen.add(id(tree))
-        known = {"max_depth", "node_count", "nodes", "values"}
-        known |= {"binned_left_cat_bitsets", "raw_left_cat_bitsets"}
+        tables, counts = _TABLES[tree.kind], _COUNTS.get(tree.kind, ())
         nodes = arrived(tree.get("nodes"))
         most = 1 + (len(nodes) if isinstance(nodes, np.ndarray) and nodes.ndim else 0)
         for name, value in tree.state.items() if isinstance(tree.state, dict) else ():
             value = arrived(value)
-            if name in known and isinstance(value, np.ndarray):
+            if name in tables and isinstance(value, np.ndarray):
                 self._seen.add(id(value))
-            elif name not in known or not isinstance(value, int) or not 0 <= value < most:
+            elif name not in counts or not isinstance(value, int) or not 0 <= value < most:
                 self.leave(place, masked(str(name)), value, name)
         for part in (*tree.items, *tree.pairs.items()):
             self.leave(place, "items", part)
