@@ -15,8 +15,8 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 
 
 def words(text: str) -> list[str]:
-    """The words of a help text, whatever draws the boxes and names the types."""
-    return re.sub(r"[╭╮╰╯│─]|<bool>|-{3,}", " ", text).split()
+    """The words of a help text, whatever draws the boxes."""
+    return re.sub(r"[╭╮╰╯│─]|-{3,}", " ", text).split()
 
 
 def as_typed(line: str) -> str:

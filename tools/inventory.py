@@ -4,7 +4,8 @@
 scikit-learn (imbalanced-learn, XGBoost, LightGBM) has and pickles it; run it
 under each version. ``python tools/inventory.py collect FOLDER...`` reads the
 pickles of all versions, and any other folder of honest models, with treeaudit
-itself and writes ``treeaudit/readers/leftovers/attributes.txt``.
+itself and writes ``treeaudit/readers/leftovers/attributes.txt``. ``python tools/inventory.py own``
+writes the trainers of this package into it anew, from what they state.
 """
 
 import contextlib
@@ -273,6 +274,41 @@ def collect(folders: list[Path]) -> None:
     print(len(known), "classes,", sum(map(len, known.values())), "attributes,", OUT.stat().st_size)
 
 
+def own() -> None:
+    """Write the trainers anew: their parameters, the options of these, and what a fit adds."""
+    from treeaudit.trainers import ALGORITHMS
+
+    first, *lines = OUT.read_text(encoding="utf-8").splitlines()
+    words, kept = set(first.split()[1:]), {line.split()[0]: line for line in lines}
+    for trainer in ALGORITHMS:
+        params, options = stated_by(trainer)
+        fitted = {"feature_names_in_:n1", "forest_:dn5", "n_features_in_"}
+        fitted |= {"classes_:n1"} if hasattr(trainer, "predict_proba") else set()
+        fresh = f"{trainer.__name__} {' '.join(sorted(params | fitted))}"
+        if _bare(kept.get(trainer.__name__, "")) != _bare(fresh):
+            kept[trainer.__name__] = fresh
+        words |= {word.replace(" ", "\u2423") for word in {trainer.__name__, *params, *options}}
+    text = ["words " + " ".join(sorted(words)), *(kept[kind] for kind in sorted(kept))]
+    OUT.write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+def _bare(line: str) -> list[str]:
+    return [each.partition(":")[0] for each in line.split()]
+
+
+def stated_by(trainer) -> tuple[set[str], set[str]]:
+    """Return the parameters of a trainer, and the options that their types name."""
+    from typing import Literal, get_args, get_origin, get_type_hints
+
+    hints, options = get_type_hints(trainer), set()
+    params = set(trainer().get_params(deep=False))
+    for name in params:
+        for part in (hints[name], *get_args(hints[name])):
+            if get_origin(part) is Literal:
+                options |= {str(option) for option in get_args(part)}
+    return params, options
+
+
 def _code(codes: set[str]) -> str:
     sizes = {c for c in codes if c.isdigit()}
     return "".join(sorted(codes - sizes)) + max(sizes, default="")
@@ -325,4 +361,7 @@ def _codes(part: object, depth: int) -> set[str]:
 
 if __name__ == "__main__":
     command, *rest = sys.argv[1:]
-    fit(Path(rest[0])) if command == "fit" else collect([Path(folder) for folder in rest])
+    if command == "own":
+        own()
+    else:
+        fit(Path(rest[0])) if command == "fit" else collect([Path(folder) for folder in rest])

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from treeaudit.errors import DataError
 
-__all__ = ["alone", "alone_in", "check_free", "check_new", "write_file", "writing"]
+__all__ = ["alone", "alone_in", "check_free", "check_new", "suffix_of", "write_file", "writing"]
 
 _LOCKED = 1 << 30
 
@@ -32,6 +32,26 @@ def check_free(path: Path, *, force: bool) -> None:
     check_new(path, force=force, how="--force")
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {path.parent} for {path.name}")
+
+
+def suffix_of(path: str | os.PathLike[str], known: Iterable[str], what: str) -> str:
+    """Return the format that a path asks for by its suffix.
+
+    Raises
+    ------
+    DataError
+        If it is none of those that are known; ``what`` is what could be written there.
+
+    Examples
+    --------
+    >>> suffix_of("audit/report.HTML", ("html", "json"), "the report")
+    'html'
+    """
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in known:
+        every = ", ".join(f".{name}" for name in known)
+        raise DataError(f"{path}: {what} can be written as {every}")
+    return suffix
 
 
 def write_file(

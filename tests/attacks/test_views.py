@@ -1,11 +1,11 @@
-"""What attacks show of a finding, drawn open and for a safe copy."""
+"""What attacks show of a finding, in words and drawn."""
 
 from dataclasses import replace
 
 import pytest
 
 import treeaudit as ta
-from tests.attacks.test_background_known import TABLE_4, A
+from tests.attacks.test_background_known import TABLE_4
 from treeaudit.attacks import ATTACKS
 from treeaudit.attacks.attribute_inference.attack import Attributes
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
@@ -25,9 +25,7 @@ from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.uniqueness import Uniqueness
 from treeaudit.findings.numbers import People, Share
 from treeaudit.reports.drawn import draw_curve, draw_plot
-from treeaudit.reports.masking import Numbers
-
-OPEN, SAFE = Numbers(k=5), Numbers(k=5, safe=True)
+from treeaudit.reports.wording import in_words
 
 
 @pytest.fixture(scope="module")
@@ -49,21 +47,20 @@ def finding(attack, details, controls=(), people=9) -> ta.Finding:
     )
 
 
-def facts(view, numbers) -> dict[str, str]:
-    return {name: numbers.say(text) for name, text in view.facts if numbers.tells(text)}
+def facts(view) -> dict[str, str]:
+    return {name: in_words(text) for name, text in view.facts}
 
 
-def drawn(view, numbers) -> list:
-    every = [draw_plot(plot, numbers) for plot in view.plots]
-    every += [draw_curve(curve, numbers) for curve in view.curves]
+def drawn(view) -> list:
+    every = [draw_plot(plot) for plot in view.plots]
+    every += [draw_curve(curve) for curve in view.curves]
     return [one for one in every if one is not None]
 
 
-@pytest.mark.parametrize("numbers", [OPEN, SAFE])
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_what_was_not_run_draws_nothing_and_has_no_figure(attack, numbers, report) -> None:
+def test_what_was_not_run_draws_nothing_and_has_no_figure(attack, report) -> None:
     view = attack.view(ta.Skipped(id=attack.id, title="t", reason="it cannot be"), report)
-    assert (drawn(view, numbers), view.facts, view.figure, view.headline) == ([], (), None, None)
+    assert (drawn(view), view.facts, view.figure, view.headline) == ([], (), None, None)
     assert all(rung.number is None for rung in view.rungs)
 
 
@@ -112,7 +109,7 @@ def test_knowledge_is_two_lines_of_people_and_one_chart_of_certainty(report) -> 
         certainty_by_negations=shares(0.4, 0.5, 1.0),
         certainty_by_implications=shares(0.4, 10 / 19, 0.7),
     )
-    by_people, certainty = drawn(Background.view(finding(Background, details), report), OPEN)
+    by_people, certainty = drawn(Background.view(finding(Background, details), report))
     assert "the best others are known: from 0 to 40" in by_people.svg
     assert "others at random are known: from 0 to 10" in by_people.svg
     assert "<title>52.6%</title>" in certainty.svg
@@ -123,23 +120,11 @@ def test_what_is_nearly_certain_already_is_a_sentence_and_no_flat_line(report) -
     details = background(worst_case_certainty_by_known=shares(0.99, 1.0))
     view = Background.view(finding(Background, details), report)
     assert view.curves == ()
-    said = facts(view, OPEN)["Certainty"]
+    said = facts(view)["Certainty"]
     assert said.endswith("99.0% by the file alone; 100% with one other person known")
-    assert facts(view, SAFE) == {}
 
 
-def test_a_safe_copy_draws_only_rounded_people(report) -> None:
-    details = background(
-        people_disclosed_by_known=people(3, 21, 38),
-        share_certain_random_known=shares(0.03, 0.05, 0.1),
-        worst_case_certainty_by_known=shares(0.4, 0.6, 1.0),
-    )
-    (chart,) = drawn(Background.view(finding(Background, details), report), SAFE)
-    assert "from fewer than 5 to 40" in chart.svg
-    assert "random" not in chart.svg
-
-
-def test_a_safe_copy_hides_how_few_fall_and_how_few_are_known(report) -> None:
+def test_known_people_are_told_at_once_and_as_a_consequence(report) -> None:
     known = KnownPeople(
         origin="known.csv",
         records=People(3),
@@ -156,18 +141,13 @@ def test_a_safe_copy_hides_how_few_fall_and_how_few_are_known(report) -> None:
         people=(),
     )
     view = Background.view(finding(Background, background(known=known)), report)
-    assert facts(view, OPEN)["Known people"] == (
+    assert facts(view)["Known people"] == (
         "3 people of known.csv: 4 people disclosed, 3 at once and 1 as a consequence"
     )
-    few = "fewer than 5"
-    assert facts(view, SAFE)["Known people"] == (
-        f"{few} people of known.csv: {few} people disclosed, {few} at once and {few} as a "
-        "consequence"
-    )
     rung = view.rungs[-1]
-    assert (SAFE.say(rung.knows), SAFE.part(rung.number)) == (
-        f"the known people ({few})",
-        f"{few} more people",
+    assert (in_words(rung.knows), in_words(rung.number)) == (
+        "the known people (3)",
+        "4 more people",
     )
 
 
@@ -184,8 +164,8 @@ def test_nothing_that_can_be_proved_is_no_rung_of_known_people(report) -> None:
         reason="noise was added to the counts of 3 leaves",
     )
     view = Background.view(finding(Background, background(known=known)), report)
-    assert not any("known people" in OPEN.say(rung.knows) for rung in view.rungs)
-    assert facts(view, SAFE)["Known people"].endswith("the counts of fewer than 5 leaves")
+    assert not any("known people" in in_words(rung.knows) for rung in view.rungs)
+    assert facts(view)["Known people"].endswith("the counts of 3 leaves")
 
 
 def prior(**measured) -> PublicPrior:
@@ -211,15 +191,11 @@ def prior(**measured) -> PublicPrior:
     )
 
 
-def test_a_prior_is_told_with_its_method_and_masked(report) -> None:
+def test_a_prior_is_told_with_its_method(report) -> None:
     view = Background.view(finding(Background, background(prior=prior())), report)
-    assert facts(view, OPEN)["Public prior"] == (
+    assert facts(view)["Public prior"] == (
         "prior.csv (country): 3 people become at least 95% certain because of it; "
         "the Ω-estimate in 2 leaves of three or more labels"
-    )
-    assert facts(view, SAFE)["Public prior"] == (
-        "prior.csv (country): fewer than 5 people become at least 95% certain because of it; "
-        "the Ω-estimate in fewer than 5 leaves of three or more labels"
     )
     assert not view.rungs[-1].at_most
 
@@ -233,7 +209,7 @@ def test_without_the_people_a_prior_is_a_bound_and_without_a_column_of_everybody
         leaves_estimated=People.leaves(0),
     )
     view = Background.view(finding(Background, background(prior=unknown)), report)
-    assert facts(view, OPEN)["Public prior"] == (
+    assert facts(view)["Public prior"] == (
         "prior.csv: at most 3 people become at least 95% certain because of it; exact"
     )
     assert view.rungs[-1].at_most
@@ -268,14 +244,11 @@ def attributes(*given: str) -> AttributesDetails:
 def test_columns_that_are_given_away_come_first(report) -> None:
     every = (column("age", 0.5, 0.5), column("sex", 0.4, 0.3), column("<job>", 0.6, 0.4))
     view = Attributes.view(finding(Attributes, attributes("<job>"), every), report)
-    (plot,) = drawn(view, OPEN)
+    (plot,) = drawn(view)
     assert [line.name for line in plot.lines] == ["<job> (given away)", "sex", "age"]
     assert plot.lines[0].cells == ("60%", "40%", "30%")
     assert plot.more == ("<job> in words.", "sex in words.", "age in words.")
-    assert OPEN.say(view.unseen) == "40%, members 60%"
-    (plot,) = drawn(view, SAFE)
-    assert plot.more == ()
-    assert plot.lines[0].cells == ("≈60%", "≈40%", "≈30%")
+    assert in_words(view.unseen) == "40%, members 60%"
 
 
 def test_columns_that_nobody_was_asked_about_draw_nothing(report) -> None:
@@ -327,7 +300,7 @@ MEMBERSHIP = MembershipDetails(
 
 def test_membership_has_the_strongest_of_three_tests_and_says_what_is_not_told(report) -> None:
     view = Membership.view(finding(Membership, MEMBERSHIP), report)
-    area, one, tenth = drawn(view, OPEN)
+    area, one, tenth = drawn(view)
     assert [line.cells[0] for line in area.lines] == [
         "61.0%",
         "61.0%",
@@ -340,20 +313,13 @@ def test_membership_has_the_strongest_of_three_tests_and_says_what_is_not_told(r
     assert tenth.sentences == (f"Not told: {TOO_FEW}.",)
 
 
-def test_a_safe_copy_of_membership_tells_no_exact_number(report) -> None:
+def test_the_control_of_membership_stands_by_the_first_rate(report) -> None:
     control = replace(column("people taken for members", 0.021, 0.01), sentence="2.1% of 20,000.")
     view = Membership.view(finding(Membership, MEMBERSHIP, (control,)), report)
-    assert drawn(view, OPEN)[1].sentences == ("2.1% of 20,000.",)
-    area, one, tenth = drawn(view, SAFE)
-    assert area.lines[0].cells == ("≈60%", "60–65%", "of 28,140")
-    assert area.lines[3].cells == ("only fewer than 5 people have shadow models",)
-    assert area.sentences[0].startswith("10 of 8,140 unseen people")
-    assert one.lines[0].cells == ("≈0%", "0–5%", "of 20,000")
-    assert one.sentences == ()
-    assert tenth.sentences == ("Not told: too few control people.",)
+    assert drawn(view)[1].sentences == ("2.1% of 20,000.",)
 
 
-def test_features_are_ordered_as_they_matter_and_masked(report) -> None:
+def test_features_are_ordered_as_they_matter(report) -> None:
     features = tuple(
         Contribution(
             feature=name,
@@ -368,10 +334,8 @@ def test_features_are_ordered_as_they_matter_and_masked(report) -> None:
     )
     details = replace(report["TA101"].details, contribution=features)
     view = Uniqueness.view(finding(Uniqueness, details), report)
-    (plot,) = drawn(view, OPEN)
+    (plot,) = drawn(view)
     assert [(line.name, *line.cells) for line in plot.lines] == [("age", "50%"), ("rare", "5.0%")]
-    (plot,) = drawn(view, SAFE)
-    assert [line.name for line in plot.lines] == ["age"]
 
 
 def test_no_features_draw_nothing(report) -> None:
@@ -379,26 +343,13 @@ def test_no_features_draw_nothing(report) -> None:
     assert Uniqueness.view(finding(Uniqueness, details), report).plots == ()
 
 
-def test_a_safe_copy_tells_no_risk_of_single_people(report) -> None:
+def test_the_risks_of_single_people_are_facts(report) -> None:
     view = Uniqueness.view(report["TA101"], report)
-    assert {"Chance to find one chosen person", "Chance over everybody"} <= set(facts(view, OPEN))
-    assert facts(view, SAFE) == {}
+    assert {"Chance to find one chosen person", "Chance over everybody"} <= set(facts(view))
 
 
-def test_a_safe_copy_leaves_out_the_values_of_sensitive_columns(figure_3) -> None:
+def test_a_sensitive_column_is_a_row(figure_3) -> None:
     people = TABLE_4.assign(sex=list("fmfmfmfmf"))
     report = ta.scan(figure_3, train=people, target="Health", sensitive=["sex"])
     view = Sensitive.view(report["TA110"], report)
-    assert [line.name for plot in drawn(view, OPEN) for line in plot.lines] == ["sex"]
-    assert drawn(view, SAFE) == []
-
-
-def test_the_view_of_a_real_audit_is_masked_throughout(figure_3) -> None:
-    """One known person of nine people in four leaves: no number below five is left."""
-    report = ta.scan(figure_3, known=A)
-    view = Background.view(report["TA103"], report)
-    assert SAFE.say(view.brief) == "fewer than 5 people by knowing one"
-    assert SAFE.part(view.figure.number) == "fewer than 5 more people"
-    assert facts(view, SAFE) == {
-        "Known people": "fewer than 5 people of known: fewer than 5 people disclosed"
-    }
+    assert [line.name for plot in drawn(view) for line in plot.lines] == ["sex"]

@@ -104,6 +104,20 @@ def test_what_mlflow_names_is_a_model(tmp_path) -> None:
 
 
 CODE = b"cos\nsystem\n(S'x'\ntR."
+HIDDEN = (
+    CODE + b"\nand a text after it\n",
+    CODE[:-1] + b"\nand a text after it\n",
+    b"I0x10\n0" + CODE + b"\nmore",
+    b"I 1_6\n0" + CODE + b"\nmore",
+    b"F.5\n0" + CODE + b"\nmore",
+    b"(K 0" + CODE + b"\nmore",
+    b"N0" + CODE + b"\nmore",
+    b"S'os'\nS'system'\n\x93(S'x'\ntRmore",
+    b"(Vos\nq\xc2\xa0Vsystem\nq\xc2\x93(S'x'\ntRmore",
+    b"(S'x'\nios\nsystem\nmore",
+    b"criver.utils\nmake\n(S'x'\ntR.and a text after it",
+    b"(lp0\n" + CODE + b"\nmore",
+)
 TABLE = b"age,income\n" + b"1,2\n" * 400_000
 
 
@@ -115,6 +129,9 @@ TABLE = b"age,income\n" + b"1,2\n" * 400_000
         ("zeros.gz", gzip.compress(bytes(300 << 20), 1), "no kind of file that treeaudit knows"),
         ("requirements.txt", b"cloudpickle==2.2.1\nnumpy\n", "a text file"),
         ("requirements.txt", b"catboost\nnumpy\nscipy\n", "a text file"),
+        ("requirements.txt", b"click\nnumpy\nrequests\nboto3\n", "a text file"),
+        ("words.txt", "cat\ndog\nGrüße – und mehr\n".encode(), "a text file"),
+        ("note.txt", b"S'il vous plait\n", "a text file"),
         ("conda.yaml", b"channels:\n- conda-forge\ndependencies:\n- pip\n", "a text file"),
         ("input_example.json", b'{"columns": ["a"], "data": [[1]]}', "a JSON file"),
         ("notes.json", b"", "an empty file"),
@@ -143,6 +160,7 @@ def test_what_is_no_model_is_named(tmp_path, name, content, what) -> None:
         ("note.txt", CODE),
         ("note", CODE[:-1]),
         ("note.gz", gzip.compress(CODE)),
+        *((name, hidden) for name in ("note.txt", "README.md", "note") for hidden in HIDDEN),
     ],
 )
 def test_what_calls_itself_a_model_and_cannot_be_read_is_an_error(tmp_path, name, content) -> None:

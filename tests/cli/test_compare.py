@@ -52,6 +52,7 @@ def test_files_and_formats(folder, tmp_path) -> None:
         (["large.json", "--test", "none.csv"], "there is no file"),
         (["large.json", "--test", "people.csv", "--target", "well"], "no column 'well'"),
         (["large.json", "-o", "c.pdf"], "can be written as"),
+        (["large.json", "-o", "c.sarif"], "the comparison can be written as .html, .json, .txt"),
     ],
 )
 def test_one_sentence(folder, arguments, says) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.cli.run import run, spawn
 from treeaudit.attacks import ATTACKS
+from treeaudit.cli import COMMANDS
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.readers import READERS
 from treeaudit.trainers.algorithms import ALGORITHMS
@@ -38,6 +39,22 @@ def test_what_is_no_model_is_told_what_is_read(tmp_path) -> None:
     for title in ("XGBoost", "LightGBM", "CatBoost", "ONNX", "PMML"):
         assert title in [one.title for one in READERS]
         assert title in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_types_are_told_in_words_that_one_writes(command) -> None:
+    """No <bool>, <path> or "int range" of Python, and no line that the terminal breaks."""
+    shown = run(command, "--help", COLUMNS="80", TERMINAL_WIDTH="80").stdout
+    assert re.findall(r"<[\w|\[\]-]+>|\brange\b", shown) == []
+    assert max(map(len, shown.splitlines())) <= 80
+    # Sentences run on to the end of a line.
+    prose = shown[: shown.index("╭")]
+    assert all(len(line.strip()) > 40 for line in prose.splitlines()
+               if line.rstrip().endswith((",", " and", " the"))), prose  # fmt: skip
+
+
+def test_it_is_said_that_an_acceptance_has_no_key() -> None:
+    assert "can sign it again in any name" in words("accept")
 
 
 def test_rare_options_of_scan_come_last() -> None:

@@ -73,10 +73,10 @@ def forged(value):
 
 def test_every_entry_that_is_changed_is_found(model, report, monkeypatch) -> None:
     data = json.loads(report.read_text())
-    again = verified.verify(data, model).again
+    again = verified.verify([data], model)[0].again
     monkeypatch.setattr(verified, "audit_all", lambda *_: [again])
     monkeypatch.setattr(verified, "with_fix", lambda one, **_: one)
-    assert not verified.verify(data, model).differences
+    assert not verified.verify([data], model)[0].differences
     free = {"tool", "request", "schema_version"}
     asked = {("model", "path"), ("policy", "source"), ("policy", "name"), ("model", "sha256")}
     seen = 0
@@ -86,7 +86,7 @@ def test_every_entry_that_is_changed_is_found(model, report, monkeypatch) -> Non
         *above, last = path
         place = functools.reduce(lambda part, step: part[step], above, data)
         true, place[last] = place[last], forged(place[last])
-        assert verified.verify(data, model).differences, path
+        assert verified.verify([data], model)[0].differences, path
         place[last] = true
         seen += 1
     assert seen > 300
@@ -193,6 +193,52 @@ def test_what_is_no_report(model, tmp_path, text) -> None:
     done = run("verify", path, model)
     assert (done.returncode, done.stdout) == (2, "")
     assert "internal error" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A file of two models, and its report."""
+    path = tmp_path_factory.mktemp("two") / "two.pkl"
+    x, y = load_iris(return_X_y=True, as_frame=True)
+    trees = [DecisionTreeClassifier(max_depth=d, random_state=0).fit(x, y) for d in (2, 3)]
+    joblib.dump(dict(zip("ab", trees, strict=True)), path)
+    assert run("scan", path, "-o", path.with_name("two.json"), "-q").returncode == 1
+    return path, json.loads(path.with_name("two.json").read_text())
+
+
+def test_a_report_of_several_models(two, tmp_path) -> None:
+    path, _ = two
+    done = run("verify", path.with_name("two.json"), path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("TRUE  ")
+    assert "of the 2 models in" in done.stdout
+    one = tmp_path / "one.json"
+    assert run("scan", path, "--select", "['b']", "-o", one, "-q").returncode == 1
+    done = run("verify", one, path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (lambda d: d["reports"][1]["checks"][0].update(measured=7), 1, "model 2 · checks"),
+        (lambda d: d["reports"][1]["request"].update(seed=3), 2, "something else was asked"),
+        (lambda d: d["reports"].reverse(), 1, "model 1 · model · inside"),
+        (lambda d: d["reports"].pop(), 2, "holds 2 models, and the report is of 1"),
+        (lambda d: d["reports"].clear(), 2, "about several models"),
+        (lambda d: d.update(verdict="pass"), 1, "of the whole file"),
+        (lambda d: d.update(note="it is harmless"), 1, "of the whole file"),
+        (lambda d: d["reports"].__setitem__(1, 3), 2, "model 2 is no treeaudit report"),
+        (lambda d: d["reports"][1].pop("request"), 2, "no whole treeaudit report"),
+    ],
+)
+def test_forged_reports_of_several_models(two, tmp_path, change, code, said) -> None:
+    path, data = two
+    data = json.loads(json.dumps(data))
+    change(data)
+    (forged_ := tmp_path / "forged.json").write_text(json.dumps(data))
+    done = run("verify", forged_, path)
+    assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done
 
 
 @pytest.mark.parametrize(

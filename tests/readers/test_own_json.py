@@ -57,7 +57,8 @@ def test_other_json_is_not_taken_for_a_model(tmp_path: Path) -> None:
 
 
 def test_a_category_of_the_feature_is_read(tmp_path: Path) -> None:
-    _load(tmp_path, feature=[-1, 1, 1], categories=[None, [0], [1]])
+    forest = _load(tmp_path, feature=[-1, 1, 1], categories=[None, [0], [1]])
+    assert forest.apply([[0.5, 1], [0.5, 0]]).tolist() == [[2], [1]]
 
 
 LONG = "33,yes;" * 300

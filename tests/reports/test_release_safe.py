@@ -1,5 +1,6 @@
 """The copy that may leave the room, attacked: nothing in it gives a small group back."""
 
+import functools
 import json
 import pickle
 import re
@@ -104,7 +105,7 @@ class Adversary:
         if name == "max-marketer-risk" and low > 0:
             # The worst tree has the most leaves for its people.
             self.between(self.ones, len(self.size) / min(high, 1.0), np.inf)
-        if name not in self.groups or check["status"] == "skipped":
+        if name not in self.groups or check["status"] in ("skipped", "untold"):
             return
         chosen, here = self.groups[name].astype(float), self.worst[name] == self.tree
         if name.endswith("people"):
@@ -177,6 +178,121 @@ def test_the_adversary_finds_what_subtraction_gives_back() -> None:
 )
 def test_a_linear_program_gives_no_small_group_back(seed) -> None:
     assert determined(report_of(seed)) == []
+
+
+def forest_of(leaves) -> ta.Forest:
+    """Return a tree with these leaves: people of each of two labels, a chain of questions."""
+    parent, feature, low, high, counts, end = [-1], [-1], [-np.inf], [np.inf], [leaves.sum(0)], 0
+    for i in range(len(leaves) - 1):
+        parent += [end, end]
+        feature += [0, 0]
+        low += [-np.inf, i]
+        high += [i, np.inf]
+        counts += [leaves[i], leaves[i + 1 :].sum(0)]
+        end = len(parent) - 1
+    tree = ta.Tree(
+        parent=parent, feature=feature, low=low, high=high,
+        n_records=np.sum(counts, axis=1), counts=np.array(counts),
+    )  # fmt: skip
+    return ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["age"], ["no", "yes"]))
+
+
+@functools.cache
+def tables(most: int, leaves: int):
+    """Return every table of so many leaves with so many people at most, shape (n, leaves, 2)."""
+    ends = np.array([(a, b) for a in range(most + 1) for b in range(most + 1 - a) if a + b])
+    found = np.arange(len(ends))[:, None]
+    for _ in range(leaves - 1):
+        ahead = [(row, i) for row in found for i in range(row[-1], len(ends))
+                 if ends[row].sum() + ends[i].sum() <= most]  # fmt: skip
+        found = np.array([[*row, i] for row, i in ahead])
+    return ends[found]
+
+
+def counted(every, k) -> dict[str, np.ndarray]:
+    """Return what can be counted in each of some tables."""
+    size, largest = every.sum(2), every.max(2)
+    cells = np.where(every > 0, every, 10**6).min((1, 2))
+
+    def people(chosen):
+        return np.where(chosen, size, 0).sum(1)
+
+    return {
+        "smallest": size.min(1), "alone": people(size == 1), "small": people(size < k),
+        "certain": people(largest == size), "nearly": people(size - largest <= 1),
+        "cell": cells, "leaves of one": (size == 1).sum(1), "all": size.sum(1),
+    }  # fmt: skip
+
+
+def statuses(found, values) -> dict[str, np.ndarray]:
+    """Return which tables pass the checks of a policy that can be told from a table."""
+    measured = {
+        "max-unique-people": found["alone"], "max-small-leaf-people": found["small"],
+        "max-certain-share": found["certain"] / found["all"],
+        "max-small-leaf-share": found["small"] / found["all"],
+        "max-nearly-certain-share": found["nearly"] / found["all"],
+    }  # fmt: skip
+    passed = {name: one <= values[name] for name, one in measured.items() if name in values}
+    for name, one in {"min-leaf": found["smallest"], "min-cell": found["cell"]}.items():
+        if name in values:
+            passed[name] = one >= values[name]
+    return passed
+
+
+def pinned(said, truth) -> list[str]:
+    """Return which numbers below the threshold are the same in every table that fits."""
+    values, k = said["policy"]["values"], said["k"]
+    about_ = said["model"]["people_about"]
+    sides = [tables(44, 1), tables(44, 2), tables(14, 3)]
+    left: dict[str, set] = {}
+    for every in sides:
+        found = counted(every, k)
+        passed = statuses(found, values)
+        fits = (found["all"] > about_ - k - 1) & (found["all"] <= about_ + k)
+        fails, open_ = np.zeros(len(every), bool), False
+        for check in said["checks"]:
+            if check["name"] not in passed:
+                open_ |= check["status"] in ("untold", "fail")
+                continue
+            fails |= ~passed[check["name"]]
+            if check["status"] in ("pass", "fail"):
+                fits &= passed[check["name"]] == (check["status"] == "pass")
+        fits &= fails | open_ if said["verdict"] == "fail" else ~fails
+        for name, one in found.items():
+            left.setdefault(name, set()).update(np.unique(one[fits]).tolist())
+    true = {name: int(one[0]) for name, one in counted(truth[None], k).items()}
+    assert all(n in left[name] for name, n in true.items()), "the true table fits"
+    told = [name for name, n in true.items() if 0 < n < k and len(left[name]) < 2]
+    return told + [
+        name for name in ("alone", "leaves of one") if true[name] and 0 not in left[name]
+    ]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ["default", "strict", "acro", "opensafely",
+     {"min-leaf": 3, "max-unique-people": 0, "max-small-leaf-people": 2},
+     {"min-leaf": 5, "max-unique-people": 1, "max-nearly-certain-share": 0.1, "min-cell": 2},
+     {"min-leaf": 4, "max-small-leaf-share": 0.1, "max-certain-share": 0.05,
+      "max-unique-people": 2}],
+    ids=str,
+)  # fmt: skip
+def test_of_all_small_tables_that_fit_no_number_is_told(policy) -> None:
+    """Of a model of 29 people with one alone, two statuses told that it is exactly one."""
+    rng = np.random.default_rng(7)
+    policy = policy if isinstance(policy, str) else ta.Policy(name="own", values=policy)
+    drawn_ = [np.array(one) for one in ([[1, 0], [14, 14]], [[19, 1], [6, 5]], [[2, 1], [9, 9]])]
+    for _ in range(12):
+        every = tables(44, 2) if rng.random() < 0.6 else tables(14, 3)
+        drawn_.append(every[rng.integers(len(every))])
+    for leaves in drawn_:
+        report = ta.scan(forest_of(leaves), policy=policy)
+        said = json.loads(render(report, "json", release_safe=True))
+        true = statuses(counted(leaves[None], report.policy.k), said["policy"]["values"])
+        for check in report.checks:
+            if check.name in true:
+                assert (check.status == "pass") == true[check.name][0], (check, leaves)
+        assert pinned(said, leaves) == [], (leaves.tolist(), said)
 
 
 def numbers_in(text: str) -> set[str]:

@@ -2,7 +2,7 @@
 
 from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.numbers import People, Phrase, Prose, say
+from treeaudit.findings.numbers import People, Phrase, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Rung
 
@@ -58,5 +58,4 @@ def in_any(report: Report, once: InAnyTree, *, labels: bool = False) -> Phrase:
 
 def rung_not_run(knows: str, result: Skipped, said: str = "{}") -> Rung:
     """Return the rung of an attack that was not run."""
-    reason: Phrase = say(said, Prose(result.reason))
-    return Rung(knows=say(knows), number=None, follows=reason)
+    return Rung(knows=say(knows), number=None, follows=say(said, result.reason))

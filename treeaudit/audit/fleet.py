@@ -13,12 +13,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from treeaudit.audit.scan import audit_all
-from treeaudit.errors import DataError, ModelTooLargeError, ReadError
+from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.input import CONFIG, read_bytes
 from treeaudit.readers import READERS
-from treeaudit.readers.detect import beginning, name_of
+from treeaudit.readers.detect import beginning, could_run, name_of
 from treeaudit.readers.limits import show
 
 __all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
@@ -249,9 +249,12 @@ def _is_text(path: str, error: ReadError) -> bool:
     suffix = Path(path).suffix.lower()
     if suffix in _SUFFIXES or isinstance(error, ModelTooLargeError):
         return False
-    data = beginning(path).data
-    if name_of(data) != _TEXT:
+    content = beginning(path)
+    if name_of(content.data) != _TEXT or could_run(content.data):
         return False
-    # What would run code is a pickle, unless it has no end and says that it is something else.
-    whole = len(data) > CONFIG or bytes(data[-64:]).rstrip()[-1:] == b"."
-    return type(error) is ReadError or (suffix in _TEXTS and not whole)
+    if type(error) is ReadError:
+        # Of what is packed only the beginning was looked at.
+        return not content.compression or len(content.data) < CONFIG
+    # A name that cannot be one, as in a list of packages; what has an end says that it is a pickle.
+    whole = len(content.data) > CONFIG or bytes(content.data[-64:]).rstrip()[-1:] == b"."
+    return isinstance(error, UnsafeModelError) and suffix in _TEXTS and not whole

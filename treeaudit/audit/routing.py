@@ -9,6 +9,7 @@ from treeaudit.errors import DataError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
+from treeaudit.people.drawn_digits import newton_of_digits
 from treeaudit.people.newton import newton_of
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
@@ -27,6 +28,11 @@ NOT_DRAWN = (
     "training people: nobody was left out"
 )
 
+DIGITS = (
+    "the steps of its trees are of draws of the people, with all their digits: of the few in a "
+    "small leaf they tell who was drawn, and with which label"
+)
+
 _OF_DRAWS = (
     "the steps are of draws of the people; in the first round the labels of all who end in a leaf "
     "are counted, which its step nearly tells; later trees hold steps and no labels"
@@ -34,7 +40,9 @@ _OF_DRAWS = (
 
 
 def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
-    """Return a model that says nothing of draws where its steps are of all, and what to say of it.
+    """Return a model that says nothing of draws that its steps tell, and what to say of it.
+
+    So do steps that are of everybody, and the digits of those of a few.
 
     Parameters
     ----------
@@ -43,13 +51,17 @@ def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
     """
     if not drawn_steps(forest):
         return forest, []
+    each = told_of(train)
     try:
-        newton_of(forest, train.node, told_of(train))
+        newton_of(forest, train.node, each)
+        said = NOT_DRAWN
     except DataError:
-        return forest, []
+        if newton_of_digits(forest, train.node, each) is None:
+            return forest, []
+        said = DIGITS
     everybody = {"subsample": 1.0, "bagging_fraction": "1"}
     stated = {**forest.source.parameters, **everybody}
-    return replace(forest, source=replace(forest.source, parameters=stated)), [NOT_DRAWN]
+    return replace(forest, source=replace(forest.source, parameters=stated)), [said]
 
 
 def with_people(forest: Forest, train: Records) -> Forest:

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from treeaudit.attacks import Attack, Case, all_attacks, all_checks, offered_attacks, run_attack
+from treeaudit.attacks import (
+    ATTACKS,
+    Attack,
+    Case,
+    all_attacks,
+    all_checks,
+    offered_attacks,
+    run_attack,
+)
 from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
@@ -148,7 +156,7 @@ def scan(
             policy=policy,
             baseline=baseline,
             model_name=model_name,
-            attacks=None if attacks is None else listed("attacks", attacks, "TA101"),
+            attacks=None if attacks is None else listed("attacks", attacks, ATTACKS[0].id),
             seconds=seconds,
             seed=seed,
         ),

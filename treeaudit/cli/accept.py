@@ -36,6 +36,9 @@ def accept(
 ) -> None:
     """Accept what failed in a report, by name and until a day: later scans fail what is worse.
 
+    The file has no key: whoever can write it can sign it again in any name, so keep it where
+    only those may write who may accept.
+
     treeaudit accept report.json --by "Ada Lovelace" --until 2027-06-30 --reason "inside
     the trust only" -o accepted.json
 

@@ -53,8 +53,7 @@ def compare(
 
     import treeaudit as ta
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.reports import check_output
-    from treeaudit.reports.comparison import dumps, print_comparison, to_text
+    from treeaudit.reports.comparison import check_output, dumps, print_comparison, to_text
 
     for path in output or []:
         check_output(path, force=force)

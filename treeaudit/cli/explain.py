@@ -25,7 +25,7 @@ def explain(
     from rich.text import Text
 
     from treeaudit.attacks import Attack, all_attacks
-    from treeaudit.comparison.difference import Differencing
+    from treeaudit.attacks.differencing import Differencing
     from treeaudit.defenses import DEFENSES, Defense
     from treeaudit.errors import PolicyError
 

@@ -28,7 +28,7 @@ def sweep_sizes(
     import treeaudit as ta
     from treeaudit.errors import DataError
     from treeaudit.repair.defend import sweep, utility_on
-    from treeaudit.reports import check_output
+    from treeaudit.reports.comparison import check_output
     from treeaudit.reports.repair_rows import curve
 
     parts = text.split(",")

@@ -22,6 +22,7 @@ from treeaudit.version import __version__
 __all__ = ["command_line", "run"]
 
 _INTERRUPTED = 130
+_WRITTEN = {"int": "N", "float": "NUMBER", "str": "TEXT", "path": "FILE"}
 
 
 class _Named(TyperCommand):
@@ -36,11 +37,31 @@ class _Named(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
         """Print the help."""
-        for one in self.params:
+        self.help = _paragraphs(self.help or "")
+        for one in self.get_params(ctx):
+            _say_what_is_written(one)
             for place, names in REGISTRIES.items():
                 if place in (text := getattr(one, "help", None) or ""):
                     one.help = text.replace(place, ", ".join(names()))  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
+
+
+def _say_what_is_written(one: Any) -> None:  # noqa: ANN401  # typer's own
+    """Have the help tell what to write for an option or argument, not what Python makes of it."""
+    if one.param_type_name == "argument":
+        # Its own name says that.
+        one.display_type = lambda _: ""
+    elif getattr(one, "is_flag", False):
+        one.metavar = ""
+    elif one.metavar is None:
+        # Told apart by blanks, a narrow terminal breaks no word.
+        shown = one.display_type(None).strip("<>").removesuffix(" range").replace("|", " | ")
+        one.metavar = _WRITTEN.get(shown, shown)
+
+
+def _paragraphs(text: str) -> str:
+    """Return help whose lines are as long as the terminal has room."""
+    return "\n\n".join(" ".join(one.split()) for one in text.split("\n\n"))
 
 
 class _NamedWithMethods(_Named):

@@ -1,6 +1,6 @@
 """``treeaudit verify REPORT MODEL``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from treeaudit.cli.options import (
 __all__ = ["verify"]
 
 _MOST = 1 << 30
+_WORST_FIRST = ("fail", "review", "accepted", "pass")
 _SHOWN = 10
 
 
@@ -59,7 +60,7 @@ def verify(
     treeaudit verify proof.json model.pkl
     """
     from treeaudit.errors import DataError
-    from treeaudit.findings.report_file import checked_report, read_json
+    from treeaudit.findings.report_file import checked_reports, read_json
 
     content, _ = read_json(report, "the report", _MOST)
     if isinstance(content, dict) and "treeaudit_proof" in content:
@@ -67,19 +68,34 @@ def verify(
             raise DataError(f"{report} is a proof, which needs no people: leave {given[0]} away")
         _follow(content, model, select, max_bytes)
         return
-    data = checked_report(content, f"the report {report.name}")
+    reports = checked_reports(content, f"the report {report.name}")
     if select is not None or max_bytes is not None:
         raise DataError("the report says which model it is of: leave --select and --max-bytes away")
     files = {"train": train, "test": test, "known": known, "prior": prior, "baseline": baseline}
     try:
-        code = _run_again(data, report, model, policy, files)
+        together = _together(content, reports, report)
+        code = together or _run_again(reports, report, model, policy, files)
     except (KeyError, TypeError, AttributeError):
         raise DataError(f"the report {report.name} is no whole treeaudit report") from None
     raise typer.Exit(code)
 
 
+def _together(content: Any, reports: Sequence[Mapping[str, Any]], report: Path) -> int:  # noqa: ANN401  # JSON
+    """Hold what a report says of all models of a file against what it says of each."""
+    if content is reports[0]:
+        return 0
+    verdicts = [one["verdict"] for one in reports]
+    worst = next((one for one in _WORST_FIRST if one in verdicts), None)
+    true = {**{key: reports[0][key] for key in ("schema_version", "tool")}, "verdict": worst}
+    said = {key: part for key, part in content.items() if key != "reports"}
+    if said == true:
+        return 0
+    typer.echo(f"REFUSED  {report} does not say of the whole file what it says of its models")
+    return 1
+
+
 def _run_again(
-    data: Mapping[str, Any],
+    reports: Sequence[Mapping[str, Any]],
     report: Path,
     model: Path,
     policy: str | None,
@@ -87,47 +103,57 @@ def _run_again(
 ) -> int:
     from treeaudit.cli.progress import progress_bar
     from treeaudit.comparison.verified import verify as run_again
-    from treeaudit.readers import load
+    from treeaudit.readers import load_all
     from treeaudit.reports.plain_text import plain
     from treeaudit.version import __version__
 
-    stated, real = data["model"]["sha256"], load(model).source.sha256
-    if stated not in (None, real):
-        typer.echo(
-            f"REFUSED  {report} is of another file: its SHA-256 is {stated}, that of {model} {real}"
-        )
-        return 1
+    real = load_all(model)[0].source.sha256
+    for stated in (one["model"]["sha256"] for one in reports):
+        if stated not in (None, real):
+            typer.echo(
+                f"REFUSED  {report} is of another file: its SHA-256 is {stated}, "
+                f"that of {model} {real}"
+            )
+            return 1
     with progress_bar(model) as progress:
-        found = run_again(data, model, policy=policy, progress=progress, **files)
-    if (version := data["tool"]["version"]) != __version__:
+        found = run_again(reports, model, policy=policy, progress=progress, **files)
+    if (version := reports[0]["tool"]["version"]) != __version__:
         typer.echo(plain(f"written by treeaudit {version}, run again by {__version__}", 200))
-    left = [d for d in found.differences if not _about(d.where, found.unsettled)]
+    left = [
+        (f"model {at} · " if len(found) > 1 else "", d)
+        for at, one in enumerate(found, start=1)
+        for d in one.differences
+        if not _about(d.where, one.unsettled)
+    ]
     if left:
         typer.echo(f"REFUSED  {report} does not say what {model} gives:")
-        for one in left[:_SHOWN]:
-            said, true = (plain(str(part), 120) for part in (one.said, one.found))
-            typer.echo(plain(f"  {one.where}: the report says {said}, it is {true}", 400))
+        for which, entry in left[:_SHOWN]:
+            said, real = (plain(str(part), 120) for part in (entry.said, entry.found))
+            typer.echo(plain(f"  {which}{entry.where}: the report says {said}, it is {real}", 400))
         if len(left) > _SHOWN:
             typer.echo(f"  {len(left) - _SHOWN:,} more")
         return 1
-    if found.differences:
-        names = ", ".join(found.unsettled)
+    if any(one.differences for one in found):
+        names = ", ".join(dict.fromkeys(name for one in found for name in one.unsettled))
         typer.echo(
             f"NOT SETTLED  the search of {names} was ended by time, and went otherwise this time; "
             "the rest is the same: scan again with more --seconds"
         )
         return 2
-    findings, checks = len(data["findings"]), len(data["checks"])
+    findings, checks = (sum(len(one[part]) for one in reports) for part in ("findings", "checks"))
+    of = f"the {len(reports):,} models in {model}" if len(reports) > 1 else str(model)
     typer.echo(
-        f"TRUE  {report} is of {model} (SHA-256 {real}); run again, its {findings} findings and "
+        f"TRUE  {report} is of {of} (SHA-256 {real}); run again, its {findings} findings and "
         f"{checks} checks are the same in every number"
     )
-    typer.echo(plain(f"verdict  {data['verdict'].upper()} by policy {found.again.policy.title}"))
-    if found.own_policy:
+    for data, true in zip(reports, found, strict=True):
+        verdict = data["verdict"].upper()
+        typer.echo(plain(f"verdict  {verdict} by policy {true.again.policy.title}", 400))
+        if accepted := data.get("accepted"):
+            told = f"{accepted['by']} until {accepted['until']}: {accepted['reason']}"
+            typer.echo(plain(f"accepted by {told}", 500))
+    if found[0].own_policy:
         typer.echo("its thresholds are as the report states them: --policy holds it to your own")
-    if accepted := data.get("accepted"):
-        told = f"{accepted['by']} until {accepted['until']}: {accepted['reason']}"
-        typer.echo(plain(f"accepted by {told}", 500))
     return 0
 
 

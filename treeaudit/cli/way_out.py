@@ -63,7 +63,9 @@ def shown(
     from treeaudit.reports.terminal import print_report, print_verdict, to_text
 
     if quiet:
-        print_verdict(first, console, quiet=True)
+        from treeaudit.reports.release_safe import that_may_leave
+
+        print_verdict(that_may_leave(first) if safe else first, console, quiet=True)
     elif console.is_terminal:
         print_report(first, console, verbose=verbose)
     else:

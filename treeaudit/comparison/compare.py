@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from treeaudit.attacks import ATTACKS
 from treeaudit.audit.scan import audit
 from treeaudit.comparison.choice import Choice, choose
 from treeaudit.comparison.claims import claims_of
@@ -134,7 +135,7 @@ def compare(
         rows_per_person=rows_per_person,
         repeats=repeats,
         policy=policy,
-        attacks=None if attacks is None else listed("attacks", attacks, "TA101"),
+        attacks=None if attacks is None else listed("attacks", attacks, ATTACKS[0].id),
         seed=seed,
     )
     # Tables are read once, for all models.

@@ -1,23 +1,16 @@
-"""Differencing: whose records two releases of a model give away beside each other (TA107).
-
-References
-----------
-Ganta, Kasiviswanathan and Smith (2008), Composition attacks and auxiliary information in data
-privacy.
-"""
+"""Differencing: whose records two releases of a model give away beside each other (TA107)."""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag
 from treeaudit.errors import DataError
-from treeaudit.findings.findings import Words
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
@@ -31,26 +24,7 @@ from treeaudit.rendered import Rendered
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Difference", "Differencing", "Named", "difference"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Differencing:
-    """What there is to say about the attack, as for those that look at one model."""
-
-    id: ClassVar[str] = "TA107"
-    title: ClassVar[str] = "Differencing of two releases"
-    words: ClassVar[Words] = Words(
-        attacker="Whoever has two releases of a model, trained before and after some people left "
-        "or came, reads off who that was: leaves that both have alike differ by nobody else, and "
-        "whoever must be in one table and has no room in the other has moved.",
-        assumes="the attacker has both files, and knows which values the columns can have",
-        remedy="train every release with differential privacy, one budget for all of them; a "
-        "record that was published by its erasure cannot be called back",
-        limit="runs as 'treeaudit diff OLD NEW', since it needs two models; not for weights, "
-        "noise, boosting, or trees of draws; people who left and came alike cancel out",
-        reference="Ganta, Kasiviswanathan and Smith (2008), on composition",
-    )
+__all__ = ["Difference", "Named", "difference"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,23 +55,23 @@ class Verified:
 
 
 def verify(
-    data: Mapping[str, Any],
+    reports: Sequence[Mapping[str, Any]],
     model: Path,
     *,
     policy: str | None = None,
     progress: Progress | None = None,
     **given: Path | None,
-) -> Verified:
-    """Run the audit of a report again, and hold every entry of it against the new one.
+) -> tuple[Verified, ...]:
+    """Run the audit of a file again, and hold every entry of its reports against the new ones.
 
     Parameters
     ----------
-    data
-        The JSON report.
+    reports
+        The JSON report of each model in the file, or of the one that was chosen.
     model
-        The file that it is said to be of.
+        The file that they are said to be of.
     policy
-        The policy that it has to be held against; its own unless told.
+        The policy that they have to be held against; their own unless told.
     given
         The files that the audit was given: ``train``, ``test``, ``known``, ``prior`` and
         ``baseline``.
@@ -79,13 +79,29 @@ def verify(
     Raises
     ------
     DataError
-        If the report does not tell what was asked, or needs files that were not given.
+        If the report does not tell what was asked, needs files that were not given, or is of
+        another number of models.
     """
-    request, own_policy = _asked(data, model, policy, given)
+    first = reports[0]
+    request, own_policy = _asked(first, model, policy, given)
     found = audit_all(request, progress)
-    if len(found) > 1:
-        raise DataError(f"{model.name} holds several models, and the report does not say which")
-    again = found[0]
+    if len(found) != len(reports):
+        raise DataError(
+            f"{model.name} holds {len(found):,} models, and the report is of {len(reports):,}: "
+            "scan it again"
+        )
+    for at, one in enumerate(reports[1:], start=2):
+        if one["request"] != first["request"]:
+            raise DataError(f"the report says of model {at} that something else was asked")
+    return tuple(
+        _held(data, again, request, own_policy=own_policy)
+        for data, again in zip(reports, found, strict=True)
+    )
+
+
+def _held(
+    data: Mapping[str, Any], again: Report, request: Request, *, own_policy: bool
+) -> Verified:
     if data.get("fix") is not None or data.get("frontier"):
         again = with_fix(again, train=request.train, test=request.test, target=request.target)
     said, true = _neutral(data), _neutral(json.loads(json.dumps(again.to_dict())))

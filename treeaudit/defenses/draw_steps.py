@@ -12,7 +12,8 @@ from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.newton import Newton, newton_of
+from treeaudit.people.drawn_digits import newton_of_people
+from treeaudit.people.newton import Newton
 
 __all__ = ["DrawSteps"]
 
@@ -74,7 +75,7 @@ class DrawSteps(Defense):
         stated = _stated(forest, self.share)
         node = forest.apply(self.values)
         each = self.targets if forest.schema.classes is None else self.labels
-        newton = self.newton or newton_of(forest, node, each)
+        newton = self.newton or newton_of_people(forest, node, each)
         rng, trees = np.random.default_rng(), tuple(forest.trees)
         largest = max(float(np.abs(_leaf_values(tree)).max()) for tree in trees)
         # The largest itself would be a step of everybody.

@@ -37,6 +37,8 @@ BOOTSTRAP = "Poisson bootstrap"
 """The mechanism of a row that pays for records that are taken more than once."""
 
 _BITS = 62
+_DIGITS = 40
+"""Binary ones of an epsilon that no decimal tells."""
 _STEPS = 200_000
 _NOTHING = 1e-290
 _LARGEST_EPSILON = 30.0
@@ -90,8 +92,11 @@ def poisson_epsilon(epsilon: Fraction) -> Fraction:
     0.693147
     """
     exact = math.log1p(float(epsilon))
-    # The logarithm, and epsilon as a float, are off by less than 2^-50 of it.
-    return min(epsilon, Fraction(exact) * (1 - Fraction(1, 1 << 48)))
+    # The logarithm, and epsilon as a float, are off by less than 2^-50 of it; and the rest of so
+    # many digits, which a ledger would have to tell, is worth nothing.
+    below_it = Fraction(exact) * (1 - Fraction(1, 1 << 48))
+    whole = 1 << max(0, _DIGITS - math.frexp(exact)[1])
+    return min(epsilon, Fraction(math.floor(below_it * whole), whole))
 
 
 def thinned(counts: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> Wide:

@@ -51,8 +51,8 @@ def listed(name: str, value: object, such: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> listed("attacks", ["TA101"], "TA101")
-    ('TA101',)
+    >>> listed("sensitive", ["sex"], "race")
+    ('sex',)
     """
     texts = isinstance(value, Iterable) and not isinstance(value, str | bytes)
     found = tuple(value) if isinstance(value, Iterable) and texts else ()

@@ -27,7 +27,7 @@ About = Literal["table", "people", "file"]
 Severity = Literal["none", "low", "medium", "high"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """From harmless to worst."""
-CheckStatus = Literal["pass", "fail", "skipped"]
+CheckStatus = Literal["pass", "fail", "skipped", "untold"]
 Verdict = Literal["pass", "fail", "review", "accepted"]
 
 

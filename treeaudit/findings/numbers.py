@@ -1,8 +1,8 @@
-"""Numbers that can disclose somebody, as types: one place masks them, nobody else has to.
+"""Numbers of people, as types: every renderer tells them in the same words.
 
 A `People` is a whole number and a `Share` is a number like any other: they are
 added, compared and written to JSON as such. What they add is that whoever
-renders them knows that they count people.
+renders them knows that they count people, and their noun.
 """
 
 from dataclasses import dataclass
@@ -11,14 +11,11 @@ from typing import Self
 __all__ = [
     "Agreeing",
     "Count",
-    "Either",
     "People",
     "Phrase",
-    "Prose",
     "Score",
     "Share",
     "Strong",
-    "exactly",
     "say",
 ]
 
@@ -33,7 +30,7 @@ class Count(int):
 
     Examples
     --------
-    >>> Count(2, "feature", "features") + 1, Count(1, "feature", "features").one
+    >>> Count(2, "feature", "features") + 1, Count(1, "feature", "features").noun
     (3, 'feature')
     """
 
@@ -45,6 +42,11 @@ class Count(int):
         made = super().__new__(cls, n)
         made.one, made.many = one, many
         return made
+
+    @property
+    def noun(self) -> str:
+        """The noun in the form that agrees with the number."""
+        return self.one if self == 1 else self.many
 
     def __getnewargs__(self) -> tuple[int, str, str]:  # type: ignore[override]
         return (int(self), self.one, self.many)
@@ -111,24 +113,10 @@ class Share(float):
         return (float(self), self.part, self.whole)
 
 
-class Prose(str):
-    """A sentence that holds numbers as text, such as the reason why an attack was skipped."""
-
-    __slots__ = ()
-
-
 class Strong(str):
     """A word that matters, in bold where there is any."""
 
     __slots__ = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    """A text that tells exact numbers, and what a safe copy says in its place."""
-
-    exact: str
-    safe: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,18 +137,15 @@ class Phrase:
     template
         Text with a ``{}`` per part. Texts of a model are parts, never the template.
     parts
-        What goes in there: the types of this module and `Estimate` as they may
-        be told, other numbers and text as they are.
-    exact
-        Whether it tells what cannot be blurred: a safe copy leaves it out.
+        What goes in there: the types of this module and `Estimate` in words,
+        other numbers and text as they are.
     """
 
     template: str
     parts: tuple[object, ...] = ()
-    exact: bool = False
 
 
-def say(template: str, *parts: object, exact: bool = False) -> Phrase:
+def say(template: str, *parts: object) -> Phrase:
     """Return a phrase.
 
     Examples
@@ -168,9 +153,4 @@ def say(template: str, *parts: object, exact: bool = False) -> Phrase:
     >>> say("{} below {}", People(3), 5).parts
     (3, 5)
     """
-    return Phrase(template, parts, exact)
-
-
-def exactly(text: str) -> Phrase:
-    """Return a sentence of exact numbers, which a safe copy leaves out."""
-    return Phrase("{}", (text,), exact=True)
+    return Phrase(template, parts)

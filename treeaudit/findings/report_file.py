@@ -10,7 +10,7 @@ from treeaudit.input import BASELINE, read_bytes
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Most
 
-__all__ = ["checked_report", "is_report", "read_json", "read_report"]
+__all__ = ["checked_report", "checked_reports", "is_report", "read_json", "read_report"]
 
 _SCHEMA_VERSION = 1
 
@@ -64,6 +64,20 @@ def read_json(path: str | os.PathLike[str], what: str, most: int = BASELINE) -> 
             "writes one"
         ) from None
     return data, hashlib.sha256(content).hexdigest()
+
+
+def checked_reports(data: Any, name: str) -> list[dict[str, Any]]:  # noqa: ANN401  # JSON
+    """Return the JSON report of each model of a file, once they are seen to be such.
+
+    Raises
+    ------
+    PolicyError
+        If one is none, or has another schema version.
+    """
+    each = data.get("reports") if isinstance(data, dict) and "schema_version" in data else None
+    if not isinstance(each, list) or not each:
+        return [checked_report(data, name)]
+    return [checked_report(one, f"{name}, model {i}") for i, one in enumerate(each, start=1)]
 
 
 def checked_report(data: Any, name: str) -> dict[str, Any]:  # noqa: ANN401  # JSON

@@ -77,16 +77,12 @@ class Line:
         where there are several. A single one says why there is no number.
     chance
         What chance would give, or None.
-    tells_of
-        How many people it tells something about: a safe copy leaves out a line
-        that tells of few; None where it tells of none in particular.
     """
 
     name: Phrase
     marks: tuple[Mark, ...] = ()
     cells: tuple[Phrase, ...] | None = None
     chance: float | None = None
-    tells_of: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +94,7 @@ class Plot:
     title
         What all of them are about.
     lines
-        The rows; the first ``most`` of those that may be told are drawn.
+        The rows; the first ``most`` are drawn.
     most
         How many rows are drawn.
     heads
@@ -109,8 +105,6 @@ class Plot:
         What follows from the rows.
     more
         Further sentences, folded away.
-    exact
-        Whether a safe copy leaves it out.
     """
 
     title: Phrase
@@ -120,7 +114,6 @@ class Plot:
     told: bool = False
     sentences: tuple[Phrase, ...] = ()
     more: tuple[Phrase, ...] = ()
-    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,13 +124,10 @@ class Series:
     ----------
     values
         Its heights at 0, 1, 2, …, or where the curve says; people or shares.
-    exact
-        Whether a safe copy leaves it out.
     """
 
     name: str
     values: tuple[People | float, ...]
-    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,8 +149,6 @@ class Curve:
         even one unless told.
     most
         The top of the scale; the largest number unless told.
-    exact
-        Whether a safe copy leaves it out.
     """
 
     title: str
@@ -169,7 +157,6 @@ class Curve:
     series: tuple[Series, ...]
     at: tuple[int, ...] = ()
     most: float | None = None
-    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from treeaudit.errors import DataError
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["CategorySets", "Tree"]
+__all__ = ["CategorySets", "Tree", "depths_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -160,14 +160,7 @@ class Tree:
     @property
     def depths(self) -> Int:
         """Shape ``(n_nodes,)``: edges between the root and each node."""
-        depth = (self.parent >= 0).astype(np.int32)
-        jump = self.parent
-        while np.any(jump >= 0):
-            live = jump >= 0
-            above = jump[live]
-            depth[live] += depth[above]
-            jump = np.where(live, jump[jump], -1)
-        return depth
+        return depths_of(self.parent)
 
     def children(self) -> tuple[Wide, Int]:
         """Return the children of every node in compressed sparse rows.
@@ -291,3 +284,15 @@ def _freeze(instance: object, name: str, dtype: type[np.generic]) -> None:
             frozen = frozen.view()
         frozen.flags.writeable = False
     object.__setattr__(instance, name, frozen)
+
+
+def depths_of(parent: Int | Wide) -> Int:
+    """Return how many edges are above each node, of one tree or of several, by doubling jumps."""
+    depth = (parent >= 0).astype(np.int32)
+    jump = parent
+    while np.any(jump >= 0):
+        live = jump >= 0
+        above = jump[live]
+        depth[live] += depth[above]
+        jump = np.where(live, jump[jump], -1)
+    return depth

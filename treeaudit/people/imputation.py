@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int
 
-__all__ = ["CrossGuess", "cross_guess", "guess"]
+__all__ = ["CrossGuess", "guess"]
 
 
 _MOST_ROWS = 20_000
@@ -24,13 +24,12 @@ _ENOUGH = 50
 """Boosting answers anything at all about a class of a handful of people."""
 
 
-def cross_guess(
-    values: Float, answer: Int, n_answers: int, *, others: Float | None = None, seed: int = 0
-) -> tuple[Float, Float | None]:
-    """Learn an answer from other columns, always on other people than it is asked about.
+class CrossGuess:
+    """A guess of an answer from other columns, always by a model that has not seen the person.
 
-    Gradient boosting on histograms, in five folds: everybody's answer is guessed
-    by a model that has not seen them. At most 20,000 people are learnt from.
+    Gradient boosting on histograms, in five folds: learnt once, fold by fold, and made only of
+    whom it is asked for. At most 20,000 people are learnt from. Codes that few people have are
+    given their share, whatever is known.
 
     Parameters
     ----------
@@ -40,34 +39,8 @@ def cross_guess(
         Shape ``(n,)``: what is to be guessed, as codes from 0.
     n_answers
         How many codes there are.
-    others
-        Shape ``(m, n_columns)``: further people, guessed by the model of the
-        first fold.
     seed
         Of the folds.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Shapes ``(n, n_answers)`` and ``(m, n_answers)``: probabilities. Codes
-        that few people have are given their share, whatever is known.
-
-    Examples
-    --------
-    >>> x = np.arange(200.0)[:, None]
-    >>> guess, _ = cross_guess(x, (x[:, 0] > 99).astype(np.int32), 2)
-    >>> guess.shape, bool(guess[0, 0] > 0.5)
-    ((200, 2), True)
-    """
-    learnt = CrossGuess(values, answer, n_answers, seed=seed)
-    further = None if others is None else learnt.model(0)(others)
-    return learnt(np.ones(len(values), dtype=np.bool_)), further
-
-
-class CrossGuess:
-    """The guess of `cross_guess`, learnt once, fold by fold, and made only of whom it is asked for.
-
-    Parameters are those of `cross_guess`.
 
     Examples
     --------
@@ -120,7 +93,7 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
     Parameters
     ----------
     values, answer, n_answers
-        As in `cross_guess`.
+        As in `CrossGuess`.
     asked
         Shape ``(m, n_columns)``: other people.
     seed

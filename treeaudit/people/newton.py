@@ -15,7 +15,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.people.steps import begins_with, column_of_each_tree, rate_apart, shares_of, start_of
 
-__all__ = ["Newton", "newton_of", "told_by_steps"]
+__all__ = ["Newton", "newton_of", "passes", "told_by_steps"]
 
 _EXACT, _MOST = 2e-3, 0.98
 
@@ -114,7 +114,7 @@ def told_by_steps(forest: Forest, node: Int, each: Float | Int | None) -> list[F
         return None
     newton, means = found.newton, []
     wanted = newton.wanted(each)
-    for i, column, gradient, curvature, step in _passes(forest, node, newton.start, newton, wanted):
+    for i, column, gradient, curvature, step in passes(forest, node, newton.start, newton, wanted):
         n_nodes = len(step)
         held = np.maximum(np.bincount(node[:, i], minlength=n_nodes), 1)
         g = np.bincount(node[:, i], gradient, n_nodes)
@@ -158,7 +158,7 @@ def _fitted(
     )
     rows, told, size = [], [], []
     wanted = newton.wanted(each)
-    for i, _, gradient, curvature, step in _passes(forest, node, start, newton, wanted):
+    for i, _, gradient, curvature, step in passes(forest, node, start, newton, wanted):
         at, held = node[:, i], np.unique(node[:, i])
         g, h, both = (
             np.bincount(at, one, len(step))[held] for one in (gradient, curvature, np.abs(gradient))
@@ -175,7 +175,7 @@ def _fitted(
     return _Fit(newton=made, fits=float((off <= _EXACT).mean()))
 
 
-def _passes(
+def passes(
     forest: Forest, node: Int, start: Float, newton: Newton, wanted: Float
 ) -> Iterator[tuple[int, int, Float, Float, Float]]:
     """Yield tree, column, gradient and curvature of each person before it, and its steps."""

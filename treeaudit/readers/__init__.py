@@ -4,11 +4,13 @@ Adding a format: one module with the two functions of `Reader`, and its name in
 `READERS`.
 """
 
+import gc
 import mmap
 import os
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -236,6 +238,19 @@ def _let_go(content: Content) -> None:
             one.madvise(mmap.MADV_DONTNEED)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the collector of cycles from walking a million parts of a file, over and over."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Read the model in a file that is open already; see `load`."""
     limits = content.within(limits)

@@ -10,7 +10,7 @@ from treeaudit.model.source import Digest
 from treeaudit.readers.limits import LIMITS, clean
 from treeaudit.readers.unpack import Content, compression_of, inflated, mapped, unpack
 
-__all__ = ["beginning", "looks_like_pickle", "name_of"]
+__all__ = ["beginning", "could_run", "looks_like_pickle", "name_of"]
 
 _ZF_HEADER = 21
 
@@ -56,7 +56,18 @@ _LONGEST_MEMBER = 80
 
 
 # Protocol 0 that begins with a number or a text, such as the arguments of a call.
-_VALUE_FIRST = re.compile(rb"\(*(S['\"]|[IL]-?\d+L?(\n|$)|F-?\d[\d.e+-]*\n)|\(+V")
+# In C a number may be spelled in other ways than any pickler does: I0x1f, F.5, L 7L.
+_WHOLE = rb"[IL][ \t\r\f]*[+-]?(0[xX][\da-fA-F_]+|0[oObB][\d_]+|\d[\d_]*)L?[ \t\r\f]*(\n|$)"
+_VALUE_FIRST = re.compile(
+    rb"\(*(S['\"]|" + _WHOLE + rb"|F[+-]?(\.?\d[\d.eE+-]*|inf\w*|nan)\n)|\(+V"
+)
+# A module and a name in it, each on a line of its own, wherever an instruction may stand.
+_BY_NAME = re.compile(rb"(?=[ci]([A-Za-z_][\w.]{0,200})\n([A-Za-z_][\w.]{0,200})\n)")
+# Two texts taken for a name: as an instruction within UTF-8 it ends a number of the memo.
+_BY_TEXTS = re.compile(
+    rb"[qh][\xc2-\xdf]\x93|[rj](..[\xe0-\xef]|.[\xf0-\xf4][\x80-\xbf])[\x80-\xbf]\x93",
+    re.DOTALL,
+)
 
 
 # What puts a value on the stack: pickles need not say that they are one.
@@ -81,7 +92,37 @@ def looks_like_pickle(data: bytes | mmap) -> bool:
         return True
     if head[:1] not in (b"(", b"c", b"]", b"}", b"i", b")"):
         return head[:1] in _PUSHED and _names_something(bytes(data[:_WALKED]))
-    return not _is_text(head) or (b"\n" in head and _protocol_zero(head))
+    if not _is_text(head) or (b"\n" in head and _protocol_zero(head)):
+        return True
+    return _names_something(bytes(data[:_WALKED]))
+
+
+def could_run(data: bytes | mmap) -> bool:
+    r"""Tell whether a text holds a name that would run code, where a pickle could take it.
+
+    However the rest is spelled, and whatever follows: what runs has run by then.
+
+    Examples
+    --------
+    >>> could_run(b"I0x10\n0cos\nsystem\n(S'id'\ntR and more text")
+    True
+    >>> could_run(b"catboost\nnumpy\nscipy\n")
+    False
+    """
+    from treeaudit.readers.pickles.names import judge
+
+    for found in _BY_NAME.finditer(data):
+        module, name = found[1].decode(), found[2].decode()
+        spelled = all(part.isidentifier() for part in f"{module}.{name}".split("."))
+        if spelled and judge(module, name) == "unsafe":
+            return True
+    if data.find(b"\x93") < 0:
+        return False
+    try:
+        str(data[:], "utf-8")
+    except UnicodeDecodeError:
+        return True
+    return _BY_TEXTS.search(data) is not None
 
 
 def _names_something(head: bytes) -> bool:

@@ -62,6 +62,8 @@ class Links:
         Shape ``(n_nodes,)``: as `order`; None where the file has the same.
     cut_off
         How many stored nodes do not hang on the root.
+    n_trees
+        How many trees stand behind one another.
     """
 
     inner: Wide
@@ -69,11 +71,12 @@ class Links:
     right: Wide
     stored: Wide | None = None
     cut_off: int = 0
+    n_trees: int = 1
 
     @property
     def n_nodes(self) -> int:
         """How many nodes hang on the root, with it."""
-        return 2 * len(self.inner) + 1
+        return 2 * len(self.inner) + self.n_trees
 
     @property
     def is_leaf(self) -> Flag:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.reconstruction.coding import Coded, Layout, Words
+from treeaudit.reconstruction.domain import Variable
 
 __all__ = ["Cells", "held", "refine"]
 
@@ -98,6 +99,19 @@ class Cells:
                 found *= np.unpackbits(self.sets[row].view(np.uint8), axis=1).sum(axis=1)
             else:
                 found *= variable.n_values(self.low[row], self.high[row])
+        return found
+
+    def codes(self, at: int) -> list[tuple[Variable, Sequence[int]]]:
+        """Return every variable with its codes in one cell, ascending."""
+        found: list[tuple[Variable, Sequence[int]]] = []
+        for variable, row in zip(
+            self.layout.domain.variables, self.layout.row.tolist(), strict=False
+        ):
+            if variable.cuts is None:
+                bits = np.unpackbits(self.sets[row, at].view(np.uint8), bitorder="little")
+                found.append((variable, np.flatnonzero(bits).tolist()))
+            else:
+                found.append((variable, range(int(self.low[row, at]), int(self.high[row, at]))))
         return found
 
     def meet(self, trees: Coded, node: Wide) -> "Cells":

@@ -8,7 +8,7 @@ import numpy as np
 
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
-from treeaudit.model.tree import Tree
+from treeaudit.model.tree import Tree, depths_of
 
 __all__ = ["Nodes", "chunks", "nodes_of"]
 
@@ -76,7 +76,7 @@ def nodes_of(trees: Sequence[Tree]) -> Nodes:
         if tree.categories is not None:
             owners.append(at + np.repeat(np.arange(tree.n_nodes), np.diff(tree.categories.start)))
             codes.append(tree.categories.codes)
-    depth = _depths(parent)
+    depth = depths_of(parent)
     order = np.argsort(depth, kind="stable")
     ends = np.cumsum(np.bincount(depth))
     return Nodes(
@@ -104,15 +104,3 @@ def chunks(trees: Iterable[Tree], most: int = _MOST_NODES) -> Iterator[list[Tree
         nodes += tree.n_nodes
     if held:
         yield held
-
-
-def _depths(parent: Wide) -> Int:
-    """Return how many edges are above each node, by jumps that double."""
-    depth = (parent >= 0).astype(np.int32)
-    jump = parent
-    while (jump >= 0).any():
-        live = jump >= 0
-        above = jump[live]
-        depth[live] += depth[above]
-        jump = np.where(live, jump[jump], -1)
-    return depth

@@ -16,7 +16,6 @@ from treeaudit.arrays import Wide
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
 from treeaudit.reconstruction.answer import Answer, OfLabel
-from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.domain import Variable
 from treeaudit.reconstruction.pairs import from_pairs
 from treeaudit.reconstruction.shuttle import sweep
@@ -90,7 +89,7 @@ def proof_of(forest: Forest, answer: Answer, *, public: bool = False) -> dict[st
         "domain": [_variable(one) for one in answer.domain.variables],
         "assumptions": list(answer.domain.assumptions),
         "certified": sum(one["people"][0] for one in people),
-        "cells": [_codes(answer.cells, cell) for cell in place],
+        "cells": [[list(codes) for _, codes in answer.cells.codes(cell)] for cell in place],
         "steps": steps,
         "people": people,
     }
@@ -129,19 +128,6 @@ def _variable(variable: Variable) -> dict[str, Any]:
     ends = {"low": variable.low, "high": variable.high}
     finite = {name: end for name, end in ends.items() if np.isfinite(end)}
     return told | {"cuts": variable.cuts.tolist()} | finite
-
-
-def _codes(cells: Cells, cell: int) -> list[list[int]]:
-    found = []
-    for variable, row in zip(
-        cells.layout.domain.variables, cells.layout.row.tolist(), strict=False
-    ):
-        if variable.cuts is None:
-            bits = np.unpackbits(cells.sets[row, cell].view(np.uint8), bitorder="little")
-            found.append(np.flatnonzero(bits).tolist())
-        else:
-            found.append(list(range(int(cells.low[row, cell]), int(cells.high[row, cell]))))
-    return found
 
 
 def steps_of(system: System, goal: Bounds) -> list[Step]:

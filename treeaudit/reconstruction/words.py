@@ -30,7 +30,7 @@ _NAMED = 3
 
 def sentence(cells: Cells, at: int) -> str:
     """Return what is known of the people in one cell, a condition a variable."""
-    texts = [condition(variable, codes) for variable, codes in _codes(cells, at)]
+    texts = [condition(variable, codes) for variable, codes in cells.codes(at)]
     return " · ".join(text for text in texts if text) or "anybody"
 
 
@@ -126,7 +126,7 @@ def likely_people(answer: Likely, schema: Schema) -> "pd.DataFrame":
 def _columns(cells: Cells, names: Sequence[str], at: Wide) -> dict[str, npt.NDArray[np.object_]]:
     found = {name: np.full(len(at), ANY, dtype=object) for name in names}
     for i, cell in enumerate(at.tolist()):
-        for variable, codes in _codes(cells, cell):
+        for variable, codes in cells.codes(cell):
             if variable.cuts is not None:
                 found[names[variable.features[0]]][i] = _number(variable, codes[0], codes[-1], "")
             elif variable.kind == "categories":
@@ -139,19 +139,6 @@ def _columns(cells: Cells, names: Sequence[str], at: Wide) -> dict[str, npt.NDAr
                         found[names[feature]][i] = "1"
                     elif member not in codes:
                         found[names[feature]][i] = "0"
-    return found
-
-
-def _codes(cells: Cells, at: int) -> list[tuple[Variable, list[int]]]:
-    """Return the codes of every variable in a cell; of a number the first and the last."""
-    found = []
-    layout = cells.layout
-    for variable, row in zip(layout.domain.variables, layout.row.tolist(), strict=False):
-        if variable.cuts is None:
-            bits = np.unpackbits(cells.sets[row, at].view(np.uint8), bitorder="little")
-            found.append((variable, np.flatnonzero(bits).tolist()))
-        else:
-            found.append((variable, [int(cells.low[row, at]), int(cells.high[row, at]) - 1]))
     return found
 
 

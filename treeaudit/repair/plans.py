@@ -8,7 +8,7 @@ from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
-from treeaudit.people.newton import newton_of
+from treeaudit.people.drawn_digits import newton_of_people
 from treeaudit.people.records import Records, routed
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.repair.attempts import Attempt, asked
@@ -105,7 +105,7 @@ def _drawing(forest: Forest, train: Records | None) -> DrawSteps | None:
     if train is None or not adds_steps(forest):
         return None
     try:
-        newton = newton_of(forest, routed(forest, train.values), told_of(train))
+        newton = newton_of_people(forest, routed(forest, train.values), told_of(train))
         drawing = DrawSteps(
             values=train.values, labels=train.labels, targets=train.targets, newton=newton
         )

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from treeaudit import output
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.later import later
@@ -124,11 +125,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     >>> suffix_of("audit/report.HTML")
     'html'
     """
-    suffix = Path(path).suffix.lower().lstrip(".")
-    if suffix not in FORMATS:
-        known = ", ".join(f".{name}" for name in FORMATS)
-        raise DataError(f"{path}: the report can be written as {known}")
-    return suffix
+    return output.suffix_of(path, FORMATS, "the report")
 
 
 def check_output(path: Path, *, force: bool) -> None:

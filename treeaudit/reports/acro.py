@@ -25,7 +25,7 @@ from treeaudit.readers.limits import Most
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.commands import repeat_command
 from treeaudit.reports.html import to_html
-from treeaudit.reports.release_safe import measured, released
+from treeaudit.reports.release_safe import measured, released, that_may_leave
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps
 from treeaudit.version import __version__
@@ -39,8 +39,6 @@ _NOT_FOR_RELEASE = (
     "The report files name small groups: they are for the output checker, not for release. "
     "What is to be released is the model file with the checksum above."
 )
-
-_FOR_RELEASE = "The report files are statements that may leave the room with the model file."
 
 
 def check_folder(report_of: str | None, folder: str | os.PathLike[str], *, force: bool) -> None:
@@ -188,6 +186,8 @@ def _record(
     report: Report, uid: str, files: list[str], now: datetime, *, release_safe: bool
 ) -> dict[str, Any]:
     source, policy = report.forest.source, report.policy
+    if release_safe:
+        report = that_may_leave(report)
     model = "the model" if source.path is None else Path(source.path).name
     status = "review" if report.verdict == "accepted" else report.verdict
     return {

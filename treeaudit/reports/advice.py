@@ -36,11 +36,18 @@ def verdict_line(report: Report) -> str:
     total = len(report.checks)
     if not total:
         return f"{name} makes no checks: this is no pass"
-    count = {"fail": 0, "pass": 0, "skipped": 0, "accepted": 0}
+    count = {"fail": 0, "pass": 0, "skipped": 0, "accepted": 0, "untold": 0}
     for check in report.checks:
         count["accepted" if check.accepted else check.status] += 1
     checks = "check" if total == 1 else "checks"
     old = "" if report.baseline is None else plain(report.baseline["name"], 120)
+    if count["untold"]:
+        # How many of these failed would tell of too few people.
+        failed = count["fail"] + count["accepted"]
+        text = f"{failed or 'some'} of {total} {checks} of {name} failed"
+        text += f", no worse than in {old}" if report.verdict == "accepted" else ""
+        text += f", {count['skipped']} skipped" if count["skipped"] else ""
+        return f"{text}; of {count['untold']} it is not told, they may be about too few people"
     if count["fail"]:
         text = f"{count['fail']} of {total} {checks} of {name} failed"
         text += f", {count['accepted']} accepted by {old}" if count["accepted"] else ""

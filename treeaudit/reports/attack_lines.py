@@ -5,12 +5,9 @@ from dataclasses import dataclass
 
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.report import Report, view_of
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.wording import in_words
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]
-
-_NUMBERS = Numbers(k=1)
-"""The terminal masks nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +70,13 @@ def _line(report: Report, result: Finding | Skipped, short: bool) -> AttackLine:
             level="skipped", title=result.title, id=result.id, found=result.reason, policy=policy
         )
     view = view_of(report, result)
-    brief = _NUMBERS.say(view.brief) if short and view.brief is not None else ""
+    brief = in_words(view.brief) if short and view.brief is not None else ""
     return AttackLine(
         level=result.severity,
         title=result.title,
         id=result.id,
         found=brief or result.summary,
-        unseen=_unseen(result) if view.unseen is None else _NUMBERS.say(view.unseen),
+        unseen=_unseen(result) if view.unseen is None else in_words(view.unseen),
         policy=policy,
     )
 

@@ -6,12 +6,13 @@ from treeaudit.findings.findings import Finding, Skipped, Words
 from treeaudit.findings.numbers import Score
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.view import Figure, View
+from treeaudit.model.words import number_of
 from treeaudit.reports.controls import control_plots, control_text
 from treeaudit.reports.drawn import Chart, draw_curve, draw_plot
 from treeaudit.reports.looks import SEVERITY
-from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.whiskers import Drawing
+from treeaudit.reports.wording import in_words
 
 __all__ = ["Card", "Proof", "cards"]
 
@@ -39,16 +40,12 @@ class Card:
         What was found in one line.
     number, unit, summary
         The number that matters, what it counts, and the sentence about it.
-    in_words
-        Whether the number is told in words, such as ``fewer than 5``.
     control
         What the claims were held against, or what is needed to do so.
     plots
         Further shares on a common scale.
     proofs
         The worst leaves.
-    withheld
-        Whether groups that show this are left out of a safe copy.
     clear, skipped
         Whether nothing was found, and why it was not run.
     """
@@ -61,7 +58,6 @@ class Card:
     gist: str = ""
     number: str = ""
     unit: str = ""
-    in_words: bool = False
     summary: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     control: str = ""
@@ -69,52 +65,43 @@ class Card:
     plots: tuple[Drawing, ...] = ()
     proofs: tuple[Proof, ...] = ()
     charts: tuple[Chart, ...] = ()
-    withheld: bool = False
     clear: bool = False
     skipped: str = ""
 
 
-def cards(report: Report, numbers: Numbers, rows: frozenset[str]) -> list[Card]:
+def cards(report: Report, rows: frozenset[str]) -> list[Card]:
     """Return a card per attack; ``rows`` are the ids of the rows of the table that are shown."""
-    return [_card(report, result, numbers, rows) for result in report.results]
+    return [_card(report, result, rows) for result in report.results]
 
 
-def _card(
-    report: Report, result: Finding | Skipped, numbers: Numbers, rows: frozenset[str]
-) -> Card:
+def _card(report: Report, result: Finding | Skipped, rows: frozenset[str]) -> Card:
     page = report.pages.get(result.id)
     words = _NO_WORDS if page is None else page.words
     if isinstance(result, Skipped):
-        reason = numbers.text(result.reason)
-        return Card(id=result.id, title=result.title, words=words, skipped=reason)
+        return Card(id=result.id, title=result.title, words=words, skipped=result.reason)
     about = "file" if page is None else page.about
     view = view_of(report, result)
     found, tested = result.status == "found", bool(result.controls)
-    number, unit = _figure(view.figure, numbers) if view.figure is not None and found else ("", "")
+    number, unit = _figure(view.figure) if view.figure is not None and found else ("", "")
     shown = view if tested or found else View()
-    # A safe copy shows the numbers of people rounded: exact ones would undo that.
-    told = not found or about == "file" or not numbers.safe
-    summary = numbers.text(result.summary) if told else ""
-    drawn = [draw_plot(plot, numbers) for plot in shown.plots]
-    charts = [draw_curve(curve, numbers) for curve in shown.curves]
+    drawn = [draw_plot(plot) for plot in shown.plots]
+    charts = [draw_curve(curve) for curve in shown.curves]
     return Card(
         id=result.id,
         title=result.title,
         words=words,
         word=SEVERITY[result.severity].word,
         tone=SEVERITY[result.severity].tone,
-        gist=_gist(view.figure, f"{number} {unit}".strip(), summary),
+        gist=_gist(view.figure, f"{number} {unit}".strip(), result.summary),
         number=number,
         unit=unit,
-        in_words=not number[:1].isdigit(),
-        summary=summary,
-        facts=tuple((n, numbers.say(text)) for n, text in shown.facts if numbers.tells(text)),
-        control=control_text(report, result, about, numbers),
-        held=() if about == "people" else control_plots(result, numbers),
+        summary=result.summary,
+        facts=tuple((name, in_words(text)) for name, text in shown.facts),
+        control=control_text(report, result, about),
+        held=() if about == "people" else control_plots(result),
         plots=tuple(one for one in drawn if one is not None),
-        proofs=_proofs(report, result, numbers, rows),
+        proofs=_proofs(report, result, rows),
         charts=tuple(one for one in charts if one is not None),
-        withheld=numbers.safe and bool(result.evidence),
         clear=not found,
     )
 
@@ -127,23 +114,17 @@ def _gist(figure: Figure | None, shown: str, summary: str) -> str:
     return shown if tells or not summary else summary
 
 
-def _figure(figure: Figure, numbers: Numbers) -> tuple[str, str]:
+def _figure(figure: Figure) -> tuple[str, str]:
     """Return the number of a card and what it counts."""
     if isinstance(figure.number, Score):
         score = figure.number
         interval = f", 95 % interval {score.low:.3f}–{score.high:.3f}"
-        return numbers.part(score), figure.counts.format(", rounded" if numbers.safe else interval)
-    return (
-        numbers.number(figure.number),
-        f"{numbers.word(figure.number)} {figure.counts}".rstrip(),
-    )
+        return in_words(score), figure.counts.format(interval)
+    return f"{figure.number:,}", f"{figure.number.noun} {figure.counts}".rstrip()
 
 
-def _proofs(
-    report: Report, finding: Finding, numbers: Numbers, rows: frozenset[str]
-) -> tuple[Proof, ...]:
-    # To be listed here tells something about a leaf, whatever its size.
-    if numbers.safe or finding.status == "clear":
+def _proofs(report: Report, finding: Finding, rows: frozenset[str]) -> tuple[Proof, ...]:
+    if finding.status == "clear":
         return ()
     many = report.forest.n_trees > 1
     proofs = []
@@ -152,7 +133,7 @@ def _proofs(
         proofs.append(
             Proof(
                 where=f"Tree {leaf.tree}, leaf {leaf.leaf}" if many else f"Leaf {leaf.leaf}",
-                people=numbers.people(leaf.people),
+                people=number_of(leaf.people, "person", "people"),
                 says=plain(leaf.says, 160),
                 rule=plain(leaf.rule, 600),
                 row=row if row in rows else "",

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.comparison.changes import Change, Changes
-from treeaudit.errors import DataError
-from treeaudit.output import check_free, write_file
+from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reports.notebook import framed
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.to_json import HEAD, as_json
@@ -144,9 +143,7 @@ def check_output(path: Path, *, force: bool) -> None:
     DataError
         If its format is unknown, the file exists, or there is no such folder.
     """
-    if path.suffix.lower().lstrip(".") not in _FORMATS:
-        known = ", ".join(f".{name}" for name in _FORMATS)
-        raise DataError(f"{path}: what changed between reports can be written as {known}")
+    suffix_of(path, _FORMATS, "what changed between reports")
     check_free(path, force=force)
 
 

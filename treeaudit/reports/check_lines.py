@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from treeaudit.findings.findings import Check
 from treeaudit.findings.numbers import Share
 from treeaudit.findings.report import Report
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.wording import in_words
 
 __all__ = ["CheckLine", "check_lines"]
 
@@ -31,21 +31,21 @@ class CheckLine:
     attack: str
 
 
-def check_lines(report: Report, numbers: Numbers) -> list[CheckLine]:
+def check_lines(report: Report) -> list[CheckLine]:
     """Return the checks, those that failed first, a reason once."""
     order = {"fail": 0, "skipped": 1, "accepted": 2, "pass": 3}
     ids = {result.id for result in report.results}
     lines, said = [], ""
     for check in sorted(report.checks, key=lambda one: order[_status(one)]):
-        reason = numbers.text(check.reason or "")
+        reason = check.reason or ""
         lines.append(
             CheckLine(
                 status=_status(check),
                 title=check.title,
                 bound=check.bound,
                 reason="" if reason == said else reason,
-                measured=_measured(check, numbers),
-                note=_note(check, report, numbers),
+                measured=_measured(check),
+                note=_note(check, report),
                 attack=check.attack if check.attack in ids and check.attack else "",
             )
         )
@@ -57,22 +57,18 @@ def _status(check: Check) -> str:
     return "accepted" if check.accepted else check.status
 
 
-def _note(check: Check, report: Report, numbers: Numbers) -> str:
-    # What was measured then is as exact as what a safe copy rounds now.
+def _note(check: Check, report: Report) -> str:
     if check.accepted:
-        return f"accepted{f', was {check.was}' if check.was and not numbers.safe else ''}"
+        return f"accepted{f', was {check.was}' if check.was else ''}"
     people = report.table.n_people
     if check.measured is None or not check.among or people is None:
         return ""
-    return f"of {numbers.count(people)}"
+    return f"of {people:,}"
 
 
-def _measured(check: Check, numbers: Numbers) -> str:
-    """Return the measured number; a safe copy rounds shares and masks counts."""
+def _measured(check: Check) -> str:
     if check.measured is None:
         return "not checked" if check.status == "skipped" else check.shown or "unbounded"
     if isinstance(check.measured, Share):
-        return numbers.part(check.measured)
-    if not numbers.safe or check.attack is None:
-        return check.shown or f"{check.measured:g}"
-    return f"about {check.measured:.0%}" if check.share else numbers.count(round(check.measured))
+        return in_words(check.measured)
+    return check.shown or f"{check.measured:g}"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeaudit.comparison.compare import Comparison
 from treeaudit.comparison.compared import Compared
-from treeaudit.output import write_file
-from treeaudit.reports import suffix_of
+from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reports.comparison_cells import advice, cells, verdict, within
 from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.plain_text import plain, printed
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["dumps", "in_notebook", "print_comparison", "save", "to_dict", "to_text"]
+__all__ = ["check_output", "dumps", "in_notebook", "print_comparison", "save", "to_dict", "to_text"]
 
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
@@ -118,6 +117,7 @@ def _table(comparison: Comparison, *, named: bool) -> "Table":
     return table
 
 
+_FORMATS = ("html", "json", "txt")
 _WIDE = 110
 """Columns below which the names of the models do not fit beside their numbers."""
 
@@ -129,6 +129,18 @@ _NARROW = {"leaves", "smallest", "epsilon"}
 _GOOD = {"labels": "accuracy", "numbers": "R²", "both": "accuracy or R²"}
 
 
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse a file that the comparison cannot be written to, before long work begins.
+
+    Raises
+    ------
+    DataError
+        If its format is unknown, the file exists, or there is no such folder.
+    """
+    suffix_of(path, _FORMATS, "the comparison")
+    check_free(path, force=force)
+
+
 def save(comparison: Comparison, path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write the comparison in the format that the suffix of the path tells.
 
@@ -137,7 +149,7 @@ def save(comparison: Comparison, path: str | os.PathLike[str], *, force: bool = 
     DataError
         If the suffix is unknown or the file exists already.
     """
-    form = suffix_of(path)
+    form = suffix_of(path, _FORMATS, "the comparison")
     if form == "html":
         from treeaudit.reports.comparison_html import to_html
 

@@ -14,8 +14,8 @@ from treeaudit.model.words import number_of
 from treeaudit.reports.charts import strip
 from treeaudit.reports.comparison_cells import advice, cells, claimed, interval, verdict
 from treeaudit.reports.html import environment
-from treeaudit.reports.masking import Numbers, percent
 from treeaudit.reports.trade import Trade, picture
+from treeaudit.reports.wording import LEVELS, percent
 from treeaudit.version import __version__
 
 __all__ = ["to_html"]
@@ -34,7 +34,6 @@ def to_html(comparison: Comparison) -> str:
     >>> "&lt;tree&gt;" in page, "<tree>" in page
     (True, False)
     """
-    numbers = Numbers(k=comparison.policy.k)
     best, advised = comparison.best, advice(comparison)
     tone = "skip" if not comparison.policy.values else "bad" if best is None else "ok"
     return (
@@ -47,8 +46,8 @@ def to_html(comparison: Comparison) -> str:
             pill=_pill(comparison),
             advice=advised[0],
             why=[*advised[1:], *_why(comparison)],
-            levels=numbers.levels(),
-            rows=_rows(comparison, numbers),
+            levels=LEVELS,
+            rows=_rows(comparison),
             measured={
                 measure: any(measure in model.leakage.measured for model in comparison.models)
                 for measure in MEASURES
@@ -72,7 +71,7 @@ def _pill(comparison: Comparison) -> str:
     return f"✓ {passing} OF {len(comparison.models)} {'PASSES' if passing == 1 else 'PASS'}"
 
 
-def _rows(comparison: Comparison, numbers: Numbers) -> list[Mapping[str, object]]:
+def _rows(comparison: Comparison) -> list[Mapping[str, object]]:
     names = ("leaves", "smallest", "member AUC", "hidden", "certified", "epsilon", "useful")
     columns = {name: cells(comparison, name) for name in names}
     return [
@@ -80,7 +79,7 @@ def _rows(comparison: Comparison, numbers: Numbers) -> list[Mapping[str, object]
             "number": i + 1,
             "name": model.name,
             "what": _what(model),
-            "strip": _strip(model, numbers),
+            "strip": _strip(model),
             "leaves": columns["leaves"][i],
             "smallest": columns["smallest"][i],
             "alone": _claim(model, "alone"),
@@ -131,14 +130,14 @@ def _good(model: Compared) -> tuple[str, ...]:
     return tuple(filter(None, notes))
 
 
-def _strip(model: Compared, numbers: Numbers) -> Markup:
+def _strip(model: Compared) -> Markup:
     """Draw the leaves of the worst tree as shares of their levels of size."""
     sizes = np.array(model.claims.sizes)
     if not len(sizes):
         return Markup("")
     shares = [
         (level.shade, float(((sizes >= level.low) & (sizes <= (level.high or np.inf))).mean()))
-        for level in numbers.levels()
+        for level in LEVELS
     ]
     return strip(shares)
 

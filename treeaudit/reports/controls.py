@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from treeaudit.attacks.control import explained, memory
 from treeaudit.findings.findings import About, Control, Finding
 from treeaudit.findings.report import Report, view_of
-from treeaudit.reports.masking import Numbers
+from treeaudit.model.words import number_of
 from treeaudit.reports.whiskers import Drawing, Row, share_row
+from treeaudit.reports.wording import in_words, rate
 from treeaudit.stats import Estimate
 
 __all__ = ["Held", "control_plots", "control_text", "held_against"]
@@ -22,42 +23,35 @@ class Held:
     text: str
 
 
-def control_plots(finding: Finding, numbers: Numbers) -> tuple[Drawing, ...]:
-    """Return a plot per control of a finding.
-
-    A safe copy rounds shares and keeps the sentences, which hold exact ones, to itself.
-    """
+def control_plots(finding: Finding) -> tuple[Drawing, ...]:
+    """Return a plot per control of a finding."""
     return tuple(
         Drawing(
             title=f"{control.of[:1].upper()}{control.of[1:]}",
-            lines=tuple(_lines(control, numbers)),
-            sentences=(_conclusion(control, numbers) if numbers.safe else control.sentence,),
+            lines=tuple(_lines(control)),
+            sentences=(control.sentence,),
         )
         for control in finding.controls
     )
 
 
-def _lines(control: Control, numbers: Numbers) -> Iterator[Row]:
-    yield share_row("File claims", "claim", control.claim, numbers)
+def _lines(control: Control) -> Iterator[Row]:
+    yield share_row("File claims", "claim", control.claim)
     if control.verified is not None:
-        yield share_row("Training people", "seen", control.verified, numbers)
+        yield share_row("Training people", "seen", control.verified)
     if control.control is not None:
-        yield share_row("Unseen people", "unseen", control.control, numbers)
+        yield share_row("Unseen people", "unseen", control.control)
     for name, guess in control.baselines.items():
         plain = name if name.startswith("guess") else f"guess: {name}"
-        yield share_row(f"{plain[:1].upper()}{plain[1:]}", "guess", guess, numbers)
+        yield share_row(f"{plain[:1].upper()}{plain[1:]}", "guess", guess)
 
 
-def _conclusion(control: Control, numbers: Numbers) -> str:
-    return "" if control.memorised is None else f"{_memorised(control.memorised, numbers)}."
-
-
-def _memorised(found: Estimate, numbers: Numbers) -> str:
-    said = numbers.say(memory(found))
+def _memorised(found: Estimate) -> str:
+    said = in_words(memory(found))
     return f"{said[:1].upper()}{said[1:]}"
 
 
-def held_against(report: Report, numbers: Numbers) -> list[Held]:
+def held_against(report: Report) -> list[Held]:
     """Return what the verdict card says of memory and fact, claim by claim.
 
     Where no unseen people were given, that nobody can tell; nothing where there
@@ -74,40 +68,36 @@ def held_against(report: Report, numbers: Numbers) -> list[Held]:
     for control in (control for view in views for control in view.held):
         # Where every small leaf has one label, two claims are about the same people.
         told.setdefault((control.claim, control.verified, control.control), control)
-    return [_held(report, control, numbers) for control in told.values()]
+    return [_held(report, control) for control in told.values()]
 
 
-def _held(report: Report, control: Control, numbers: Numbers) -> Held:
+def _held(report: Report, control: Control) -> Held:
     found = control.memorised
     certain = control.excess is not None and control.excess.low > 0
     return Held(
-        verdict="Not decided" if found is None else _memorised(found, numbers),
+        verdict="Not decided" if found is None else _memorised(found),
         tone="info" if explained(control) else "bad" if certain else "skip",
-        text=_claim_text(report, control, numbers),
+        text=_claim_text(report, control),
     )
 
 
-def _claim_text(report: Report, control: Control, numbers: Numbers) -> str:
+def _claim_text(report: Report, control: Control) -> str:
     over = ", counted in every tree" if report.forest.n_trees > 1 else ""
-    where = f"In {control.of} ({numbers.people(control.claim.n)}{over})"
-    seen = numbers.estimate(control.verified or control.claim)
-    unseen = None if control.control is None else numbers.estimate(control.control)
+    where = f"In {control.of} ({number_of(control.claim.n, 'person', 'people')}{over})"
     if control.control is None:
         return f"{where} no unseen person fits"
-    if unseen is None or seen is None:
-        return f"{where} too few unseen people fit to tell"
     return (
-        f"{where} the label fits {numbers.rate(unseen)} of unseen people, "
-        f"against {numbers.rate(seen)} in training"
+        f"{where} the label fits {rate(control.control)} of unseen people, "
+        f"against {rate(control.verified or control.claim)} in training"
     )
 
 
-def control_text(report: Report, finding: Finding, about: About, numbers: Numbers) -> str:
+def control_text(report: Report, finding: Finding, about: About) -> str:
     """Return what the row "Control" of a card says: what was given, or what to give."""
     if about == "file":
         return "none needed: this is read off the file, not inferred"
     given = [
-        f"{numbers.count(rows)} {what} people of {name}"
+        f"{rows:,} {what} people of {name}"
         for role, what in (("test", "unseen"), ("train", "training"))
         if role in report.people
         for name, rows in (report.people[role],)

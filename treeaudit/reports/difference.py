@@ -6,11 +6,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treeaudit.attacks.differencing import Differencing
 from treeaudit.comparison.difference import Difference
-from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
-from treeaudit.output import check_free, write_file
+from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.moved import Moved
 from treeaudit.reports.plain_text import plain
@@ -31,7 +31,7 @@ def to_dict(difference: Difference) -> dict[str, Any]:
     fewer = {difference.label(i): n for i, n in enumerate(found.fewer)}
     return {
         **HEAD,
-        "attack": "TA107",
+        "attack": Differencing.id,
         "old": _model(difference.old, found.old),
         "new": _model(difference.new, found.new),
         "fewer": fewer,
@@ -163,9 +163,7 @@ def check_output(path: Path, *, force: bool) -> None:
     DataError
         If its format is unknown, the file exists, or there is no such folder.
     """
-    if path.suffix.lower().lstrip(".") not in _FORMATS:
-        known = ", ".join(f".{name}" for name in _FORMATS)
-        raise DataError(f"{path}: what two releases give away can be written as {known}")
+    suffix_of(path, _FORMATS, "what two releases give away")
     check_free(path, force=force)
 
 

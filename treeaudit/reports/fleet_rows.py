@@ -8,9 +8,8 @@ from treeaudit.errors import TreeauditError, UnsafeModelError
 from treeaudit.findings.findings import SEVERITIES, Check
 from treeaudit.findings.report import Report
 from treeaudit.reports.advice import verdict_line
-from treeaudit.reports.masking import Numbers
 from treeaudit.reports.provenance import shown_name
-from treeaudit.reports.release_safe import measured
+from treeaudit.reports.release_safe import measured, that_may_leave
 from treeaudit.reports.summary import headline
 
 __all__ = ["VERDICTS", "Row", "exit_code", "failed_row", "row_of", "worst_first"]
@@ -79,6 +78,8 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
     >>> row.verdict, row.severity, row.checks[0]["status"], row.checks[0]["shown"]
     ('fail', 'none', 'fail', 'about 30%')
     """
+    if release_safe:
+        report = that_may_leave(report)
     source = report.forest.source
     found = [one for one in report.findings if one.status == "found"]
     named = shown_name(report)
@@ -86,7 +87,7 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
         path=source.path or "model in memory",
         inside=named[named.rindex(" [") + 2 : -1] if report.several else "",
         verdict=report.verdict,
-        said=headline(report, Numbers(k=report.policy.k)).striptags(),
+        said=headline(report).striptags(),
         severity=max((one.severity for one in found), key=SEVERITIES.index, default="none"),
         checks=[_check(check) for check in report.checks if check.status != "pass"],
         passed=[check.name for check in report.checks if check.status == "pass"],

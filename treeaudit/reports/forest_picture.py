@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from treeaudit.findings.report import Report
 from treeaudit.reports.icicle import level_of
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.wording import LEVELS
 
 __all__ = ["Columns", "draw_forest"]
 
@@ -24,13 +24,13 @@ class Columns:
     said: str
 
 
-def draw_forest(report: Report, numbers: Numbers) -> Columns | None:
+def draw_forest(report: Report) -> Columns | None:
     """Draw a column per tree: its people by the size of their group, the most exposed tree first.
 
-    Trees beyond `MOST_COLUMNS` are left out evenly. A safe copy draws rounded numbers.
+    Trees beyond `MOST_COLUMNS` are left out evenly.
     """
-    table = report.table
-    starts = [level.low for level in numbers.levels()]
+    table, k = report.table, report.policy.k
+    starts = [level.low for level in LEVELS]
     told = np.flatnonzero(np.diff(table.start))
     if not len(told):
         return None
@@ -38,19 +38,18 @@ def draw_forest(report: Report, numbers: Numbers) -> Columns | None:
     people = np.stack(
         [table.per_tree(np.where(level == i, table.size, 0)) for i in range(len(starts))], axis=1
     )[told]
-    shown = np.array([[numbers.rounded(int(n)) for n in row] for row in people.tolist()])
-    share = shown / np.maximum(shown.sum(axis=1, keepdims=True), 1)
+    share = people / np.maximum(people.sum(axis=1, keepdims=True), 1)
     order = np.lexsort(-share.T[::-1])
     at = np.unique(
         np.linspace(0, len(order) - 1, min(len(order), MOST_COLUMNS)).round().astype(int)
     )
-    svg = _columns(share[order[at]].tolist(), [one.shade for one in numbers.levels()])
-    below = table.per_tree(np.where(table.size < numbers.k, table.size, 0))[told]
+    svg = _columns(share[order[at]].tolist(), [one.shade for one in LEVELS])
+    below = table.per_tree(np.where(table.size < k, table.size, 0))[told]
     least = sorted(int(table.size[table.rows_of(tree)].min()) for tree in told.tolist())
     said = (
         f"{_shown(len(at), report.forest.n_trees)}, a column each. In a tree "
-        f"{_between(below.min(), below.max(), numbers)} people are in groups below {numbers.k}; "
-        f"its smallest group holds {_between(least[0], least[-1], numbers)}."
+        f"{_between(below.min(), below.max())} people are in groups below {k}; "
+        f"its smallest group holds {_between(least[0], least[-1])}."
     )
     return Columns(svg=svg, said=said)
 
@@ -59,9 +58,8 @@ def _shown(drawn: int, trees: int) -> str:
     return f"{trees:,} trees" if drawn == trees else f"{drawn:,} of {trees:,} trees"
 
 
-def _between(low: int, high: int, numbers: Numbers) -> str:
-    first, last = numbers.count(int(low)), numbers.count(int(high))
-    return first if first == last else f"{first} to {last}"
+def _between(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _columns(shares: Sequence[Sequence[float]], shades: Sequence[str]) -> Markup:

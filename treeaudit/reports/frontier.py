@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from treeaudit.findings.report import Tried
 from treeaudit.model.words import number_of
-from treeaudit.reports.masking import percent
 from treeaudit.reports.scatter import Point, scatter
+from treeaudit.reports.wording import percent
 
 __all__ = ["HEAD", "Shown", "picture", "rest", "shown"]
 

@@ -39,13 +39,13 @@ from treeaudit.reports.frontier import HEAD, picture, rest, shown
 from treeaudit.reports.glossary import Glossary
 from treeaudit.reports.ladder import ladder
 from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
-from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import bounded_by
 from treeaudit.reports.provenance import facts, made_from, not_checked, shown_name
 from treeaudit.reports.release_safe import page_of
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release
+from treeaudit.reports.wording import LEVELS
 from treeaudit.version import __version__
 
 __all__ = ["environment", "to_html"]
@@ -76,32 +76,31 @@ def to_html(
     if release_safe:
         page = environment().get_template("release_safe.html.j2")
         return page.render(**page_of(report, created))
-    numbers = Numbers(k=report.policy.k)
-    rows = published_rows(report, numbers)
+    rows = published_rows(report)
     word, tone = pill(report)
     tried = report.frontier
     return (
         environment()
         .get_template("report.html.j2")
         .render(
-            numbers=numbers,
+            k=report.policy.k,
             report=report,
             name=shown_name(report),
-            meta=_meta(report, numbers),
+            meta=_meta(report),
             date=f"{created.day} {created:%B %Y}" if created is not None else "",
             pill=word,
             tone=tone,
             release=release(report),
-            headline=headline(report, numbers),
-            held=held_against(report, numbers),
-            reasons=reasons(report, numbers),
+            headline=headline(report),
+            held=held_against(report),
+            reasons=reasons(report),
             verdict_line=_sentence(verdict_line(report)),
-            checks=check_lines(report, numbers),
-            fix=numbers.text(fix_outcome(report, numbers)),
-            fix_how=_how(report, numbers),
+            checks=check_lines(report),
+            fix=fix_outcome(report),
+            fix_how=_how(report),
             gloss=Glossary(),
-            pictures=_pictures(report, numbers),
-            forest=draw_forest(report, numbers) if report.forest.n_trees > 1 else None,
+            pictures=_pictures(report),
+            forest=draw_forest(report) if report.forest.n_trees > 1 else None,
             made_from=made_from(report),
             command_next=_line(next_command(report)),
             frontier=shown(tried),
@@ -110,21 +109,20 @@ def to_html(
             frontier_rest=rest(tried) if tried else "",
             search=is_search(report),
             accepted=is_accepted(report),
-            steps=[_sentence(numbers.text(step)) for step in next_steps(report)],
-            warnings=[_sentence(numbers.text(warning)) for warning in report.warnings],
-            levels=numbers.levels(),
-            drawings=draw_trees(report, numbers),
-            strips=strips(report, numbers) if report.forest.n_trees > 1 else [],
+            steps=[_sentence(step) for step in next_steps(report)],
+            warnings=[_sentence(warning) for warning in report.warnings],
+            levels=LEVELS,
+            drawings=draw_trees(report),
+            strips=strips(report) if report.forest.n_trees > 1 else [],
             more_trees=max(report.forest.n_trees - MOST_STRIPS, 0),
-            sizes=_sizes(report, numbers),
-            ladder=ladder(report, numbers),
-            cards=cards(report, numbers, frozenset(row.id for row in rows.rows)),
+            sizes=_sizes(report),
+            ladder=ladder(report),
+            cards=cards(report, frozenset(row.id for row in rows.rows)),
             table=rows,
-            small_groups=_small_groups(report),
             one_label_groups=_one_label_groups(report),
-            method=facts(report, numbers),
+            method=facts(report),
             bounded=f"{report.epsilon:g}" if isfinite(report.epsilon) else "",
-            not_checked=not_checked(report, numbers),
+            not_checked=not_checked(report),
             command=_line(repeat_command(report)),
             place=place_to_repeat(report),
             reconstruct=_line(reconstruct_command(report)),
@@ -185,7 +183,7 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.!?' else '.'}"
 
 
-def _meta(report: Report, numbers: Numbers) -> list[str]:
+def _meta(report: Report) -> list[str]:
     forest, table = report.forest, report.table
     source = forest.source
     parts = [plain(source.estimator, 80)]
@@ -195,7 +193,7 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     parts.append(trees if table.depth is None else f"{trees} of depth {table.depth}")
     parts.append(number_of(table.n_leaves, "leaf", "leaves"))
     people = table.n_people
-    parts.append("people: not told" if people is None else numbers.people(people))
+    parts.append("people: not told" if people is None else number_of(people, "person", "people"))
     if bound := bounded_by(forest):
         parts.append(f"claims epsilon {bound}")
     named = forest.schema.classes is not None and forest.schema.target != "label"
@@ -204,47 +202,41 @@ def _meta(report: Report, numbers: Numbers) -> list[str]:
     return parts
 
 
-def _how(report: Report, numbers: Numbers) -> list[str]:
+def _how(report: Report) -> list[str]:
     """Return what a repair does, and what it still misses."""
     if report.fix is None:
         return []
-    missed = () if numbers.safe else report.fix.misses
-    lines = [*report.fix.steps, *(f"still missed: {one}" for one in missed)]
-    return [_sentence(numbers.text(line)) for line in lines]
+    lines = [*report.fix.steps, *(f"still missed: {one}" for one in report.fix.misses)]
+    return [_sentence(line) for line in lines]
 
 
-def _pictures(report: Report, numbers: Numbers) -> list[Chart]:
+def _pictures(report: Report) -> list[Chart]:
     """Return what attacks draw of the model as a whole."""
     views = [view_of(report, finding) for finding in report.findings]
-    drawn = [draw_curve(view.picture, numbers) for view in views if view.picture is not None]
+    drawn = [draw_curve(view.picture) for view in views if view.picture is not None]
     return [one for one in drawn if one is not None]
 
 
-def _sizes(report: Report, numbers: Numbers) -> list[Mapping[str, object]]:
+def _sizes(report: Report) -> list[Mapping[str, object]]:
     """Return leaves and people per level of size; of several trees the people of the fullest."""
     size, within = report.table.size, " in a tree" if report.forest.n_trees > 1 else ""
     if not report.table.tells_people:
         return []
-    levels = numbers.levels()
-    leaves = levels_per_tree(report.table, numbers).sum(axis=0).tolist()
+    leaves = levels_per_tree(report.table).sum(axis=0).tolist()
     most = max(leaves) or 1
     lines: list[Mapping[str, object]] = []
-    for level, n in zip(levels, leaves, strict=True):
+    for level, n in zip(LEVELS, leaves, strict=True):
         inside = (size >= level.low) & (size <= (level.high or size.max(initial=0)))
+        people = int(report.table.per_tree(np.where(inside, size, 0)).max())
         lines.append(
             {
                 "name": level.name,
                 "bar": strip([(level.shade, max(n / most, 0.01) if n else 0.0)]),
-                "leaves": numbers.count(n) if level.low < numbers.k else f"{n:,}",
-                "people": numbers.count(int(report.table.per_tree(np.where(inside, size, 0)).max()))
-                + within,
+                "leaves": f"{n:,}",
+                "people": f"{people:,}{within}",
             }
         )
     return lines
-
-
-def _small_groups(report: Report) -> int:
-    return int((report.table.size < report.policy.k).sum())
 
 
 def _one_label_groups(report: Report) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from treeaudit.findings.numbers import Phrase
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.view import Rung
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.wording import in_words
 
 __all__ = ["Step", "ladder"]
 
@@ -19,11 +19,11 @@ class Step:
     follows: str
 
 
-def ladder(report: Report, numbers: Numbers) -> list[Step]:
+def ladder(report: Report) -> list[Step]:
     """Return the rungs, from the file alone to everything but one fact."""
     steps = [_file(report)]
     for result in report.results:
-        steps += [_step(rung, numbers) for rung in view_of(report, result).rungs]
+        steps += [_step(rung) for rung in view_of(report, result).rungs]
     return steps
 
 
@@ -39,17 +39,17 @@ def _file(report: Report) -> Step:
     )
 
 
-def _step(rung: Rung, numbers: Numbers) -> Step:
-    knows, follows = numbers.say(rung.knows), numbers.say(rung.follows)
+def _step(rung: Rung) -> Step:
+    knows, follows = in_words(rung.knows), in_words(rung.follows)
     if rung.number is None:
         return Step(knows=knows, number="–", follows=follows)
     if isinstance(rung.number, Phrase):
-        return Step(knows=knows, number=numbers.say(rung.number), follows=follows)
+        return Step(knows=knows, number=in_words(rung.number), follows=follows)
     if rung.nobody and not rung.number:
         return Step(knows=knows, number="nobody", follows=rung.nobody)
     bound = "at most " if rung.at_most else ""
     return Step(
         knows=knows,
-        number=bound + numbers.number(rung.number),
-        follows=f"{numbers.word(rung.number)} {follows}",
+        number=f"{bound}{rung.number:,}",
+        follows=f"{rung.number.noun} {follows}",
     )

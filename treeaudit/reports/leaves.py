@@ -14,8 +14,8 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import conditions, label_text, number_of, sentence
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
-from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
+from treeaudit.reports.wording import LEVELS
 from treeaudit.table.labels import people_per_class
 from treeaudit.table.persons import counted_tree
 from treeaudit.table.table import Table
@@ -59,130 +59,118 @@ class Strip:
     people: str
 
 
-def levels_per_tree(table: Table, numbers: Numbers) -> Wide:
+def levels_per_tree(table: Table) -> Wide:
     """Return leaves by level of size, shape ``(n_trees, n_levels)``."""
-    starts = [level.low for level in numbers.levels()]
+    starts = [level.low for level in LEVELS]
     n_trees = len(table.start) - 1
     tree = np.repeat(np.arange(n_trees), np.diff(table.start))
     key = tree * len(starts) + level_of(table.size, starts)
     return np.bincount(key, minlength=n_trees * len(starts)).reshape(n_trees, len(starts))
 
 
-def worst_trees(table: Table, numbers: Numbers, most: int | None = None) -> list[int]:
-    """Return the trees with the most people below k first.
-
-    A safe copy goes by leaves: the order must not tell what is masked.
-    """
-    small = table.size < numbers.k
-    per_tree = table.per_tree(small if numbers.safe else np.where(small, table.size, 0))
+def worst_trees(table: Table, k: int, most: int | None = None) -> list[int]:
+    """Return the trees with the most people below k first."""
+    per_tree = table.per_tree(np.where(table.size < k, table.size, 0))
     told = np.flatnonzero(np.diff(table.start))
     order: list[int] = told[np.argsort(-per_tree[told], kind="stable")][:most].tolist()
     return order
 
 
-def strips(report: Report, numbers: Numbers) -> list[Strip]:
+def strips(report: Report) -> list[Strip]:
     """Return a line per tree, the worst first, at most `MOST_STRIPS`."""
-    table, shades = report.table, [level.shade for level in numbers.levels()]
-    counted = levels_per_tree(table, numbers)
-    below = table.per_tree(np.where(table.size < numbers.k, table.size, 0))
+    table, shades = report.table, [level.shade for level in LEVELS]
+    counted = levels_per_tree(table)
+    below = table.per_tree(np.where(table.size < report.policy.k, table.size, 0))
     lines = []
-    for tree in worst_trees(table, numbers, MOST_STRIPS):
+    for tree in worst_trees(table, report.policy.k, MOST_STRIPS):
         here = table.size[table.rows_of(tree)]
         lines.append(
             Strip(
                 tree=tree,
                 svg=strip(list(zip(shades, (counted[tree] / len(here)).tolist(), strict=True))),
                 leaves=f"{len(here):,}",
-                smallest=numbers.count(int(here.min())),
-                people=numbers.count(int(below[tree])),
+                smallest=f"{int(here.min()):,}",
+                people=f"{int(below[tree]):,}",
             )
         )
     return lines
 
 
-def draw_trees(report: Report, numbers: Numbers, most: int = 3) -> list[Drawing]:
+def draw_trees(report: Report, most: int = 3) -> list[Drawing]:
     """Draw the worst trees."""
-    return [
-        _draw(report.table, index, numbers) for index in worst_trees(report.table, numbers, most)
-    ]
+    table, k = report.table, report.policy.k
+    return [_draw(table, index, k) for index in worst_trees(table, k, most)]
 
 
-def _draw(table: Table, index: int, numbers: Numbers) -> Drawing:
+def _draw(table: Table, index: int, k: int) -> Drawing:
     forest, tree = table.forest, counted_tree(table, index)
-    layout = lay_out(tree, numbers.k, [level.low for level in numbers.levels()])
+    layout = lay_out(tree, k, [level.low for level in LEVELS])
     many = forest.n_trees > 1
     name = f"Icicle of tree {index}" if many else "Icicle of the tree"
     folded = sum(cell.kind == "fold" for cell in layout.ends)
     svg = icicle(
         layout,
-        _columns(forest, index, tree, layout, numbers),
-        {} if numbers.safe else _questions(forest.schema, tree, layout, numbers),
-        k=numbers.k,
+        _columns(forest, index, tree, layout),
+        _questions(forest.schema, tree, layout),
+        k=k,
         name=name,
-        description=_description(layout, numbers, folded),
+        description=_description(layout, k, folded),
     )
     return Drawing(tree=index, svg=svg, folded=folded)
 
 
-def _description(layout: Layout, numbers: Numbers, folded: int) -> str:
+def _description(layout: Layout, k: int, folded: int) -> str:
     total = int(layout.below.n_leaves[0])
-    small = numbers.noun(int(layout.below.small[0]), "leaf", "leaves")
+    small = number_of(int(layout.below.small[0]), "leaf", "leaves")
     text = number_of(total, "leaf", "leaves")
-    text += f"; those with fewer than {numbers.k:,} people: {small}."
+    text += f"; those with fewer than {k:,} people: {small}."
     if folded:
         text += f" Columns that stand for several leaves each: {folded}."
     return text + " The table of groups lists the smallest ones with their rules."
 
 
-def _columns(
-    forest: Forest, index: int, tree: Tree, layout: Layout, numbers: Numbers
-) -> list[Column]:
+def _columns(forest: Forest, index: int, tree: Tree, layout: Layout) -> list[Column]:
     ends = layout.ends
     rules = rules_of(tree, [cell.node for cell in ends])
-    shades = [level.shade for level in numbers.levels()]
+    shades = [level.shade for level in LEVELS]
     columns = []
     for i, cell in enumerate(ends):
         total = int(layout.below.n_leaves[cell.node])
         counts = layout.below.levels[cell.node].tolist()
         shares = [(s, n / total) for s, n in zip(shades, counts, strict=True) if n]
         smallest = int(layout.below.smallest[cell.node])
-        hidden = numbers.hides(smallest)
-        text = "" if hidden else sentence(rules, forest.schema, i)
+        text = sentence(rules, forest.schema, i)
         columns.append(
             Column(
-                title=plain(_title(forest, index, tree, cell, layout, numbers, text), 700),
-                row="" if hidden or cell.kind == "fold" else f"t{index}-{cell.node}",
-                smallest=1 if hidden else numbers.rounded(smallest),
-                largest=max(numbers.rounded(int(layout.below.largest[cell.node])), 1),
+                title=plain(_title(forest, index, tree, cell, layout, text), 700),
+                row="" if cell.kind == "fold" else f"t{index}-{cell.node}",
+                smallest=smallest,
+                largest=max(int(layout.below.largest[cell.node]), 1),
                 shares=tuple(shares) or (("nd", 1.0),),
-                one_label=not numbers.safe and int(layout.below.one_label[cell.node]) == total > 0,
+                one_label=int(layout.below.one_label[cell.node]) == total > 0,
             )
         )
     return columns
 
 
-def _title(
-    forest: Forest, index: int, tree: Tree, cell: Cell, layout: Layout, numbers: Numbers, rule: str
-) -> str:
+def _title(forest: Forest, index: int, tree: Tree, cell: Cell, layout: Layout, rule: str) -> str:
     smallest = int(layout.below.smallest[cell.node])
     total = int(layout.below.n_leaves[cell.node])
     if cell.kind == "fold":
-        parts = [f"{number_of(total, 'leaf', 'leaves')}, smallest {numbers.count(smallest)}", rule]
+        parts = [f"{number_of(total, 'leaf', 'leaves')}, smallest {smallest:,}", rule]
     else:
         parts = [
-            numbers.people(smallest) if total else "nobody",
-            _says(forest, index, tree, cell.node, numbers),
+            f"Leaf {cell.node}: {number_of(smallest, 'person', 'people') if total else 'nobody'}",
+            _says(forest, index, tree, cell.node),
             rule,
         ]
-        if not numbers.hides(smallest):
-            parts[0] = f"Leaf {cell.node}: {parts[0]}"
     return " · ".join(part for part in parts if part)
 
 
-def _says(forest: Forest, index: int, tree: Tree, leaf: int, numbers: Numbers) -> str:
-    """Return what a leaf tells about its people; nothing in a safe copy."""
+def _says(forest: Forest, index: int, tree: Tree, leaf: int) -> str:
+    """Return what a leaf tells about its people."""
     classes = forest.classes_of(index)
-    if numbers.safe or tree.n_records is None:
+    if tree.n_records is None:
         return ""
     if tree.counts is None or classes is None:
         return "" if tree.value is None else f"value {tree.value[leaf]:,.6g}"
@@ -198,9 +186,7 @@ def _says(forest: Forest, index: int, tree: Tree, leaf: int, numbers: Numbers) -
     return ", ".join(shown[:4]) + (", …" if len(shown) > 4 else "")
 
 
-def _questions(
-    schema: Schema, tree: Tree, layout: Layout, numbers: Numbers
-) -> dict[int, tuple[str, str]]:
+def _questions(schema: Schema, tree: Tree, layout: Layout) -> dict[int, tuple[str, str]]:
     """Return for each inner cell the condition of its first branch."""
     inner = [cell.node for cell in layout.cells if cell.kind == "inner"]
     start, child = tree.children()
@@ -211,6 +197,8 @@ def _questions(
             text = conditions(edges_into(tree, [first]), schema)[0]
         else:
             text = f"{schema.features[int(tree.feature[first])].name}?"
-        people = "" if tree.n_records is None else f" · {numbers.people(int(tree.n_records[node]))}"
+        people = ""
+        if tree.n_records is not None:
+            people = f" · {number_of(int(tree.n_records[node]), 'person', 'people')}"
         asked[node] = (plain(text, 160), plain(text, 300) + people)
     return asked

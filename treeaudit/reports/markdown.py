@@ -16,7 +16,6 @@ from treeaudit.reports.check_lines import CheckLine, check_lines
 from treeaudit.reports.commands import next_command
 from treeaudit.reports.fixed import fix_outcome
 from treeaudit.reports.glossary import Glossary
-from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.provenance import made_from, shown_name
 from treeaudit.reports.summary import headline, is_accepted, pill, release
@@ -40,17 +39,16 @@ def to_markdown(report: Report) -> str:
     >>> to_markdown(ta.scan(model)).splitlines()[0]
     '### – REVIEW · LOW RISK: model in memory'
     """
-    numbers = Numbers(k=report.policy.k)
-    checks = check_lines(report, numbers)
+    checks = check_lines(report)
     open_ = [line for line in checks if line.status != "pass"]
-    every = cards(report, numbers, frozenset())
+    every = cards(report, frozenset())
     told = [card for card in every if not card.clear and not card.skipped]
     clear = [f"{card.title.lower()} ({card.id})" for card in every if card.clear]
     skipped = [f"{card.title.lower()} ({card.id})" for card in every if card.skipped]
     blocks = [
         f"### {pill(report)[0]}: {escaped(shown_name(report))}",
-        f"**{escaped(release(report))}** {_bold(headline(report, numbers))}",
-        *_todo(report, numbers),
+        f"**{escaped(release(report))}** {_bold(headline(report))}",
+        *_todo(report),
         _checks(open_),
         escaped(f"{verdict_line(report)}."),
         _findings(told),
@@ -86,11 +84,11 @@ def _bold(markup: Markup) -> str:
     return "".join(f"**{part}**" if i % 2 else part for i, part in enumerate(told))
 
 
-def _todo(report: Report, numbers: Numbers) -> list[str]:
-    fix = numbers.text(fix_outcome(report, numbers))
+def _todo(report: Report) -> list[str]:
+    fix = fix_outcome(report)
     stands = report.fix is not None or report.verdict == "fail" or is_accepted(report)
     command = next_command(report) if stands else ""
-    steps = [escaped(numbers.text(step)) for step in next_steps(report)]
+    steps = [escaped(step) for step in next_steps(report)]
     return [
         f"**What to do:** {escaped(fix)}" if fix else "",
         fenced(command, "sh") if command else "",

@@ -5,9 +5,9 @@ from pathlib import Path
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import number_of
 from treeaudit.readers.choice import plain_name
 from treeaudit.reports.advice import acceptance
-from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.private import claim, counting, spent
 from treeaudit.version import __version__
@@ -49,11 +49,10 @@ def shown_name(report: Report) -> str:
     return f"{name} [{inside}]" if report.several else name
 
 
-def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
+def facts(report: Report) -> list[tuple[str, str]]:
     """Return what was read, held against what and with which choices, name and text."""
     forest, policy, source = report.forest, report.policy, report.forest.source
-    plainly = numbers.safe and forest.counts_are == "exact"
-    reason = "" if plainly else numbers.text(forest.counts_reason)
+    reason = forest.counts_reason
     draws = forest.records_are == "bootstrap" and forest.counts_are in ("exact", "likely")
     counts = "draws, people only where nobody was drawn twice" if draws else ""
     values = ", ".join(f"{name} = {value:g}" for name, value in policy.values.items())
@@ -65,7 +64,7 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
     if source.n_bytes is not None:
         found.append(("Size of the file", f"{source.n_bytes:,} bytes"))
     found += [
-        ("What is counted", numbers.text(counting(report))),
+        ("What is counted", counting(report)),
         ("Counts per label", (counts or _COUNTS[forest.counts_are]) + (reason and f": {reason}")),
         ("People per leaf", _RECORDS[forest.records_are]),
     ]
@@ -74,7 +73,9 @@ def facts(report: Report, numbers: Numbers) -> list[tuple[str, str]]:
         asked = "; ".join(f"{cost} on {question}" for cost, question in spent(forest))
         found += [("Ledger of its epsilon", asked)] if asked else []
     for role, (name, rows) in report.people.items():
-        found.append((_ROLES.get(role, role), f"{plain(name, 120)}, {_rows(rows, numbers)}"))
+        found.append(
+            (_ROLES.get(role, role), f"{plain(name, 120)}, {number_of(rows, 'row', 'rows')}")
+        )
     return [
         *found,
         ("Policy", f"{plain(policy.title, 200)}: {values or 'no checks'}"),
@@ -93,10 +94,6 @@ def _baseline(report: Report) -> list[tuple[str, str]]:
     return [("Accepted report", told)]
 
 
-def _rows(rows: int, numbers: Numbers) -> str:
-    return numbers.noun(rows, "row", "rows")
-
-
 def made_from(report: Report) -> str:
     """Return what a page was made from: the model file, and the tables that were given."""
     tables = [plain(name, 80) for name, _ in report.people.values()]
@@ -105,7 +102,7 @@ def made_from(report: Report) -> str:
     return f"made from the model file and {', '.join(dict.fromkeys(tables))}"
 
 
-def not_checked(report: Report, numbers: Numbers) -> list[str]:
+def not_checked(report: Report) -> list[str]:
     """Return what this audit did not look at, a sentence each, and why."""
     missing = []
     if "test" not in report.people:
@@ -113,7 +110,7 @@ def not_checked(report: Report, numbers: Numbers) -> list[str]:
     if "train" not in report.people:
         missing.append(_NO_TRAIN)
     missing += [
-        f"{result.title} ({result.id}): {numbers.text(result.reason)}."
+        f"{result.title} ({result.id}): {result.reason}."
         for result in report.results
         if isinstance(result, Skipped)
     ]

@@ -6,11 +6,15 @@ report does not get into it. Nobody in a group of fewer than k people can be had
 whatever is subtracted from whatever: people are told in steps of twice k, a share in
 steps that stand for twice k people or more, each by itself and none computed from
 another; numbers of leaves, the smallest group, rules, labels, reasons and severities are
-not told. `tests.reports.test_release_safe` attacks it with a linear program.
+not told. Where a check failed, what became of the others is told where that is about k
+people or more, or about none: that one passes and another fails tells between which two
+bounds a number lies. `tests.reports.test_release_safe` attacks it with a linear program and
+by trying every small table.
 """
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -25,9 +29,90 @@ from treeaudit.reports.provenance import shown_name
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
-__all__ = ["about", "measured", "page_of", "released", "share_of", "statement", "verdict_word"]
+__all__ = [
+    "about",
+    "measured",
+    "page_of",
+    "released",
+    "share_of",
+    "statement",
+    "that_may_leave",
+    "verdict_word",
+]
 
 _STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
+_FEWEST = 3
+"""Of fewer than three people there is no number that could be another."""
+_OF_THE_FILE = frozenset(
+    {
+        "max-identifying-features",
+        "max-seeds",
+        "max-exact-values",
+        "max-calls",
+        "max-unexplained-bytes",
+        "max-epsilon",
+    }
+)
+_SHARES_OF_PEOPLE = frozenset(
+    {
+        "max-small-leaf-share",
+        "max-certain-share",
+        "max-nearly-certain-share",
+        "max-known-number-share",
+        "max-joint-label-excess",
+        "max-attribute-advantage",
+        "max-membership-auc",
+        "max-membership-tpr",
+    }
+)
+_SMALLEST = frozenset({"min-leaf", "min-cell"})
+_OF_SMALL_GROUPS = frozenset(
+    {
+        "max-unique-people",
+        "max-small-leaf-people",
+        "max-small-leaf-share",
+        "max-training-rows-inside",
+    }
+)
+"""What is of nobody in a small group where the smallest is large enough."""
+
+
+def _fewest(report: Report) -> int:
+    """Return how many people may be told of."""
+    return max(_FEWEST, report.policy.k)
+
+
+def that_may_leave(report: Report) -> Report:
+    """Return a report of whose checks nothing is told that is about fewer than ``k`` people."""
+    if all(check.status != "fail" for check in report.checks):
+        return report
+    k, told = _fewest(report), report.table.n_people
+    surely = 0 if told is None else about(told, k) - k
+    large = any(one.name == "min-leaf" and _is_large(one, k) for one in report.checks)
+
+    def may_be_told(check: Check) -> bool:
+        # What passes for a reason had nothing to measure in a model of its kind.
+        of_its_kind = check.status == "skipped" or check.reason is not None
+        if of_its_kind or check.name in _OF_THE_FILE:
+            return True
+        if check.name in _SMALLEST:
+            return check.threshold >= k
+        if large and check.name in _OF_SMALL_GROUPS:
+            return True
+        return check.name in _SHARES_OF_PEOPLE and check.threshold * surely >= k
+
+    return replace(
+        report,
+        checks=tuple(one if may_be_told(one) else _untold(one) for one in report.checks),
+    )
+
+
+def _is_large(check: Check, k: int) -> bool:
+    return check.status == "pass" and check.threshold >= k
+
+
+def _untold(check: Check) -> Check:
+    return replace(check, status="untold", accepted=False, measured=None, shown="", reason=None)
 
 
 def about(people: int, k: int) -> int:
@@ -65,7 +150,8 @@ def share_of(share: float, people: int, k: int) -> tuple[float, float] | None:
 
 def statement(report: Report) -> dict[str, Any]:
     """Return the statement as plain data: all that the other forms say."""
-    source, k = report.forest.source, report.policy.k
+    report = that_may_leave(report)
+    source, k = report.forest.source, _fewest(report)
     told = report.table.n_people
     people = None if told is None else about(told, k)
     return {
@@ -152,7 +238,7 @@ def page_of(report: Report, created: datetime.date | None = None) -> dict[str, A
         "said": said,
         "pill": word,
         "tone": tone,
-        "line": verdict_line(report),
+        "line": verdict_line(that_may_leave(report)),
         "meta": _meta(said["model"]),
         "checks": [(one, _shown(one)) for one in said["checks"]],
         "findings": [(one, "run" if one["run"] else "not run") for one in said["findings"]],

@@ -13,8 +13,8 @@ from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import ANY, cells, conditions, label_text
 from treeaudit.reports.icicle import level_of
-from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain
+from treeaudit.reports.wording import LEVELS
 from treeaudit.table.labels import people_per_class
 from treeaudit.table.persons import counted_tree
 from treeaudit.table.table import Table
@@ -80,29 +80,22 @@ class Rows:
     has_estimates: bool
 
 
-def worst_positions(size: Wide, numbers: Numbers, most: int) -> Wide:
+def worst_positions(size: Wide, most: int) -> Wide:
     """Return the positions of the smallest groups, smallest first.
-
-    A safe copy holds no group below k, and its order tells no more than the
-    numbers in it.
 
     Examples
     --------
-    >>> worst_positions(np.array([9, 1, 5, 1]), Numbers(k=5), 3).tolist()
+    >>> worst_positions(np.array([9, 1, 5, 1]), 3).tolist()
     [1, 3, 2]
     """
-    eligible = np.flatnonzero(size >= numbers.k) if numbers.safe else np.arange(len(size))
-    kept = size[eligible]
-    if numbers.safe:
-        kept = (2 * kept + numbers.k) // (2 * numbers.k)
-    if len(kept) > most:
+    if len(size) > most:
         # Sorting millions of leaves for two hundred of them would be slow.
-        last = np.partition(kept, most - 1)[most - 1]
-        under = np.flatnonzero(kept < last)
-        chosen = np.concatenate([under, np.flatnonzero(kept == last)[: most - len(under)]])
+        last = np.partition(size, most - 1)[most - 1]
+        under = np.flatnonzero(size < last)
+        chosen = np.concatenate([under, np.flatnonzero(size == last)[: most - len(under)]])
     else:
-        chosen = np.arange(len(kept))
-    return np.asarray(eligible[chosen[np.lexsort((chosen, kept[chosen]))]], dtype=np.int64)
+        chosen = np.arange(len(size))
+    return np.asarray(chosen[np.lexsort((chosen, size[chosen]))], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,24 +111,24 @@ class _Draft:
     condition: dict[int, str]
 
 
-def published_rows(report: Report, numbers: Numbers, most: int = MOST_ROWS) -> Rows:
+def published_rows(report: Report, most: int = MOST_ROWS) -> Rows:
     """Return the worst rows of the reconstructed table."""
     forest, table = report.forest, report.table
     if not table.tells_people:
-        home, leaf = _first_leaves(forest, 0 if numbers.safe else most)
+        home, leaf = _first_leaves(forest, most)
         size = np.zeros(0, np.int64)
     else:
-        chosen = worst_positions(table.size, numbers, most)
+        chosen = worst_positions(table.size, most)
         home, leaf, size = table.tree_of(chosen), table.leaf[chosen], table.size[chosen]
     drafts: dict[int, _Draft] = {}
     for index in np.unique(home).tolist():
         here = np.flatnonzero(home == index)
         sizes = size[here].tolist() if len(size) else [None] * len(here)
-        made = _drafts(table, index, leaf[here], sizes, numbers)
+        made = _drafts(table, index, leaf[here], sizes)
         drafts.update(zip(here.tolist(), made, strict=True))
     ordered = [drafts[i] for i in range(len(home))]
     features = _features(ordered)
-    rows = tuple(_row(numbers, draft, features) for draft in ordered)
+    rows = tuple(_row(report.policy.k, draft, features) for draft in ordered)
     return Rows(
         rows=rows,
         total=len(table) if table.tells_people else table.n_leaves,
@@ -169,9 +162,7 @@ def _features(drafts: Sequence[_Draft]) -> list[int]:
     return sorted(feature for feature, _ in common[:MOST_FEATURES])
 
 
-def _drafts(
-    table: Table, index: int, leaves: Int, sizes: Sequence[int | None], numbers: Numbers
-) -> Iterator[_Draft]:
+def _drafts(table: Table, index: int, leaves: Int, sizes: Sequence[int | None]) -> Iterator[_Draft]:
     forest, tree = table.forest, counted_tree(table, index)
     rules = rules_of(tree, leaves)
     cell: list[dict[int, str]] = [{} for _ in leaves]
@@ -187,28 +178,28 @@ def _drafts(
             leaf=leaf,
             size=size,
             one_label=tree.counts is not None and int((tree.counts[leaf] > 0).sum()) == 1,
-            labels=_labels(forest, index, tree, leaf, numbers),
+            labels=_labels(forest, index, tree, leaf),
             cell=cell[i],
             condition=condition[i],
         )
 
 
-def _row(numbers: Numbers, draft: _Draft, features: list[int]) -> Row:
-    levels, size = numbers.levels(), draft.size
+def _row(k: int, draft: _Draft, features: list[int]) -> Row:
+    size = draft.size
     shade = ""
     if size is not None:
-        shade = levels[int(level_of(size, [level.low for level in levels]))].shade
+        shade = LEVELS[int(level_of(size, [level.low for level in LEVELS]))].shade
     return Row(
         id=f"t{draft.tree}-{draft.leaf}",
         tree=draft.tree,
         leaf=draft.leaf,
-        people="" if size is None else numbers.count(size),
+        people="" if size is None else f"{size:,}",
         shade=shade,
         labels=draft.labels,
         conditions=tuple(draft.cell.get(i, ANY) for i in features),
         others=" · ".join(text for i, text in draft.condition.items() if i not in set(features)),
-        small=size is not None and size < numbers.k,
-        one_label=draft.one_label and not numbers.safe,
+        small=size is not None and size < k,
+        one_label=draft.one_label,
     )
 
 
@@ -228,7 +219,7 @@ def _label_names(forest: Forest) -> tuple[str, ...]:
     return tuple(f"{target} = {plain(label_text(label), 40)}" for label in schema.classes)
 
 
-def _labels(forest: Forest, index: int, tree: Tree, leaf: int, numbers: Numbers) -> tuple[str, ...]:
+def _labels(forest: Forest, index: int, tree: Tree, leaf: int) -> tuple[str, ...]:
     """Return a text per column of `_label_names`; empty where the file tells nothing."""
     classes = forest.classes_of(index)
     if classes is None:
@@ -242,10 +233,8 @@ def _labels(forest: Forest, index: int, tree: Tree, leaf: int, numbers: Numbers)
     counts = tree.counts[[leaf]]
     people = people_per_class(counts, tree.n_records[[leaf]], forest.counts_are)[0]
     known = not np.isnan(people).any()
-    if numbers.safe and not (known and bool((people >= numbers.k).all())):
-        return ("withheld",) * width
     texts = [
-        f"{numbers.rounded(int(n)):,}" if known else f"{raw:,.6g}†"
+        f"{int(n):,}" if known else f"{raw:,.6g}†"
         for n, raw in zip(people if known else counts[0], counts[0].tolist(), strict=True)
     ]
     if not _one_column(forest):

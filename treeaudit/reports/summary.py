@@ -5,7 +5,7 @@ from markupsafe import Markup
 from treeaudit.findings.findings import SEVERITIES, Finding
 from treeaudit.findings.report import Report, view_of
 from treeaudit.reports.looks import VERDICT
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.wording import in_bold, in_words
 
 __all__ = ["headline", "is_accepted", "pill", "reasons", "release"]
 
@@ -39,11 +39,11 @@ def release(report: Report) -> str:
     }[report.verdict]
 
 
-def headline(report: Report, numbers: Numbers) -> Markup:
+def headline(report: Report) -> Markup:
     """Return the verdict as one sentence in people, the numbers in bold."""
     views = [view_of(report, result) for result in report.results]
-    can = [numbers.strong(view.headline) for view in views if view.headline is not None]
-    both = [numbers.strong(view.together) for view in views if view.together is not None]
+    can = [in_bold(view.headline) for view in views if view.headline is not None]
+    both = [in_bold(view.together) for view in views if view.together is not None]
     told = []
     if both:
         told.append(_sentence("Anyone who can read this file", both))
@@ -56,9 +56,9 @@ def headline(report: Report, numbers: Numbers) -> Markup:
     harmless = [view for view in views if view.harmless is not None]
     if not harmless:
         return Markup("The sizes of the groups were <b>not attacked</b>.")
-    told = [numbers.strong(view.harmless) for view in harmless if view.harmless is not None]
+    told = [in_bold(view.harmless) for view in harmless if view.harmless is not None]
     if all(isinstance(result, Finding) for result in report.results[:1]):
-        told += [numbers.strong(view.too) for view in views if view.too is not None]
+        told += [in_bold(view.too) for view in views if view.too is not None]
     return Markup("{}.").format(Markup("").join(told))
 
 
@@ -66,10 +66,10 @@ def _sentence(who: str, can: list[Markup]) -> Markup:
     return Markup("{} {}.").format(who, Markup(", and ").join(can))
 
 
-def reasons(report: Report, numbers: Numbers) -> list[str]:
+def reasons(report: Report) -> list[str]:
     """Return three short lines that say why."""
     views = [view_of(report, result) for result in report.results]
-    lines = [numbers.say(view.reason) for view in views if view.reason is not None]
+    lines = [in_words(view.reason) for view in views if view.reason is not None]
     if any(finding.status == "found" for finding in report.findings):
         lines.append("Reading the file is enough: no training data and no queries are needed.")
     else:

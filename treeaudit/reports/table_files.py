@@ -14,7 +14,7 @@ from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.words import label_text
-from treeaudit.output import write_file, writing
+from treeaudit.output import suffix_of, write_file, writing
 from treeaudit.reports.plain_text import cell
 from treeaudit.table.frame import Column, Columns
 from treeaudit.table.table import Table
@@ -35,11 +35,7 @@ def table_format(path: str | os.PathLike[str]) -> str:
     DataError
         If it is none of `TABLE_FORMATS`.
     """
-    suffix = Path(path).suffix.lower().lstrip(".")
-    if suffix not in TABLE_FORMATS:
-        known = ", ".join(f".{name}" for name in TABLE_FORMATS)
-        raise DataError(f"{path}: the table can be written as {known}")
-    return suffix
+    return suffix_of(path, TABLE_FORMATS, "the table")
 
 
 def save_table(

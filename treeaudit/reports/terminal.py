@@ -14,7 +14,6 @@ from treeaudit.reports.attack_lines import AttackLine, attack_lines, has_control
 from treeaudit.reports.commands import next_command
 from treeaudit.reports.fixed import fix_sentence
 from treeaudit.reports.looks import SEVERITY, VERDICT
-from treeaudit.reports.masking import Numbers
 from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.private import claim, counting, spent
 from treeaudit.reports.provenance import shown_name
@@ -94,7 +93,7 @@ def print_way_out(report: Report, console: "Console") -> None:
         line = Text.assemble(("next", "bold"), "  ", plain(command, len(command)))
         console.print(line, soft_wrap=True)
     if report.fix is not None:
-        said = fix_sentence(report, Numbers(k=report.policy.k))
+        said = fix_sentence(report)
         console.print(_row("    ", plain(said, 600), "dim"))
     for step in next_steps(report):
         console.print(_row("next", step, "dim"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from treeaudit.findings.view import MarkKind
-from treeaudit.reports.masking import Numbers
+from treeaudit.reports.wording import interval, rate
 from treeaudit.stats import Estimate
 
 __all__ = ["Drawing", "Point", "Row", "share_row", "whiskers"]
@@ -47,7 +47,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """Rows on one scale: a `treeaudit.findings.view.Plot` whose numbers may be told."""
+    """Rows on one scale: a `treeaudit.findings.view.Plot` in words."""
 
     title: str
     lines: tuple[Row, ...]
@@ -81,18 +81,13 @@ def whiskers(marks: Sequence[Point], reference: float | None = None) -> Markup:
     ).format(grid, chance, Markup("").join(_mark(mark) for mark in marks))
 
 
-def share_row(
-    name: str, kind: MarkKind, found: Estimate, numbers: Numbers, reference: float | None = None
-) -> Row:
-    """Return a row for a share, as it may be told; ``reference`` is what chance would give."""
-    shown = numbers.estimate(found)
-    if shown is None:
-        return Row(name=name, graph=Markup(""), cells=(f"rests on {numbers.people(found.n)}",))
-    mark = Point(kind=kind, value=shown.value, low=shown.low, high=shown.high)
+def share_row(name: str, kind: MarkKind, found: Estimate, reference: float | None = None) -> Row:
+    """Return a row for a share; ``reference`` is what chance would give."""
+    mark = Point(kind=kind, value=found.value, low=found.low, high=found.high)
     return Row(
         name=name,
         graph=whiskers([mark], reference),
-        cells=(numbers.rate(shown), numbers.interval(shown), f"of {numbers.count(found.n)}"),
+        cells=(rate(found), interval(found), f"of {found.n:,}"),
     )
 
 

@@ -23,7 +23,7 @@ from treeaudit.readers.pickles.inert import Global, Inert, Text
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM
 
-__all__ = ["GONE", "Kept"]
+__all__ = ["GONE", "Kept", "as_fitted"]
 
 _LONGEST = 200
 _DEEPEST = 40
@@ -168,7 +168,7 @@ class Kept:
         part = arrived(part)
         if name in ("estimators", "transformers"):
             # Templates: what was fitted stands elsewhere.
-            part = _as_fitted(value, part) if name == "transformers" else part
+            part = as_fitted(value, part) if name == "transformers" else part
             return self(part, fitted=False, depth=depth)
         if name in ("estimator_", "base_estimator_") and value.get("estimators_") is not None:
             return self(part, fitted=False, depth=depth)
@@ -219,7 +219,7 @@ def _category_bins(mapper: Inert, bins: object) -> object:
     return [one if flag else none for one, flag in zip(kept, flags.tolist(), strict=True)]
 
 
-def _as_fitted(columns: Inert, stated: object) -> object:
+def as_fitted(columns: Inert, stated: object) -> object:
     """Name the columns that were chosen instead of the function that chose them."""
     chosen = columns.get("_columns")
     if not isinstance(stated, list) or not isinstance(chosen, list) or len(chosen) != len(stated):

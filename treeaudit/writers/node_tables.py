@@ -17,7 +17,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
 from treeaudit.writers.binary import JSON, splits_of
 
-__all__ = ["Answers", "answers_of", "grown", "people_of", "predictor"]
+__all__ = ["Answers", "answers_of", "grown", "people_of", "predictor", "stored_weight"]
 
 _NEXT_TO_NOTHING = 1e-7
 
@@ -122,7 +122,7 @@ def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  
         nodes["missing_go_to_left"][splits.inner] = splits.missing_left
     value = answers.value
     if value.shape[1] > 1 and state["values"][0].sum() > 1.5:
-        value = value * _scale(answers)[:, None]
+        value = value * stored_weight(answers)[:, None]
     made = type(example)(n_features, np.array([value.shape[1]], dtype=np.intp), 1)
     made.__setstate__(
         {
@@ -135,7 +135,7 @@ def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  
     return made
 
 
-def _scale(answers: Answers) -> Float:
+def stored_weight(answers: Answers) -> Float:
     """Turn shares into the weights that scikit-learn before 1.4 stores."""
     if not answers.weight.any():
         return np.ones(len(answers.weight))

@@ -17,6 +17,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.writers.binary import JSON
+from treeaudit.writers.kept import as_fitted
 
 __all__ = ["TRANSFORMERS", "live_step"]
 
@@ -147,7 +148,7 @@ def _object(value: Inert, depth: int) -> Any:  # noqa: ANN401
         if name.endswith("random_state"):
             each = None
         if name == "transformers" and value.kind == "ColumnTransformer":
-            each = _as_fitted(value, each)
+            each = as_fitted(value, each)
         setattr(made, name, _live(each, depth + 1))
     return made
 
@@ -158,15 +159,6 @@ def _is_output(value: object) -> bool:
 
 
 _ASKING = frozenset({"ColumnTransformer", "FeatureUnion", "Pipeline"})
-
-
-def _as_fitted(columns: Inert, stated: object) -> object:
-    """Name the columns that were chosen instead of the function that chose them."""
-    chosen = columns.get("_columns")
-    if not isinstance(stated, list) or not isinstance(chosen, list) or len(chosen) != len(stated):
-        return stated
-    pairs = zip(stated, chosen, strict=True)
-    return [(*one[:2], where) if isinstance(one, tuple) else one for one, where in pairs]
 
 
 def _refused(value: object) -> UnsupportedModelError:

@@ -13,12 +13,11 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Table
 from treeaudit.writers.binary import JSON
-from treeaudit.writers.node_tables import Answers
+from treeaudit.writers.node_tables import Answers, stored_weight
 from treeaudit.writers.places import places_in
 
 __all__ = ["Rows", "predictor_record", "rows_of", "tree_record"]
 
-_NEXT_TO_NOTHING = 1e-7
 _QUESTIONS = frozenset(
     "feature_idx threshold num_threshold missing_go_to_left is_categorical".split()
 )
@@ -149,7 +148,7 @@ def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exa
     if answers.value.shape[1]:
         value = answers.value[:, None, :]
         if as_weights:
-            value = value * _scale(answers)[:, None, None]
+            value = value * stored_weight(answers)[:, None, None]
     else:
         value = _as_stored(values[kept[rows.place]], tree, same=same)
     if tree.n_records is not None and uncounted and tree.label is None:
@@ -176,13 +175,6 @@ def _holds_weights(values: Float, nodes: Table) -> bool:
         return False
     total = values[:, 0, :].sum(axis=1)
     return bool(np.allclose(total, nodes["weighted_n_node_samples"])) and not np.allclose(total, 1)
-
-
-def _scale(answers: Answers) -> Float:
-    """Turn shares into weights."""
-    if not answers.weight.any():
-        return np.ones(len(answers.weight))
-    return np.where(answers.weight > 0, answers.weight, _NEXT_TO_NOTHING)
 
 
 def _as_stored(values: Float, tree: Tree, *, same: bool) -> Float:

@@ -94,10 +94,10 @@ def document_of(forest: Forest) -> dict[str, Any]:
     if outer["name"] == "dart":
         outer["weight_drop"] = _as_stored(outer["weight_drop"], list(booster.scale[:n]))
     _without_seeds(document.get("Config"))
-    share = forest.source.parameters.get("subsample")
-    if share != whole.source.parameters.get("subsample"):
+    share = forest.source.parameters.get("subsample", 1.0)
+    if forest.trees is not whole.trees and share < 1:
         # Steps that were computed anew are of draws: only here a model says so.
-        document["learner"].setdefault("attributes", {})["subsample"] = f"{share:g}"
+        document["learner"].setdefault("attributes", {})["subsample"] = f"{share:.3g}"
     return document
 
 

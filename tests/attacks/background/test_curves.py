@@ -14,7 +14,6 @@ from treeaudit.attacks.background.certainty import (
     certainty_by_known,
     certainty_by_negations,
     certainty_by_skyline,
-    fewest_known,
     share_certain_by_random,
 )
 from treeaudit.attacks.background.vectors import distinct_vectors, vectors_of
@@ -42,13 +41,11 @@ def test_ninety_and_ten() -> None:
     random = [share_certain_by_random([[90, 10]], r)[0] for r in (10, 50, 90)]
     assert random[0] == pytest.approx(5.8e-14, rel=0.01)
     assert random[1:] == pytest.approx([0.0006, 0.330], abs=5e-4)
-    assert fewest_known([[90, 10]])[0] == 10
 
 
 def test_the_leaf_of_the_paper() -> None:
     """Wakabayashi et al. (2024), Table 4: height ≥ 170 and age ≥ 15, one yes and two no."""
     leaf = [[1, 2]]
-    assert fewest_known(leaf)[0] == 1
     assert certainty_by_known(leaf, 0)[0] == 2 / 3
     assert certainty_by_known(leaf, 1)[0] == 1
     assert share_certain_by_random(leaf, 1)[0] == pytest.approx(1 / 3)

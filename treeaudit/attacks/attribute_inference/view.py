@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
 from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
-from treeaudit.findings.numbers import Count, People, Phrase, exactly, say
+from treeaudit.findings.numbers import Count, People, Phrase, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 
@@ -74,7 +74,7 @@ def _columns(finding: Finding, given: Sequence[str]) -> tuple[Plot, ...]:
         heads=("members", "unseen", "guess"),
         told=True,
         sentences=(say(said),),
-        more=tuple(exactly(control.sentence) for control in order),
+        more=tuple(say("{}", control.sentence) for control in order),
     )
     return (plot,)
 

@@ -15,31 +15,14 @@ Worst-case background knowledge for privacy-preserving data publishing, section
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Float
 
 __all__ = [
     "certainty_by_known",
     "certainty_by_negations",
     "certainty_by_skyline",
-    "fewest_known",
     "share_certain_by_random",
 ]
-
-
-def fewest_known(counts: npt.ArrayLike) -> Wide:
-    """Return how many people have to be known before somebody else is certain.
-
-    These are the people without the most frequent label; 0 where there is one
-    label only.
-
-    Examples
-    --------
-    >>> fewest_known([[1, 2], [90, 10], [7, 0]]).tolist()
-    [1, 10, 0]
-    """
-    table = np.asarray(counts, dtype=np.int64)
-    needed: Wide = table.sum(axis=1) - table.max(axis=1)
-    return needed
 
 
 def certainty_by_known(counts: npt.ArrayLike, known: int) -> Float:

@@ -89,7 +89,8 @@ def posterior(counts: npt.ArrayLike, people: npt.ArrayLike, share: npt.ArrayLike
     for pair in np.unique(pairs[exact]).tolist():
         here = np.flatnonzero(exact & (pairs == pair))
         a, b = divmod(pair, table.shape[1])
-        either = prior[:, a] + (prior[:, b] if a != b else 0)
+        # Of one label alone everybody has it, whatever the odds.
+        either = prior[:, a] + prior[:, b]
         odds = np.where(either > 0, prior[:, a] / np.where(either > 0, either, 1), np.nan)
         one, possible[here] = posterior_of_two(table[here, a], kinds[here], odds)
         found[here, :, a] = one

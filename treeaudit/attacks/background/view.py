@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
 from treeaudit.attacks.showing import in_any, rung_not_run, where
 from treeaudit.findings.findings import Finding, Skipped, details_of
-from treeaudit.findings.numbers import People, Phrase, Prose, Share, say
+from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Curve, Figure, Rung, Series, View
 
@@ -18,11 +18,7 @@ _OTHERS = {1: "one other person in the leaf", 10: "ten others in the leaf"}
 
 
 def view(result: Finding | Skipped, report: Report) -> View:
-    """Return the curves over what is known, and what known people and a prior disclosed.
-
-    A safe copy leaves the certainties out, which are those of single leaves, and
-    the averages, which tell small groups apart.
-    """
+    """Return the curves over what is known, and what known people and a prior disclosed."""
     if isinstance(result, Skipped):
         # Where the labels were skipped too, their rung has said why.
         labels = any(finding.id == "TA102" for finding in report.findings)
@@ -91,8 +87,8 @@ def _people(details: BackgroundDetails) -> Curve | None:
         return None
     random = [People(round(share * countable)) for share in details.share_certain_random_known]
     drawn = [
-        ("the best others are known", worst, False),
-        ("others at random are known", random, True),
+        ("the best others are known", worst),
+        ("others at random are known", random),
     ]
     title = "People whose label is certain when"
     return Curve(
@@ -100,9 +96,7 @@ def _people(details: BackgroundDetails) -> Curve | None:
         name=f"{title} others are known",
         axis="how many others in the leaf the attacker knows",
         series=tuple(
-            Series(name=name, values=tuple(people), exact=exact)
-            for name, people, exact in drawn
-            if len(people) > 1
+            Series(name=name, values=tuple(people)) for name, people in drawn if len(people) > 1
         ),
     )
 
@@ -140,7 +134,6 @@ def _certainty(told: Sequence[_Certainty]) -> Curve | None:
         axis="pieces of knowledge",
         series=tuple(Series(name=one.pieces, values=one.values) for one in told),
         most=1.0,
-        exact=True,
     )
 
 
@@ -150,7 +143,7 @@ def _already(told: Sequence[_Certainty]) -> tuple[tuple[str, Phrase]]:
     places = ", ".join("{}" for _ in parts)
     said = say(
         f"in the worst leaf of several labels {{}} by the file alone; {places}",
-        told[0].values[0], *parts, exact=True,
+        told[0].values[0], *parts,
     )  # fmt: skip
     return (("Certainty", said),)
 
@@ -160,7 +153,7 @@ def _known(known: KnownPeople | None) -> Iterator[tuple[str, Phrase]]:
         return
     people, origin, falling = known.records, known.origin[:80], known.people_falling
     if known.reason is not None:
-        yield "Known people", say("{} of {}: {}", people, origin, Prose(known.reason))
+        yield "Known people", say("{} of {}: {}", people, origin, known.reason)
         return
     text = "{} of {}: {} disclosed"
     parts: list[object] = [people, origin, falling or "nobody else"]

@@ -32,15 +32,15 @@ from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
-from treeaudit.people.steps import called, column_of_each_tree, scores_of, told_of
+from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.reconstruction.scope import drawn_steps
 
 if TYPE_CHECKING:
     from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
     from treeaudit.attacks.composition.groups import groups_together
     from treeaudit.attacks.composition.joint import Solution, solve
+    from treeaudit.attacks.composition.truth import Truth, truth_of
     from treeaudit.people.newton import told_by_steps
-    from treeaudit.people.predictions import class_shares
 else:
     Said = later("treeaudit.attacks.composition.equations", "Said")
     said_by = later("treeaudit.attacks.composition.equations", "said_by")
@@ -48,14 +48,14 @@ else:
     groups_together = later("treeaudit.attacks.composition.groups", "groups_together")
     Solution = later("treeaudit.attacks.composition.joint", "Solution")
     solve = later("treeaudit.attacks.composition.joint", "solve")
+    Truth = later("treeaudit.attacks.composition.truth", "Truth")
+    truth_of = later("treeaudit.attacks.composition.truth", "truth_of")
     told_by_steps = later("treeaudit.people.newton", "told_by_steps")
-    class_shares = later("treeaudit.people.predictions", "class_shares")
 
 __all__ = ["Composition"]
 
 _GROUPED = (1, 2, 5, 10, 20, 50, 100)
 _SOLVED = (5, 20, 100)
-_TOLERANCE, _GRADES, _WHOLE = 0.01, 20, 1_000
 _DOUBT = {"shares": 0.3, "labels": 1.0, "numbers": 0.3}
 """Where the draws of the trees are not known: what a leaf says is off, and people are likelier to
 be what the model answers. Found on Adult, leaves of 2 to 100 people."""
@@ -136,7 +136,7 @@ class Composition:
         if not said.told.any():
             reason = "trees together were not judged: the file tells nothing of its leaves"
             return Skipped(id=self.id, title=self.title, reason=reason)
-        truth = _Truth.of(train, forest, said)
+        truth = truth_of(train, forest, said)
         if truth.grades is not None:
             said = replace(said, span=(float(truth.grades[0]), float(truth.grades[-1])))
         doubt = 0.0 if known else _DOUBT[said.kind]
@@ -162,73 +162,6 @@ class Composition:
             unseen=unseen,
             details=details,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Truth:
-    """What people really are, and what the model answers; a tolerance of 0 for labels.
-
-    Numbers of few values, and whole ones, are such grades: what is told of them is the nearest.
-    """
-
-    real: npt.NDArray[Any]
-    own: npt.NDArray[Any]
-    tolerance: float
-    grades: Float | None = None
-
-    @classmethod
-    def of(cls, train: Records, forest: Forest, said: Said) -> "_Truth":
-        if adds_steps(forest) and (scores := scores_of(forest, train)) is not None:
-            return cls._of_steps(train, scores)
-        if forest.answers == "sum":
-            own = _added(train, forest) > 0
-            return cls(real=train.known_labels, own=own.astype(np.intp), tolerance=0.0)
-        if said.kind != "numbers":
-            own = class_shares(forest, train)[0].argmax(axis=1)
-            return cls(real=train.known_labels, own=own, tolerance=0.0)
-        real = np.zeros(0) if train.targets is None else train.targets
-        answers = np.zeros(len(train))
-        for first, ends in zip(said.start, train.node.T, strict=False):
-            answers += said.mean[first + ends, 0] / forest.n_trees
-        return cls._of_numbers(real, answers)
-
-    @classmethod
-    def _of_steps(cls, train: Records, scores: Float) -> "_Truth":
-        if train.targets is None:
-            return cls(real=train.known_labels, own=called(scores), tolerance=0.0)
-        return cls._of_numbers(train.targets, scores[:, 0])
-
-    @classmethod
-    def _of_numbers(cls, real: Float, own: Float) -> "_Truth":
-        return cls(
-            real=real, own=own, tolerance=_TOLERANCE * float(real.std()), grades=_grades(real)
-        )
-
-    def right(self, answer: npt.NDArray[Any]) -> Flag:
-        if self.grades is not None:
-            between = (self.grades[1:] + self.grades[:-1]) / 2
-            answer = self.grades[np.searchsorted(between, answer)]
-        right: Flag = np.abs(answer - self.real) <= self.tolerance
-        return right
-
-
-def _grades(real: Float) -> Float | None:
-    """Return the values that numbers can have, ascending, where these are few or whole."""
-    values = np.unique(real)
-    if len(values) <= _GRADES:
-        return values if len(values) else None
-    whole = bool((values == np.rint(values)).all()) and values[-1] - values[0] <= _WHOLE
-    return np.arange(values[0], values[-1] + 1) if whole else None
-
-
-def _added(train: Records, forest: Forest) -> Float:
-    """Return the log-odds that trees grown at once add up to, for two classes."""
-    base = forest.source.parameters.get("base_score")
-    p = base if isinstance(base, float) and 0 < base < 1 else 0.5
-    total = np.full(len(train), np.log(p / (1 - p)))
-    for i, tree in enumerate(forest.trees):
-        total += 0.0 if tree.value is None else tree.value[train.node[:, i]]
-    return total
 
 
 def _draws_known(forest: Forest, train: Records) -> bool:
@@ -271,7 +204,7 @@ def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
 
 
 def _details(
-    case: Case, said: Said, truth: _Truth, right: dict[int, Flag], found: Solution, known: bool
+    case: Case, said: Said, truth: Truth, right: dict[int, Flag], found: Solution, known: bool
 ) -> CompositionDetails:
     n_trees, train = case.forest.n_trees, case.people("train")
     joint, own = right[n_trees], truth.right(truth.own)
@@ -329,7 +262,7 @@ def _people(weight: Float, chosen: Flag) -> int:
     return round(float(weight[chosen].sum()))
 
 
-def _of_one_label(truth: _Truth, found: Solution, weight: Float) -> Share:
+def _of_one_label(truth: Truth, found: Solution, weight: Float) -> Share:
     """Return what the attack finds more of the people of a label, less false alarms, at most.
 
     More than the model itself finds, or than nobody, where the model is more often wrong of a label

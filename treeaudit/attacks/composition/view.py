@@ -97,4 +97,4 @@ def _apart(details: CompositionDetails) -> Curve:
 
 def _bar(name: Phrase, share: Share) -> Line:
     mark = Mark(kind="part", share=fact(share, share.whole or 0))
-    return Line(name=name, marks=(mark,), cells=(say("{}", share),), tells_of=share.part)
+    return Line(name=name, marks=(mark,), cells=(say("{}", share),))

@@ -6,7 +6,7 @@ from treeaudit.attacks.control import memory
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
 from treeaudit.attacks.showing import headline_tree, in_any, of_tree, rung_not_run, where
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
-from treeaudit.findings.numbers import Either, People, Phrase, Prose, Share, say
+from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Rung, View
 from treeaudit.stats import together
@@ -19,9 +19,7 @@ _KNOWS = "the same, and asks for the label"
 def view(result: Finding | Skipped, report: Report) -> View:
     """Return what there is to show of the labels in the groups."""
     if isinstance(result, Skipped):
-        return View(
-            reason=say("Labels: {}.", Prose(result.reason)), rungs=(rung_not_run(_KNOWS, result),)
-        )
+        return View(reason=say("Labels: {}.", result.reason), rungs=(rung_not_run(_KNOWS, result),))
     details = details_of(result, HomogeneityDetails)
     target, share = report.forest.schema.target[:60], details.certain_share
     many = report.forest.n_trees > 1
@@ -57,7 +55,6 @@ def view(result: Finding | Skipped, report: Report) -> View:
                     f"{details.entropy_l:.2f} equally frequent ones (entropy l-diversity); the "
                     f"labels of a group are up to {details.t_closeness:.2f} from everybody's "
                     "(t-closeness)",
-                    exact=True,
                 ),
             ),
         ),
@@ -100,5 +97,5 @@ def _reason(finding: Finding, report: Report, share: Share, worst: str) -> Phras
     every = "all " if finding.leaves == len(report.table.leaf) > 1 else ""
     return say(
         "In {}{} everybody has the same label: {} of the people{}.",
-        Either(every), People(finding.leaves, "group", "groups"), share, worst,
+        every, People(finding.leaves, "group", "groups"), share, worst,
     )  # fmt: skip

@@ -12,13 +12,10 @@ from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import (
     Agreeing,
-    Either,
     People,
     Phrase,
-    Prose,
     Score,
     Share,
-    exactly,
     say,
 )
 from treeaudit.findings.report import Report
@@ -30,7 +27,7 @@ __all__ = ["NAMES", "view"]
 _KNOWS = "everything about a person, and asks whether they were in"
 NAMES: dict[Test, str] = {"counts": "the counts of leaves", "loss": "the loss", "lira": "LiRA"}
 """The tests in a sentence."""
-Read = Callable[[Separation, int], Estimate | Either]
+Read = Callable[[Separation, int], Estimate | str]
 """Reads a share and what it rests on, or why there is none."""
 
 
@@ -68,7 +65,7 @@ def _plots(finding: Finding) -> tuple[Plot, ...]:
         sentences=_non_members(details),
     )
     # The control of this attack is about the first of the rates.
-    said = tuple(exactly(one.sentence) for one in finding.controls)
+    said = tuple(say("{}", one.sentence) for one in finding.controls)
     return (
         told_apart,
         _rate(details, "1 %", _at_1_percent, 0.01, said),
@@ -99,7 +96,7 @@ def _lines(details: MembershipDetails, read: Read, n: int, chance: float) -> tup
         tests.insert(0, ("The strongest, corrected for choosing", "unseen", details))
     lines = []
     for name, kind, test in tests:
-        found = Prose(test.reason) if isinstance(test, NotMade) else read(test, n)
+        found = test.reason if isinstance(test, NotMade) else read(test, n)
         if isinstance(found, Estimate):
             mark = Mark(kind=kind, share=found)
             lines.append(Line(name=say(name), marks=(mark,), chance=chance))
@@ -112,21 +109,20 @@ def _area(test: Separation, n: int) -> Estimate:
     return Estimate(value=test.auc, low=test.auc_low, high=test.auc_high, n=n)
 
 
-def _at_1_percent(test: Separation, n: int) -> Estimate | Either:
+def _at_1_percent(test: Separation, n: int) -> Estimate | str:
     low, high = test.tpr_at_1_percent_fpr_low, test.tpr_at_1_percent_fpr_high
     return _share((test.tpr_at_1_percent_fpr, low, high), n, test.refused.tpr_at_1_percent_fpr)
 
 
-def _at_0_1_percent(test: Separation, n: int) -> Estimate | Either:
+def _at_0_1_percent(test: Separation, n: int) -> Estimate | str:
     low, high = test.tpr_at_0_1_percent_fpr_low, test.tpr_at_0_1_percent_fpr_high
     return _share((test.tpr_at_0_1_percent_fpr, low, high), n, test.refused.tpr_at_0_1_percent_fpr)
 
 
-def _share(found: Sequence[Share | None], n: int, refused: str | None) -> Estimate | Either:
+def _share(found: Sequence[Share | None], n: int, refused: str | None) -> Estimate | str:
     value, low, high = found
     if value is None or low is None or high is None:
-        few = "too few control people"
-        return Either(refused or few, few)
+        return refused or "too few control people"
     return Estimate(value=value, low=low, high=high, n=n)
 
 

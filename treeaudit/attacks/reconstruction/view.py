@@ -3,7 +3,7 @@
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
 from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
-from treeaudit.findings.numbers import Count, People, Phrase, Share, exactly, say
+from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.words import number_of
@@ -131,7 +131,7 @@ def _by_hand(seen: ByHand) -> Phrase:
         + "; ".join(f"{x.rule} (tree {x.tree}, leaf {x.leaf})" for x in seen.others)
         + f". One is left, which must be {'that person' if one else 'those people'}: {seen.left}"
     )
-    return exactly(text)
+    return say("{}", text)
 
 
 def _curve(details: ReconstructionDetails) -> Plot:
@@ -146,4 +146,4 @@ def _curve(details: ReconstructionDetails) -> Plot:
 
 def _bar(name: Phrase, share: Share) -> Line:
     mark = Mark(kind="part", share=fact(share, share.whole or 0))
-    return Line(name=name, marks=(mark,), cells=(say("{}", share),), tells_of=share.part)
+    return Line(name=name, marks=(mark,), cells=(say("{}", share),))

@@ -39,7 +39,6 @@ def view(result: Finding | Skipped, report: Report) -> View:
         heads=("people", "leaves", "t"),
         told=True,
         sentences=(say(said),),
-        exact=True,
     )
     once = details.homogeneous_in_any_tree
     return View(

@@ -9,7 +9,7 @@ from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.findings import Finding, Skipped, details_of
-from treeaudit.findings.numbers import Agreeing, People, Phrase, Prose, Share, Strong, say
+from treeaudit.findings.numbers import Agreeing, People, Phrase, Share, Strong, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.words import number_of
@@ -23,7 +23,7 @@ _MOST_FEATURES = 8
 def view(result: Finding | Skipped, report: Report) -> View:
     """Return what there is to show of group sizes."""
     if isinstance(result, Skipped):
-        return View(harmless=_untold(report), reason=say("Group sizes: {}.", Prose(result.reason)))
+        return View(harmless=_untold(report), reason=say("Group sizes: {}.", result.reason))
     details = details_of(result, UniquenessDetails)
     k = report.policy.k
     many = report.forest.n_trees > 1
@@ -124,7 +124,6 @@ def _contribution(entries: Sequence[Contribution], k: int) -> Plot | None:
                     name=say("{}", entry.feature[:60]),
                     marks=(Mark(kind="part", share=found),),
                     cells=(say("{}", found),),
-                    tells_of=min(int(entry.people), round(share * n)),
                 )
             )
     if not lines:
@@ -167,7 +166,7 @@ def _risks(found: Risks) -> Iterator[tuple[str, Phrase]]:
                 "for somebody {}: {} for the most exposed person, {} on average, above {} for {} "
                 "of the people",
                 knows, Share(risk.highest), Share(risk.average), found.threshold,
-                Share(risk.above_threshold), exact=True,
+                Share(risk.above_threshold),
             )  # fmt: skip
             yield title, text
     guessed = ", an estimate" if found.estimated else ""
@@ -177,7 +176,6 @@ def _risks(found: Risks) -> Iterator[tuple[str, Phrase]]:
             "of somebody who tries to find everybody, {} are found rightly (marketer risk){}",
             found.marketer,
             guessed,
-            exact=True,
         ),
     )
 
@@ -193,7 +191,7 @@ def _population(found: Population | None) -> Iterator[tuple[str, Phrase]]:
             f"({counted.low:,.0f}–{counted.high:,.0f}) are alone among {found.people:,} people "
             f"as well, counted on unseen people"
         )
-        yield "Population", say("{}", text, exact=True)
+        yield "Population", say("{}", text)
     named = (
         ()
         if alone.counted is not None
@@ -209,11 +207,11 @@ def _population(found: Population | None) -> Iterator[tuple[str, Phrase]]:
             f"of {found.alone_in_data:,} alone in the data, {', '.join(both)} are alone among "
             f"{found.people:,} people as well; {found.assumes}"
         )
-        yield "Population", say("{}", text, exact=True)
+        yield "Population", say("{}", text)
     others = found.others_per_unique_leaf
     if others:
         text = (
             f"{others.value:,.1f} ({others.low:,.1f}–{others.high:,.1f}) further people "
             f"of the population for each leaf of one person, by {others.n:,} unseen people"
         )
-        yield "Lookalikes", say("{}", text, exact=True)
+        yield "Lookalikes", say("{}", text)

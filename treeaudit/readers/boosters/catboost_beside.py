@@ -9,7 +9,7 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Label
-from treeaudit.readers.boosters.catboost_columns import ColumnTable
+from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
 from treeaudit.readers.boosters.catboost_names import (
     are_options,
     are_rounds,
@@ -70,7 +70,7 @@ def in_catboost(
     names = {feature.name for feature in columns.features}
     words = {str(label) for label in labels or ()}
     n_labels = len(words)
-    rounds = _object(data, "model_info", "params", "boosting_options").get("iterations")
+    rounds = nested(data, "model_info", "params", "boosting_options").get("iterations")
     rounds = min(rounds, _MOST_ROUNDS) if isinstance(rounds, int) else 0
     named = {"feature_name": is_name, "feature_id": is_name}
     placed = dict.fromkeys("feature_index flat_feature_index".split(), _is_place)
@@ -79,7 +79,7 @@ def in_catboost(
         for ctr in data["features_info"].get("ctrs") or ()
         if isinstance(ctr, dict)
     }
-    stored = _object(data, "ctr_data")
+    stored = nested(data, "ctr_data")
     tables = {name: _table(table) for name, table in stored.items() if name in identifiers}
     oblivious = data.get("oblivious_trees") is not None
     keys: Keys = {
@@ -138,7 +138,7 @@ def in_catboost(
         },
     }
     yield from unexplained(data, keys)
-    params = _object(data, "model_info").get("params")
+    params = nested(data, "model_info").get("params")
     if isinstance(params, dict):
         yield from parameters("model_info.params", params, names, words)
     elif params is not None:
@@ -170,9 +170,9 @@ def _nobody(tree: StoredTree) -> int:
 
 def _size_beside(data: Mapping[str, Any]) -> int:
     """Return the bytes of parameters and rounds of training, beyond those that there always are."""
-    params, rounds = (_object(data, "model_info").get(name) for name in ("params", "training"))
+    params, rounds = (nested(data, "model_info").get(name) for name in ("params", "training"))
     n_params = max(size_of(params) - _PARAMETERS, 0)
-    n_params += len(str(_object(data, "model_info").get("output_options"))) // _OPTIONS * _OPTIONS
+    n_params += len(str(nested(data, "model_info").get("output_options"))) // _OPTIONS * _OPTIONS
     return n_params + 8 * (rounds.count(":") if isinstance(rounds, str) else 0)
 
 
@@ -190,13 +190,6 @@ def _table(table: object) -> Keys:
         ),
         "counter_denominator": setting,
     }
-
-
-def _object(data: Mapping[str, Any], *path: str) -> dict[str, Any]:
-    found: Any = data
-    for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
 
 
 def _is_split(part: Mapping[str, object]) -> bool:

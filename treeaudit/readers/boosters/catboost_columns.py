@@ -18,7 +18,7 @@ from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.types import Table
 
-__all__ = ["ColumnTable"]
+__all__ = ["ColumnTable", "nested"]
 
 _OTHER = "(any other value)"
 _QUESTION = [("feature", "i8"), ("border", "f8"), ("code", "i8"), ("missing_yes", "?")]
@@ -267,3 +267,11 @@ def _ctrs(info: Mapping[str, Any]) -> list[tuple[str, float]]:
         if isinstance(borders, np.ndarray):
             found += [(name, float(border)) for border in borders]
     return found
+
+
+def nested(data: Mapping[str, Any], *path: str) -> dict[str, Any]:
+    """Return a nested object, or an empty one where it is absent."""
+    found: Any = data
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}

@@ -27,7 +27,7 @@ from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.catboost_beside import in_catboost
-from treeaudit.readers.boosters.catboost_columns import ColumnTable
+from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
@@ -109,20 +109,12 @@ def _array(name: str, stored: list[Any]) -> Float:
     return array.astype(np.float64)
 
 
-def _object(data: Mapping[str, Any], *path: str) -> dict[str, Any]:
-    """Return a nested object, or an empty one where it is absent."""
-    found: Any = data
-    for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
 def _forest(data: dict[str, Any], source: Source) -> Forest:
     if not isinstance(data.get("features_info"), dict):
         raise ReadError("the CatBoost model is damaged: it does not describe its features")
     columns = ColumnTable(data["features_info"])
     stored = stored_trees(data, columns)
-    params = _object(data, "model_info", "params")
+    params = nested(data, "model_info", "params")
     classes = _classes(data)
     people = _people(stored, params)
     told = [people.known and not tree.asks_statistics(columns) for tree in stored]
@@ -173,7 +165,7 @@ def _reason(people: "_People", first: Float | None) -> str:
 
 
 def _classes(data: Mapping[str, Any]) -> tuple[Label, ...] | None:
-    stored = _object(data, "model_info", "class_params").get("class_names")
+    stored = nested(data, "model_info", "class_params").get("class_names")
     if not isinstance(stored, list) or not stored:
         return None
     if (labels := labels_of(stored)) is None:
@@ -190,10 +182,10 @@ class _People:
 
 def _people(stored: list[StoredTree], params: Mapping[str, Any]) -> _People:
     """Decide whether the leaf weights are people."""
-    options = _object(params, "data_processing_options")
+    options = nested(params, "data_processing_options")
     weighted = options.get("auto_class_weights") not in (None, "None")
     weighted = weighted or bool(options.get("class_weights"))
-    if weighted or "scale_pos_weight" in _object(params, "flat_params"):
+    if weighted or "scale_pos_weight" in nested(params, "flat_params"):
         return _People(False, None, "its leaf weights are not people, as classes are weighted")
     each = [tree.weights for tree in stored]
     told = [weights for weights in each if weights is not None]
@@ -219,14 +211,14 @@ def _first_counts(
     tree: StoredTree, params: Mapping[str, Any], classes: tuple[Label, ...] | None
 ) -> Float | None:
     """Return people per class in the leaves of the first tree, where they follow."""
-    boosting = _object(params, "boosting_options")
-    learner = _object(params, "tree_learner_options")
+    boosting = nested(params, "boosting_options")
+    learner = nested(params, "tree_learner_options")
     rate, l2 = boosting.get("learning_rate"), learner.get("l2_leaf_reg")
     one_step = (
         classes is not None
         and len(classes) == 2
         and tree.values.shape[1] == 1
-        and _object(params, "loss_function").get("type") == "Logloss"
+        and nested(params, "loss_function").get("type") == "Logloss"
         and learner.get("leaf_estimation_method") == "Newton"
         and learner.get("leaf_estimation_iterations") == 1
         and boosting.get("boost_from_average") is False
@@ -248,12 +240,12 @@ def _first_counts(
 
 
 def _source(data: Mapping[str, Any], params: Mapping[str, Any], source: Source) -> Source:
-    info = _object(data, "model_info")
+    info = nested(data, "model_info")
     version = _VERSION.search(str(info.get("catboost_version_info", ""))[:2000])
-    loss = _object(params, "loss_function").get("type")
+    loss = nested(params, "loss_function").get("type")
     plain = {
         clean(name): clean(value) if isinstance(value, str) else value
-        for name, value in _object(params, "flat_params").items()
+        for name, value in nested(params, "flat_params").items()
         if isinstance(value, bool | int | float | str)
     }
     return replace(
@@ -287,7 +279,7 @@ def _first_round(tree: StoredTree, first: Float | None) -> list[Leftover]:
 
 
 def _leftovers(data: Mapping[str, Any]) -> Iterator[Leftover]:
-    info = _object(data, "features_info")
+    info = nested(data, "features_info")
     says = "each border lies between two values of the column in the training data"
     for i, entry in enumerate(info.get("float_features") or []):
         borders, where = entry.get("borders"), f"features_info.float_features[{i}].borders"
@@ -298,7 +290,7 @@ def _leftovers(data: Mapping[str, Any]) -> Iterator[Leftover]:
         says = "every category that occurs in the training data is named"
         yield Leftover(kind="column-values", where=where, n=len(hashes), says=says)
     says = "for every category, how many training rows have it and each label"
-    for name, table in _object(data, "ctr_data").items():
+    for name, table in nested(data, "ctr_data").items():
         stated = table if isinstance(table, dict) else {}
         size, stride = stated.get("hash_map"), stated.get("hash_stride")
         if isinstance(size, int) and isinstance(stride, int) and 0 < stride <= size:

@@ -27,7 +27,6 @@ _BLANK_LINES = 4
 _DIGITS = b"0123456789+-.einfa"
 _SHAPE = bytes.maketrans(_DIGITS, b"0" * len(_DIGITS))
 _PARAMETER = re.compile(r"\[([a-z_0-9]{1,60}): (.*)\]")
-_SHAPES = "num_class num_tree_per_iteration label_index max_feature_idx".split()
 _INNER = frozenset(
     (
         b"split_feature split_gain threshold decision_type left_child right_child internal_value "

@@ -22,7 +22,6 @@ from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
 __all__ = ["in_lightgbm_json", "in_nodes"]
 
-_SHAPES = "num_class num_tree_per_iteration label_index max_feature_idx".split()
 _KINDS = frozenset({"<=", "==", "None", "Zero", "NaN"})
 _SET = re.compile(r"[0-9]{1,10}(?:\|\|[0-9]{1,10})*")
 _INNER = frozenset(

@@ -1,5 +1,8 @@
 """The node table of one scikit-learn tree: checked, and turned towards parents."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
@@ -8,9 +11,12 @@ from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.links import Edges, Links, link
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.together import Row, in_rows, together
 from treeaudit.readers.types import Array, Float, Table, Wide
 
-__all__ = ["NodeTable", "read_nodes"]
+__all__ = ["NodeTable", "looked_at", "read_all", "read_nodes", "row_of"]
+
+_T = TypeVar("_T")
 
 _NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
 _OPTIONAL = ("weighted_n_node_samples", "missing_go_to_left")
@@ -21,7 +27,8 @@ class NodeTable:
     """One stored tree; its columns are read from the file when they are used.
 
     Only nodes that hang on the root count. `cut_off` tells how many do not. `people` and
-    `total` are those of the root and their weight.
+    `total` are those of the root and their weight. `start` is where the trees begin of those
+    that stand in a row: such a table is asked for what all of them hold.
     """
 
     kept: Wide | None
@@ -29,19 +36,34 @@ class NodeTable:
     total: float
     __slots__ = (
         *("_at_hand", "_links", "_nodes", "_values", "cut_off", "kept", "n_features"),
-        *("people", "total"),
+        *("people", "start", "total"),
     )
 
-    def __init__(self, nodes: Table, values: Float, n_features: int) -> None:
+    def __init__(
+        self, nodes: Table, values: Float, n_features: int, row: Row | None = None
+    ) -> None:
         self._at_hand: dict[str, Array] = {}
-        self._links: Links | None = None
+        self._links: Links | None = None if row is None else row.links
         self._nodes = nodes
         self._values = values
         self.n_features = n_features
         self.cut_off = 0
         self.kept = None
-        self._check_shape()
+        self.start = np.zeros(1, dtype=np.int64) if row is None else row.start
+
+    def check(self) -> None:
+        """Raise `treeaudit.ReadError` where the tree is damaged or contradicts itself."""
+        if len(self.start) == 1:
+            self._check_shape()
+        elif not self.n_records[self.start].all():
+            raise ReadError("a tree of the row was written without the people in it")
         self._check_numbers()
+
+    def hand_out(self, tables: Sequence["NodeTable"]) -> None:
+        """Tell the trees of a row, which was checked, who is in each."""
+        people, total = self.n_records[self.start].tolist(), self.weight[self.start].tolist()
+        for table, n, weight in zip(tables, people, total, strict=True):
+            table.people, table.total = n, weight
 
     def _column(self, name: str) -> Array:
         """Gather the columns out of the records once; `forget` lets them go."""
@@ -92,6 +114,11 @@ class NodeTable:
     def n_bytes(self) -> int:
         """How many bytes of the file the tree takes."""
         return int(self._nodes.nbytes + self._values.nbytes)
+
+    @property
+    def n_stored(self) -> int:
+        """How many nodes the file has of it."""
+        return len(self._nodes)
 
     @property
     def n_outputs(self) -> int:
@@ -210,6 +237,75 @@ def read_nodes(stored: object) -> NodeTable:
     ReadError
         If the table is damaged or contradicts itself.
     """
+    table = _table_of(stored)
+    table.check()
+    return table
+
+
+def read_all(stored: Iterable[object], take: Callable[[int, NodeTable], None]) -> list[NodeTable]:
+    """Return the node tables of stored trees, small ones looked at together.
+
+    Parameters
+    ----------
+    stored
+        As for `read_nodes`, which tells the errors.
+    take
+        Told of each table with its number before its numbers are checked.
+    """
+    tables = []
+    for i, tree in enumerate(stored):
+        tables.append(_table_of(tree))
+        take(i, tables[-1])
+    for _ in looked_at(tables, NodeTable.check, checked=False):
+        pass
+    return tables
+
+
+def looked_at(
+    tables: Sequence[NodeTable], look: Callable[[NodeTable], _T], *, checked: bool = True
+) -> Iterator[tuple[_T, Sequence[NodeTable]]]:
+    """Yield what is seen in tables, and in which.
+
+    Parameters
+    ----------
+    look
+        Shown a row of tables, and each by itself where it does not like the row: then it
+        raises `treeaudit.ReadError`.
+    checked
+        Whether the tables were.
+    """
+    for some in in_rows([table.n_stored for table in tables]):
+        part = tables[some]
+        row = row_of(part) if len(part) > 1 else None
+        if row is not None:
+            try:
+                seen = look(row)
+                if not checked:
+                    row.hand_out(part)
+                yield seen, part
+                continue
+            except ReadError:
+                pass
+        for table in part:
+            yield look(table), (table,)
+            if len(tables) > 1:
+                table.forget()
+
+
+def row_of(tables: Sequence[NodeTable]) -> NodeTable | None:
+    """Return a table of several trees; None where they are not of one form, or badly linked."""
+    first = tables[0]
+    if any(table.kept is not None or table.n_features != first.n_features for table in tables):
+        return None
+    row = together([table._nodes for table in tables], [table._values for table in tables])
+    if row is None:
+        return None
+    made = NodeTable(row.nodes, row.values, first.n_features, row)
+    made.people, made.total = int(made.n_records[0]), float(made.weight[0])
+    return made
+
+
+def _table_of(stored: object) -> NodeTable:
     if not isinstance(stored, Inert) or stored.kind != "Tree":
         raise ReadError("the fitted tree is missing")
     nodes, values = arrived(stored.get("nodes")), arrived(stored.get("values"))

@@ -1,18 +1,25 @@
 """Build a `Tree` from a stored node table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from treeaudit.errors import ReadError
 from treeaudit.model.schema import Label
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.counts import Meaning, class_weights
 from treeaudit.readers.estimators.found import Seen
-from treeaudit.readers.estimators.node_table import NodeTable
+from treeaudit.readers.estimators.node_table import NodeTable, row_of
+from treeaudit.readers.links import Edges
 from treeaudit.readers.types import Float, Wide
 
 __all__ = ["Stored", "built"]
+
+_TOGETHER = 1 << 14
+"""Nodes of trees that are built at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +47,95 @@ class Stored:
     places: Sequence[Wide | None] | None
     classes: tuple[Label, ...] | None
     spreads: bool = False
+    shelf: "_Shelf" = field(default_factory=lambda: _Shelf())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Made:
+    """The arrays of some trees behind one another: where each begins and the last ends."""
+
+    arrays: dict[str, npt.NDArray[Any] | None]
+    ends: Sequence[int]
+
+    def tree(self, i: int) -> Tree:
+        part = slice(self.ends[i], self.ends[i + 1])
+        held = {name: None if one is None else one[part] for name, one in self.arrays.items()}
+        return Tree(**held)  # type: ignore[arg-type]
+
+
+class _Shelf:
+    """What was made for those behind the tree that was asked for, and of which it begins."""
+
+    __slots__ = ("last", "row")
+
+    def __init__(self) -> None:
+        self.last = -1
+        self.row: tuple[int, _Made] = (0, _Made({}, (0,)))
 
 
 def built(stored: Stored, i: int) -> Tree:
     """Return one of the trees."""
-    record, meaning = stored.records[i], stored.meaning[i]
+    shelf = stored.shelf
+    first, made = shelf.row
+    following, shelf.last = i == shelf.last + 1, i
+    if 0 <= i - first < len(made.ends) - 1:
+        return made.tree(i - first)
+    # Who asks for one after the other is about to ask for those behind it.
+    row = _row(stored, i) if following else None
+    put = None if row is None else _apart(stored, row, i)
+    if put is None:
+        return _built(stored, i)
+    shelf.row = i, put
+    return put.tree(0)
+
+
+def _row(stored: Stored, i: int) -> NodeTable | None:
+    """Return a tree and those behind it in a row, if they are small and alike."""
+    if stored.columns is not None or stored.places is not None:
+        return None
+    some, total = list[NodeTable](), 0
+    for at in range(i, len(stored.records)):
+        record = stored.records[at]
+        total += record.n_stored
+        alike = stored.meaning[at] is stored.meaning[i]
+        alike = alike and stored.seen[at].rows == stored.seen[i].rows and not record.stripped
+        if total > _TOGETHER or not alike:
+            break
+        some.append(record)
+    return row_of(some) if len(some) > 1 else None
+
+
+def _apart(stored: Stored, row: NodeTable, i: int) -> _Made | None:
+    """Make the arrays of a row; None where one of them is of another kind than the others."""
+    try:
+        edges, held = _parts(stored, row, i)
+    except ReadError:
+        return None
+    if stored.spreads and held["spread"] is None:
+        return None
+    start = row.start
+    above = edges.parent - np.repeat(start, np.diff(start, append=len(edges.parent)))
+    above[start] = -1
+    arrays = {one.name: getattr(edges, one.name) for one in fields(edges)} | held
+    arrays["parent"] = above.astype(np.int32)
+    for array in arrays.values():
+        if array is not None:
+            array.flags.writeable = False
+    return _Made(arrays, [*start.tolist(), len(above)])
+
+
+def _built(stored: Stored, i: int) -> Tree:
+    record = stored.records[i]
+    edges, held = _parts(stored, record, i)
+    record.forget()
+    return edges.tree(**held)  # type: ignore[arg-type]
+
+
+def _parts(
+    stored: Stored, record: NodeTable, i: int
+) -> tuple[Edges, dict[str, npt.NDArray[Any] | None]]:
+    """Return the edges of a tree, or of a row of which it is the first, and what nodes hold."""
+    meaning = stored.meaning[i]
     counts = value = spread = label = None
     if meaning.counts_are == "absent":
         if record.n_outputs == 1 and record.width == 1:
@@ -53,7 +144,7 @@ def built(stored: Stored, i: int) -> Tree:
     elif record.stripped:
         counts = _placed(record.shares, stored, i)
         if meaning.counts_are == "label-only":
-            label, counts = counts.argmax(axis=1), None
+            label, counts = counts.argmax(axis=1).astype(np.int32), None
     else:
         counts = class_weights(record.value, record.weight)
         if meaning.per_weight is not None:
@@ -65,15 +156,13 @@ def built(stored: Stored, i: int) -> Tree:
         edges = replace(edges, feature=feature.astype(np.int32))
     untold = stored.seen[i].rows == "repeated" or record.stripped
     n_records = None if untold else record.n_records
-    tree = edges.tree(
-        n_records=n_records,
-        counts=counts,
-        label=None if label is None else label.astype(np.int32),
-        value=value,
-        spread=spread,
-    )
-    record.forget()
-    return tree
+    return edges, {
+        "n_records": n_records,
+        "counts": counts,
+        "label": label,
+        "value": value,
+        "spread": spread,
+    }
 
 
 def _placed(counts: Float, stored: Stored, i: int) -> Float:

@@ -5,19 +5,22 @@ ensemble says what the rows were: all of them, a draw, or weighed by a boosting.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
+from treeaudit.errors import ReadError
 from treeaudit.readers.estimators.counts import Meaning, class_weights, people_per_class
 from treeaudit.readers.estimators.found import Draw, Found, Seen
 from treeaudit.readers.estimators.labels import label_of
-from treeaudit.readers.estimators.node_table import NodeTable
+from treeaudit.readers.estimators.node_table import NodeTable, looked_at
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
 __all__ = ["absent", "meanings", "weakest"]
 
 _MANY_TREES = 10
+_EACH_ONCE = Seen()
 _LATER = (
     "boosting weighs rows by how often they were wrong before; only the first tree saw all "
     "alike: --select it for its counts"
@@ -65,12 +68,25 @@ def meanings(
     if "later" in rows:
         return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
     weight_of = _class_weight(found, trees[0])
-    every = []
+    every: list[Meaning] = []
+    if rows <= {"all", "some"}:
+        for meaning, some in looked_at(records, partial(_of_all, weight_of)):
+            every += [meaning] * len(some)
+        return every
     for record, one in zip(records, seen, strict=True):
         every.append(_of_rows(record, one, weight_of))
         if len(records) > 1:
             record.forget()
     return every
+
+
+def _of_all(class_weight: dict[int, float] | str | None, record: NodeTable) -> Meaning:
+    """Decide for a tree that saw every row once; for several, where each is a person in each."""
+    found = _of_rows(record, _EACH_ONCE, class_weight)
+    alone = len(record.start) == 1
+    if not alone and (found.counts_are != "exact" or not np.all(found.per_weight == 1)):
+        raise ReadError("rows weigh something in some tree of the row")
+    return found
 
 
 def _why_absent(found: Found, tree: Inert, record: NodeTable, classifier: bool) -> str:
@@ -182,12 +198,17 @@ def _draws_in(records: Sequence[NodeTable]) -> tuple[set[float], bool, bool]:
     Before that, the totals of trees of which nothing was taken out: of others, leaves are left
     that hold nobody.
     """
-    totals, whole, ones = set(), True, False
-    for record in records:
-        weights = class_weights(*record.value_of(record.leaves))
-        whole = whole and bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
-        ones = ones or bool(np.any(weights == 1))
-        if record.n_records[record.leaves].all():
-            totals.add(record.total)
-        record.forget()
+    totals, whole, ones = set[float](), True, False
+    for (own_whole, own_ones, full), some in looked_at(records, _draws_in_leaves):
+        whole, ones = whole and own_whole, ones or own_ones
+        totals.update(record.total for record in some if full)
     return totals, whole, ones
+
+
+def _draws_in_leaves(record: NodeTable) -> tuple[bool, bool, bool]:
+    leaves = record.leaves
+    weights, full = class_weights(*record.value_of(leaves)), record.n_records[leaves].all()
+    if len(record.start) > 1 and not full:
+        raise ReadError("nobody is in some leaf of the row")
+    whole = bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
+    return whole, bool(np.any(weights == 1)), bool(full)

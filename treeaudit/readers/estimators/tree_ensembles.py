@@ -16,7 +16,7 @@ from treeaudit.readers.estimators.counts import Meaning
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, children
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
-from treeaudit.readers.estimators.node_table import NodeTable, read_nodes
+from treeaudit.readers.estimators.node_table import NodeTable, read_all
 from treeaudit.readers.estimators.tree_building import Stored, built
 from treeaudit.readers.estimators.tree_counts import meanings, weakest
 from treeaudit.readers.leftovers.leaves import SQUARED, is_one_of
@@ -127,14 +127,12 @@ def _trees(found: Found) -> list[Inert]:
 
 def _records(trees: Sequence[Inert], budget: Budget, *, apart: bool) -> list[NodeTable]:
     """Return the node tables; refuse those that are no forest together."""
-    records: list[NodeTable] = []
-    for tree in trees:
-        record = read_nodes(arrived(tree.get("tree_")))
-        _check_stated(tree, record)
+
+    def take(i: int, record: NodeTable) -> None:
+        _check_stated(trees[i], record)
         budget.take(record.n_bytes)
-        if len(trees) > 1:
-            record.forget()
-        records.append(record)
+
+    records = read_all((arrived(tree.get("tree_")) for tree in trees), take)
     # A member of a bag may have drawn no row of some class.
     if len({(r.n_features, r.n_outputs, 0 if apart else r.width) for r in records}) > 1:
         raise ReadError("the model is inconsistent: its trees differ in features or classes")

@@ -40,7 +40,6 @@ ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor", "TreeEnsemble")
 
 _MANY_CATEGORIES = 100
 _LONGEST_TEXT = 200
-_HEADER = 300
 _COST_OF_OTHER = 10
 _LONGEST_WORD = 60
 _INPUT = 11

@@ -7,10 +7,7 @@ the record count of their leaf are counts; those that sum to 1 are shares, and
 people where share times record count comes out whole in every leaf.
 """
 
-import gc
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
@@ -56,23 +53,6 @@ def matches(content: Content) -> bool:
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the trees of a PMML file; see `treeaudit.readers.Reader`."""
-    with _uncollected():
-        return _read(content, source, select, limits)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the collector of cycles from walking a million parts of a file, over and over."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     document = parse(content.data, limits)
     models = _models(document)
     model = _choose(document, models, select)

@@ -6,7 +6,7 @@ more rows than the model has columns, classes, trees or steps (`sizes`). All
 else is weighed and named by its place, masked.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.distributions import is_distribution, strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
-from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_tree
+from treeaudit.readers.leftovers.nodes import unused_in_predictor, unused_in_trees
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
@@ -40,8 +40,13 @@ _LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
 _OWN_MEMBERS = ("Voting", "Stacking", "FeatureUnion")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
+_MOST_ALIKE = 256
 # Settings that hold a number for each class or column.
 _BY_CLASS = frozenset(("class_weight", "monotonic_cst"))
+
+
+def _is_plain(value: object) -> bool:
+    return type(value) in _PLAIN or (type(value) is int and -_WIDE < value < _WIDE)
 
 
 def _is_no_seed(value: object) -> bool:
@@ -57,6 +62,8 @@ class Account(FittedValues):
         while self._todo:
             place, sizes = self._todo.pop()
             self._object(place, sizes)
+        for i, unused in unused_in_trees([(one, list(at.owners())) for at, one in self._trees]):
+            self._unused(self._trees[i][0], unused)
         yield from self._more
         self.count_all()
         advice = (
@@ -109,10 +116,19 @@ class Account(FittedValues):
                 self.check(part, "", place, "__state__", sizes, "")
                 continue
             self._seen.add(id(part))
+            # Nearly all that a forest of many trees holds: settings that a member before had too.
+            alike = {name: value for name, value in part.items() if _is_plain(value)}
+            alike.pop("random_state", None)
+            settled = (
+                *(model.cls.module, model.kind, self._ensemble, repr(part.get("n_features_in_"))),
+                frozenset((name, type(value), value) for name, value in alike.items()),
+            )
+            alike = alike if settled in self._alike else {}
+            n_left = len(self._left)
             for name, value in part.items():
-                # Nearly all that a forest of many trees holds.
-                kind = type(value)
-                plain = kind in _PLAIN or (kind is int and -_WIDE < value < _WIDE)
+                if name in alike:
+                    continue
+                plain = _is_plain(value)
                 if name == "random_state" and _is_no_seed(value):
                     self.leave(place, name, value)
                     continue
@@ -140,6 +156,8 @@ class Account(FittedValues):
                     self.leave(place, shown, value, name)
                 else:
                     self._attribute(value, forms, place, model, name, sizes)
+            if len(self._left) == n_left and len(self._alike) < _MOST_ALIKE:
+                self._alike.add(settled)
 
     def _attribute(
         self, value: object, forms: str, place: Place, model: Inert, name: str, sizes: Sizes
@@ -215,9 +233,11 @@ class Account(FittedValues):
         kind, module = value.kind, value.cls.module
         held = (*value.items, *value.pairs, *value.pairs.values())
         if kind == "Tree" and module.startswith("sklearn."):
-            self._tree(place, value, unused_in_tree(value, list(place.owners())))
+            self._tree(place, value)
+            self._trees.append((place, value))
         elif kind == "TreePredictor" and module.startswith("sklearn."):
-            self._tree(place, value, unused_in_predictor(value))
+            self._tree(place, value)
+            self._unused(place, unused_in_predictor(value))
         elif module.endswith(("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")):
             # The records in it are told by `named_rows`.
             state = value.state
@@ -259,7 +279,7 @@ class Account(FittedValues):
         for i, part in enumerate(args):
             self.check(part, forms, place, f"({i})", sizes, "")
 
-    def _tree(self, place: Place, tree: Inert, unused: Iterator[tuple[str, int]]) -> None:
+    def _tree(self, place: Place, tree: Inert) -> None:
         self._seen.add(id(tree))
         tables, counts = _TABLES[tree.kind], _COUNTS.get(tree.kind, ())
         nodes = arrived(tree.get("nodes"))
@@ -273,6 +293,8 @@ class Account(FittedValues):
         for part in (*tree.items, *tree.pairs.items()):
             self.leave(place, "items", part)
         self._arguments(place, tree.args, "1", frozenset(self._facts.sizes))
+
+    def _unused(self, place: Place, unused: Iterable[tuple[str, int]]) -> None:
         for what, n in unused:
             if n:
                 where = place.at(what)

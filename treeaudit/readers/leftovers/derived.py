@@ -31,6 +31,7 @@ def underived(
     *,
     changed: bool = False,
     clipped: bool = False,
+    most: float | None = None,
 ) -> tuple[int, int]:
     """Return how many impurities and values do not follow from the other numbers.
 
@@ -47,10 +48,13 @@ def underived(
     clipped
         Whether values were moved into bounds, as monotonic constraints do: then impurities
         are only held against those of the children.
+    most
+        How large its numbers may become; told by itself unless given.
     """
     stored, of_classes = nodes["impurity"], values.shape[2] > 1
     known = not np.isnan(stored[0]) or stored.tobytes() != len(nodes) * _UNKNOWN
-    most = _most(stored) + (1.0 if of_classes else min(_most(values), 1e150) ** 2)
+    if most is None:
+        most = _most(stored) + (1.0 if of_classes else min(_most(values), 1e150) ** 2)
     n_impurities = n_values = 0
     # A file may state them column by column; a copy is made of no others.
     values = np.ascontiguousarray(values)

@@ -33,7 +33,7 @@ def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
     model = place.value
     if not isinstance(model, Inert):
         return
-    attributes = model.attributes
+    attributes = model.state if isinstance(model.state, dict) else model.attributes
     if _NAMES.isdisjoint(attributes):
         return
     attributes = {name: arrived(value) for name, value in attributes.items()}

@@ -62,7 +62,7 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Leftover]:
     model = place.value
     if not isinstance(model, Inert):
         return
-    attributes = model.attributes
+    attributes = model.state if isinstance(model.state, dict) else model.attributes
     search_tree = model.cls.module.endswith(_SEARCH_TREES)
     if _NAMES.isdisjoint(attributes) and not search_tree:
         return

@@ -11,9 +11,10 @@ from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.together import in_rows, together
 from treeaudit.readers.types import Array, Flag
 
-__all__ = ["is_path_length", "unused_in_predictor", "unused_in_tree"]
+__all__ = ["is_path_length", "unused_in_predictor", "unused_in_trees"]
 
 _FIELDS = frozenset(
     "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
@@ -23,7 +24,82 @@ _PREDICTOR = frozenset(
     "value count feature_idx num_threshold missing_go_to_left left right gain depth is_leaf "
     "bin_threshold is_categorical bitset_idx".split()
 )
+_LOGICAL = ("missing_go_to_left",)
 _EMPTY_IN_LEAVES = ("feature_idx", "num_threshold", "left", "right", "bin_threshold")
+
+
+_Plain = tuple[npt.NDArray[np.void], npt.NDArray[np.float64], str, bool]
+
+
+def unused_in_trees(
+    trees: Sequence[tuple[Inert, Sequence[Inert]]],
+) -> Iterator[tuple[int, Iterator[tuple[str, int]]]]:
+    """Yield the number of each tree with what `unused_in_tree` yields of it.
+
+    Small ones are looked at together first, and those of a row without fault are passed over.
+    """
+    kinds: dict[tuple[str, bool], list[tuple[int, _Plain]]] = {}
+    for i, (tree, owners) in enumerate(trees):
+        plain = _plain(tree, owners)
+        if plain is None:
+            yield i, unused_in_tree(tree, owners)
+        else:
+            kinds.setdefault(plain[2:], []).append((i, plain))
+    for alike in kinds.values():
+        for some in in_rows([len(nodes) for _, (nodes, *_) in alike]):
+            part = alike[some]
+            if len(part) == 1 or not _without_fault([one for _, one in part]):
+                yield from ((i, unused_in_tree(*trees[i])) for i, _ in part)
+
+
+def _plain(tree: Inert, owners: Sequence[Inert]) -> _Plain | None:
+    """Return nodes and values, the criterion, and whether a boosting changed the values.
+
+    None where its tables have not the usual form, or its values were moved into bounds.
+    """
+    nodes, values = arrived(tree.get("nodes")), arrived(tree.get("values"))
+    sizes, count = tree_sizes(tree), tree.get("node_count")
+    if not (isinstance(nodes, np.ndarray) and isinstance(values, np.ndarray) and sizes):
+        return None
+    usual = nodes.ndim == 1 and _is_record(nodes, _FIELDS) and "impurity" in nodes.dtype.names
+    shapes = ((len(nodes), sizes[1], sizes[2]), (len(nodes), sizes[1], 1)) if usual else ()
+    if values.shape not in shapes or values.dtype != np.float64 or count.__class__ is not int:
+        return None
+    if count != len(nodes) or not owners or _is_bounded(owners[0]):
+        return None
+    return nodes, values, *_grown(owners)
+
+
+def _grown(owners: Sequence[Inert]) -> tuple[str, bool]:
+    """Return by what a tree was split, and whether a boosting changed its values."""
+    criterion = owners[0].get("criterion") if owners else None
+    changed = any(one.kind.startswith("GradientBoosting") for one in owners)
+    return criterion if isinstance(criterion, str) else "", changed
+
+
+def _without_fault(trees: Sequence[_Plain]) -> bool:
+    """Tell whether nothing at all is unused or does not follow in some trees that are alike."""
+    row = together([nodes for nodes, *_ in trees], [values for _, values, *_ in trees])
+    if row is None or np.isnan(row.nodes["impurity"]).any():
+        return False
+    leaf = row.nodes["left_child"] < 0
+    if any(n for _, n in (*_in_leaves(row.nodes, leaf), *_no_flags(row.nodes, _LOGICAL))):
+        return False
+    largest = np.maximum.reduceat(np.abs(row.values).max(axis=(1, 2)), row.start)
+    # What a number may be off by grows with the largest one: in a row with the smallest of these.
+    most = np.maximum.reduceat(row.nodes["impurity"], row.start)
+    most += 1.0 if row.values.shape[2] > 1 else np.minimum(largest, 1e150) ** 2
+    *_, criterion, changed = trees[0]
+    with np.errstate(all="ignore"):
+        odd = underived(row.nodes, row.values, criterion, changed=changed, most=float(most.min()))
+    return odd == (0, 0)
+
+
+def _in_leaves(nodes: npt.NDArray[np.void], leaf: Flag) -> Iterator[tuple[str, int]]:
+    """Yield the columns that hold a question in leaves, with its bytes."""
+    for name, empty in (("feature", -2), ("threshold", -2), ("right_child", -1)):
+        full = (nodes[name] != empty) & leaf
+        yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes.dtype[name].itemsize
 
 
 def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, int]]:
@@ -57,21 +133,19 @@ def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, 
     if values.shape[1:] != (sizes[1], sizes[2]) and values.shape[1:] != (sizes[1], 1):
         yield "values", values.nbytes
     leaf = nodes["left_child"] < 0
-    for name, empty in (("feature", -2), ("threshold", -2), ("right_child", -1)):
-        full = (nodes[name] != empty) & leaf
-        yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes.dtype[name].itemsize
-    yield from _no_flags(nodes, ("missing_go_to_left",))
+    yield from _in_leaves(nodes, leaf)
+    yield from _no_flags(nodes, _LOGICAL)
     each = nodes.itemsize + (values[0].nbytes if len(values) else 0)
     lost = _out_of_reach(nodes["left_child"], nodes["right_child"], ~leaf)
     yield "nodes out of reach", lost * each
     if not lost and 2 * np.count_nonzero(~leaf) == len(nodes) - 1 and "impurity" in fields:
-        criterion = owners[0].get("criterion") if owners else None
+        criterion, changed = _grown(owners)
         with np.errstate(all="ignore"):
             impurities, answers = underived(
                 nodes,
                 values,
-                criterion if isinstance(criterion, str) else "",
-                changed=any(one.kind.startswith("GradientBoosting") for one in owners),
+                criterion,
+                changed=changed,
                 clipped=bool(owners) and _is_bounded(owners[0]),
             )
         yield "impurity of nodes", 8 * impurities

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,11 @@ _OTHER_WIDTHS = re.compile(
 )
 _MOST_DROPPED = 64
 _FEW_COLUMNS = 64
+
+
+@lru_cache(1024)
+def _has_other_width(kind: str) -> bool:
+    return _OTHER_WIDTHS.fullmatch(kind) is not None
 
 
 def _state_of(model: Inert) -> Mapping[Any, object]:
@@ -132,7 +138,7 @@ class Facts:
             self._test(_FEW_COLUMNS + 1, value.get("nodes"), "feature_idx")
             return
         state = _state_of(value)
-        if _OTHER_WIDTHS.fullmatch(value.kind):
+        if _has_other_width(value.kind):
             self.sizes.add(width_of(value) or 0)
         elif value.kind.startswith("Stacking"):
             self._stacked(value, state)

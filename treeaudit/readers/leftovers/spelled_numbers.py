@@ -11,8 +11,6 @@ __all__ = ["longer_than", "no_single", "odd_numbers"]
 
 _TENS = 10.0 ** np.arange(-300, 301)
 _EXPONENT = re.compile(rb"\.[01]++(?:(?<=[01]0)|(?!E))")
-_BEGIN_WITH_ZERO = tuple(map(re.compile, (rb" 0[01]", rb"=0[01]", rb" -0[01]", rb"=-0[01]")))
-_SIGNED_ZERO = re.compile(rb"-0(?![0-9.eE])")
 _EXPONENT = re.compile(rb"e[+-]?0[0-9]*")
 _ZERO, _POINT, _MINUS, _BLANK, _EQUALS, _BIG = b"0.- =E"
 _GOES_ON = np.zeros(256, dtype=np.bool_)

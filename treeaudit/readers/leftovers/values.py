@@ -1,6 +1,6 @@
 """Which values an attribute explains: settings, and arrays as long as the model has parts."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 
@@ -112,6 +112,7 @@ class Values:
         self._left: list[tuple[Place, object, int]] = []
         self._todo: list[tuple[Place, Sizes]] = []
         self._more: list[Leftover] = []
+        self._trees: list[tuple[Place, Inert]] = []
         self._generators = 2
         self._plain = FEW
         self._words = MOST_OBJECTS
@@ -126,6 +127,8 @@ class Values:
         self._mixed = False
         self._ensemble: int | None = None
         self._settled = Settled()
+        # Settings of objects of which none was left: more of the same are passed over.
+        self._alike: set[Hashable] = set()
 
     def leave(self, place: Place, step: str, value: object, name: object = "") -> None:
         """Note a value, and the text that it is called by, as not explained."""

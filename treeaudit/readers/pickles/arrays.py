@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 Spend = Callable[[int], None]
-Buffer = bytes | bytearray | memoryview
 
 ARRAY_CLASSES = frozenset(
     (

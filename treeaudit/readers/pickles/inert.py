@@ -59,8 +59,8 @@ class Inert:
 
     def get(self, name: str) -> object:
         """Return one attribute, or None, without copying the others."""
-        found = (part[name] for part in reversed(self._parts()) if name in part)
-        return next(found, None)
+        state = self.state if isinstance(self.state, dict) else self.attributes
+        return state.get(name)
 
     def _parts(self) -> list[dict[object, object]]:
         state = self.state

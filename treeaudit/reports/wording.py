@@ -1,0 +1,127 @@
+"""Phrases and numbers of people in words, for pages and the terminal."""
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from treeaudit.findings.numbers import Agreeing, Count, People, Phrase, Score, Share, Strong
+from treeaudit.reports.plain_text import plain
+from treeaudit.stats import Estimate
+
+__all__ = ["LEVELS", "Level", "in_bold", "in_words", "interval", "percent", "rate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """Group sizes that share a colour.
+
+    Attributes
+    ----------
+    low, high
+        People, both inclusive; ``high`` is None where there is no bound.
+    shade
+        Name of the colour: ``r4`` for the most exposed to ``r0``.
+    """
+
+    low: int
+    high: int | None
+    shade: str
+    name: str
+
+
+LEVELS = (
+    Level(low=1, high=1, shade="r4", name="alone"),
+    Level(low=2, high=4, shade="r3", name="2–4"),
+    Level(low=5, high=9, shade="r2", name="5–9"),
+    Level(low=10, high=49, shade="r1", name="10–49"),
+    Level(low=50, high=None, shade="r0", name="50 or more"),
+)
+"""The colour scale of group sizes, the most exposed first."""
+
+
+def percent(ratio: float) -> str:
+    """Return a share in percent that never rounds to nobody or to everybody.
+
+    Examples
+    --------
+    >>> percent(1), percent(0.058), percent(0.9999), percent(0.00001)
+    ('100%', '5.8%', 'over 99.9%', 'under 0.1%')
+    """
+    if ratio in (0, 1):
+        return f"{ratio:.0%}"
+    if ratio < 0.0005:
+        return "under 0.1%"
+    return "over 99.9%" if ratio > 0.9995 else f"{ratio:.1%}"
+
+
+def rate(share: Estimate) -> str:
+    """Return a share of people in percent, with a decimal where that tells something.
+
+    Examples
+    --------
+    >>> rate(Estimate(value=0.9951, low=0.9951, high=0.9951, n=900))
+    '99.5%'
+    """
+    text = f"{share.value:.0%}"
+    edge = text in ("0%", "100%") or share.value < 0.1 or share.value > 0.9
+    return percent(share.value) if edge or share.n >= 1_000 else text
+
+
+def interval(share: Estimate) -> str:
+    """Return the 95 % interval of a share; nothing where it is counted.
+
+    Examples
+    --------
+    >>> interval(Estimate(value=0.61, low=0.42, high=0.76, n=28))
+    '42–76%'
+    """
+    if share.low == share.high:
+        return ""
+    places = 1 if share.high - share.low < 0.05 else 0
+    return f"{100 * share.low:.{places}f}–{share.high:.{places}%}"
+
+
+def in_words(part: object) -> str:
+    """Return a phrase, or what stands in one, as text.
+
+    Raises
+    ------
+    TypeError
+        For None and for a truth value, which are nothing to tell.
+
+    Examples
+    --------
+    >>> from treeaudit.findings.numbers import say
+    >>> in_words(say("{} of {}", People.alone(3), People(1_888)))
+    '3 of 1,888 people'
+    """
+    match part:
+        case Phrase():
+            return part.template.format(*map(in_words, part.parts))
+        case Agreeing():
+            return part.noun
+        case Count():
+            return f"{part:,} {part.noun}".rstrip()
+        case Share():
+            return percent(part)
+        case Estimate():
+            return rate(part)
+        case Score():
+            return f"{part.value:.3f}"
+        case str():
+            return plain(part, 600)
+        case bool() | None:
+            raise TypeError(f"{part!r} is nothing to tell")
+        case int():
+            return f"{part:,}"
+    return f"{part:g}"
+
+
+def in_bold(phrase: Phrase) -> Markup:
+    """Return a phrase as markup, numbers of people and words that matter in bold."""
+    bold = Markup("<b>{}</b>")
+    parts = [
+        bold.format(text) if isinstance(part, People | Strong) else text
+        for part, text in ((part, in_words(part)) for part in phrase.parts)
+    ]
+    return Markup(phrase.template).format(*parts)  # noqa: S704  # templates are our own
