@@ -163,6 +163,37 @@ def test_numbers_under_a_mask(hidden: list[Any], tmp_path: Path) -> None:
     assert scanned(model, tmp_path / "m.pkl").verdict != "pass"
 
 
+# -- a table that no reader takes ------------------------------------------------------
+
+
+class WithState:
+    """Is stored as a tree with more in its state."""
+
+    def __init__(self, tree_: Any, **more: Any) -> None:
+        self.tree, self.more = tree_, more
+
+    def __reduce__(self) -> Any:
+        cls, args, state = self.tree.__reduce__()
+        return cls, args, {**state, **self.more}
+
+
+@pytest.mark.parametrize(
+    "name", ["raw_left_cat_bitsets", "binned_left_cat_bitsets", "max_depth", "more"]
+)
+def test_a_table_beside_the_nodes(name: str, tmp_path: Path) -> None:
+    model = changed(TREE, "tree_", WithState(TREE.tree_, **{name: X[:300].copy()}))
+    found = scanned(model, tmp_path / "m.pkl")["TA206"]
+    assert found.details.unexplained_bytes >= X[:300].nbytes
+
+
+@pytest.mark.parametrize("name", ["values", "max_depth", "node_count"])
+def test_a_table_beside_the_nodes_of_a_boosting(name: str, tmp_path: Path) -> None:
+    model = pickle.loads(pickle.dumps(BOOSTED))
+    setattr(model._predictors[0][0], name, X[:300].copy())
+    found = scanned(model, tmp_path / "m.pkl")["TA206"]
+    assert found.details.unexplained_bytes >= X[:300].nbytes
+
+
 # -- two models in a Booster -----------------------------------------------------------
 
 

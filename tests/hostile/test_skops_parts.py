@@ -97,6 +97,20 @@ def test_the_schema(plant, members, tmp_path) -> None:
     assert _unexplained(tmp_path / "m.skops", [*members[:-1], (entry, changed)]) > 0
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"content": ', '"contents": '), ('"__loader__": "DictNode"', '"__loader__": {}')],
+)
+def test_a_schema_without_what_every_entry_has(old, new, members, tmp_path) -> None:
+    (entry, text) = members[-1]
+    for i in range(text.count(old.encode())):
+        parts = text.split(old.encode())
+        changed = (
+            old.encode().join(parts[: i + 1]) + new.encode() + old.encode().join(parts[i + 1 :])
+        )
+        assert _unexplained(tmp_path / "m.skops", [*members[:-1], (entry, changed)]) > 0
+
+
 def test_blanks_of_the_schema(members, tmp_path) -> None:
     (entry, text) = members[-1]
     changed = text.replace(b": ", b":  ")

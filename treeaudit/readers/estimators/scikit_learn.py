@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from treeaudit.errors import ReadError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Label
@@ -70,6 +71,8 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     members = members_of(found)
     budget = Budget(n_bytes)
     pieces = [_piece(member, budget) for member in members.trees]
+    if not pieces:
+        raise ReadError(f"the {found.estimator.kind} is damaged: it holds no tree that can be read")
     chosen = _together(pieces, found.classes)
     picked = any(len(piece.found.before) > len(found.before) for piece in chosen)
     alike = len({piece.grove.schema.features for piece in chosen}) == 1

@@ -18,6 +18,13 @@ from treeaudit.readers.walk import Place
 
 __all__ = ["InnerObjects"]
 
+# What the reader of a stored tree takes of its state.
+_TABLES = {
+    "Tree": ("nodes", "values"),
+    "TreePredictor": ("nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"),
+}
+_COUNTS = {"Tree": ("max_depth", "node_count")}
+
 
 class InnerObjects(FittedValues):
     """Explains the objects that libraries put into their models."""
@@ -87,15 +94,14 @@ class InnerObjects(FittedValues):
 
     def _tree(self, place: Place, tree: Inert) -> None:
         self._seen.add(id(tree))
-        known = {"max_depth", "node_count", "nodes", "values"}
-        known |= {"binned_left_cat_bitsets", "raw_left_cat_bitsets"}
+        tables, counts = _TABLES[tree.kind], _COUNTS.get(tree.kind, ())
         nodes = arrived(tree.get("nodes"))
         most = 1 + (len(nodes) if isinstance(nodes, np.ndarray) and nodes.ndim else 0)
         for name, value in tree.state.items() if isinstance(tree.state, dict) else ():
             value = arrived(value)
-            if name in known and isinstance(value, np.ndarray):
+            if name in tables and isinstance(value, np.ndarray):
                 self._seen.add(id(value))
-            elif name not in known or not isinstance(value, int) or not 0 <= value < most:
+            elif name not in counts or not isinstance(value, int) or not 0 <= value < most:
                 self.leave(place, masked(str(name)), value, name)
         for part in (*tree.items, *tree.pairs.items()):
             self.leave(place, "items", part)

@@ -87,7 +87,7 @@ def beside_schema(
     """
     seen = graph.seen.union(*(_inside(node) for node, _ in graph.twice))
     nodes = [*nodes]
-    naming = {id(node.get("content")) for node in nodes if node.get("__loader__") in _NAMING}
+    naming = {id(node.get("content")) for node in nodes if str(node.get("__loader__")) in _NAMING}
     for node in nodes:
         loader = node.get("__loader__")
         if isinstance(loader, str):
@@ -97,7 +97,7 @@ def beside_schema(
         if isinstance(loader, str) and id(node) not in seen:
             yield "a node of the schema that no object holds", node
         for name in odd:
-            yield "an entry of the schema", [name, node[name]]
+            yield "an entry of the schema", [name, node.get(name)]
     for name in _ROOT:
         if not _VERSION.fullmatch(str(schema.get(name, ""))):
             yield f"the {name} of the schema", schema[name]
