@@ -51,6 +51,17 @@ class Called:
         return self.function, self.args
 
 
+class Stated(Called):
+    """Is stored as the call of a function whose result gets a state."""
+
+    def __init__(self, function: Any, state: object, *args: Any) -> None:
+        super().__init__(function, *args)
+        self.state = state
+
+    def __reduce__(self) -> Any:
+        return self.function, self.args, self.state
+
+
 class Made(Called):
     """Is stored as a bare instance of a class, made with arguments, with a state."""
 
@@ -268,3 +279,14 @@ def test_models_that_answer_with_their_labels_are_read(model: Any, tmp_path: Pat
 def test_a_model_that_answers_with_other_labels(name: str, tmp_path: Path) -> None:
     with pytest.raises(ta.ReadError, match="inconsistent"):
         scanned(changed(*LABELS[name]), tmp_path / "m.pkl")
+
+
+def test_a_generator_that_holds_itself(tmp_path: Path) -> None:
+    generator = np.random.RandomState(0)
+    state: dict[str, Any] = dict(generator.get_state(legacy=False))
+    state["state"] = {**state["state"], "again": state}
+    function, args, *_ = generator.__reduce__()
+    report = scanned(
+        changed(TREE, "random_state", Stated(function, state, *args)), tmp_path / "m.pkl"
+    )
+    assert [one.kind for one in report.forest.leftovers.found] == ["seeds"]

@@ -31,9 +31,14 @@ _SUMMARY = re.compile(r"(mean|std|rank)_(test|train)_(\w{1,40})")
 
 def _is_drawn(generator: Inert) -> bool:
     """Tell whether the words of a Mersenne Twister look drawn: half of all bits, no word twice."""
-    todo: list[object] = [generator]
+    todo, seen = list[object]([generator]), set[int]()
     while todo:
         part = arrived(todo.pop())
+        if isinstance(part, Inert | dict | tuple | list):
+            # Some hold themselves.
+            if id(part) in seen:
+                continue
+            seen.add(id(part))
         if isinstance(part, Inert):
             todo += [*part.args, part.state]
         elif isinstance(part, dict | tuple | list):
