@@ -89,18 +89,10 @@ def inflated(
     at: int = 0,
     streams: list[int] | None = None,
 ) -> Iterator[bytes]:
-    """Yield the unpacked bytes, a bounded piece at a time.
+    """Yield the unpacked bytes from one on, a bounded piece at a time.
 
-    Parameters
-    ----------
-    packed
-        The compressed bytes.
-    compression
-        As `compression_of` names it, or ``deflate`` for zlib without a header.
-    at
-        Where they begin.
-    streams
-        Takes where each stream begins, and in the end where the last one ends.
+    The compression is as `compression_of` names it, or ``deflate`` for zlib without a header.
+    `streams` takes where each stream begins, and in the end where the last one ends.
 
     Raises
     ------

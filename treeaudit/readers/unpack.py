@@ -65,21 +65,12 @@ class Content:
 
 
 def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
-    """Map a file and undo its compression.
-
-    Parameters
-    ----------
-    path
-        The model file.
-    limits
-        How large it may be, packed and unpacked.
+    """Map a file and undo its compression, within limits on its size before and after.
 
     Raises
     ------
     ReadError
-        If it cannot be opened, is empty or damaged.
-    ModelTooLargeError
-        If it goes over a limit.
+        If it cannot be opened, is empty or damaged, or goes over a limit.
 
     Examples
     --------
@@ -178,23 +169,12 @@ def _bomb(n_packed: int, most: int) -> ModelTooLargeError:
 
 
 def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.mmap:
-    """Gather pieces, in memory or in a temporary file without a name.
-
-    Parameters
-    ----------
-    pieces
-        The unpacked bytes.
-    most
-        How many there may be.
-    n_packed
-        How many they were before, for the message.
+    """Gather at most so many unpacked bytes, in memory or in a temporary file without a name.
 
     Raises
     ------
-    ModelTooLargeError
-        If there are more.
     ReadError
-        If there are none, or the temporary folder has no room for them.
+        If there are more or none, or the temporary folder has no room for them.
 
     Examples
     --------

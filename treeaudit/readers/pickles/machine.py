@@ -27,18 +27,7 @@ _STEP, _BLOCK = 40, 1 << 12
 class Machine(Tape):
     """Stack, memo and place in the file while one pickle is read; see `pickle_vm`.
 
-    Parameters
-    ----------
-    data
-        The unpacked file.
-    offset
-        Where the pickle begins.
-    limits
-        What reading may cost.
-    nested
-        How many pickles may still lie within this one.
-    steps
-        What each opcode does, by its number; None where there is no such opcode.
+    So many pickles may lie `nested` within it. `steps` tells by its number what an opcode does.
     """
 
     def __init__(

@@ -13,13 +13,7 @@ _LONG_TEXT = 4096
 
 
 class Tape:
-    """A place in the file.
-
-    Parameters
-    ----------
-    budget
-        How many bytes of objects may be made.
-    """
+    """A place in the file, and a `budget`: how many bytes of objects may be made."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
