@@ -65,6 +65,7 @@ _FEATURES = Rule(
     name="max-identifying-features",
     title="Features that identify people",
     bound="at most {:,.0f}",
+    tells_of="file",
     measure=lambda findings, _: float(len(details_of(findings[0], IdentifierDetails).features)),
     step="train again without identifying features, or with their values on a public grid",
 )

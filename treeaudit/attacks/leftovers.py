@@ -68,6 +68,7 @@ _ROWS = Rule(
     name="max-training-rows-inside",
     title="People with a row of their own in the file",
     bound="at most {:,.0f}",
+    tells_of="small groups",
     measure=_rows_inside,
     missing="the file holds something that was not audited (TA202)",
 )
@@ -75,18 +76,21 @@ _SEEDS = Rule(
     name="max-seeds",
     title="Seeds that repeat a draw",
     bound="at most {:,.0f}",
+    tells_of="file",
     measure=most("seeds"),
 )
 _VALUES = Rule(
     name="max-exact-values",
     title="Exact values of single columns",
     bound="at most {:,.0f}",
+    tells_of="file",
     measure=most("exact_values"),
 )
 _UNEXPLAINED = Rule(
     name="max-unexplained-bytes",
     title="Bytes that no audited model accounts for",
     bound="at most {:,.0f}",
+    tells_of="file",
     measure=_unexplained,
     missing="the file holds something that was not audited (TA206)",
 )
@@ -94,6 +98,7 @@ _CALLS = Rule(
     name="max-calls",
     title="Code outside the usual libraries",
     bound="at most {:,.0f}",
+    tells_of="file",
     measure=_code_inside,
 )
 

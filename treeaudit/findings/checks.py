@@ -14,7 +14,7 @@ import numpy as np
 
 from treeaudit.dp.bounded import bounded, unbounded_because
 from treeaudit.errors import PolicyError
-from treeaudit.findings.findings import Finding
+from treeaudit.findings.findings import Finding, TellsOf
 from treeaudit.findings.numbers import Share
 from treeaudit.model.forest import Forest
 
@@ -70,6 +70,9 @@ class Rule:
         Whether it is a share between 0 and 1.
     among
         Whether it is a number of people that is told beside all of them.
+    tells_of
+        Of whom it tells that the check passes or fails: of some people, unless of
+        ``everybody`` or of the ``file`` alone. A copy that may leave the room asks.
     told
         Says the measured number where a number alone would not; empty where it does.
     needless
@@ -92,6 +95,7 @@ class Rule:
     holds: Callable[[float, float], bool] = holds_at_most
     share: bool = False
     among: bool = False
+    tells_of: TellsOf = "people"
     told: Callable[[Sequence[Finding]], str] | None = None
     needless: Callable[[Forest], str | None] | None = None
     step: str = ""
@@ -198,6 +202,7 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         name="max-epsilon",
         title="Differential privacy, epsilon",
         bound="at most {:g}",
+        tells_of="file",
         measure=epsilon,
         step="train with differential privacy, or ask for a policy without max-epsilon",
         unbounded=unbounded_because,

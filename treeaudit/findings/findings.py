@@ -28,6 +28,8 @@ Severity = Literal["none", "low", "medium", "high"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """From harmless to worst."""
 CheckStatus = Literal["pass", "fail", "skipped", "untold"]
+TellsOf = Literal["people", "small groups", "smallest group", "everybody", "file"]
+"""Of whom it tells that a check passes or fails."""
 Verdict = Literal["pass", "fail", "review", "accepted"]
 
 
@@ -231,6 +233,8 @@ class Check:
         Id of the attack that has to have run; None for what the model itself tells.
     share, among
         Whether the number is a share, and whether it is one of all the people.
+    tells_of
+        Of whom it tells that the check passes or fails.
     step
         What to do where it fails.
     """
@@ -249,4 +253,5 @@ class Check:
     attack: str | None = None
     share: bool = False
     among: bool = False
+    tells_of: TellsOf = "people"
     step: str = ""

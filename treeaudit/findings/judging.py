@@ -123,6 +123,7 @@ def _check(
         attack=attacks[0] if attacks else None,
         share=rule.share,
         among=rule.among,
+        tells_of=rule.tells_of,
         step=rule.step,
     )
     ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]

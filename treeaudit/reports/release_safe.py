@@ -43,38 +43,6 @@ __all__ = [
 _STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
 _FEWEST = 3
 """Of fewer than three people there is no number that could be another."""
-_OF_THE_FILE = frozenset(
-    {
-        "max-identifying-features",
-        "max-seeds",
-        "max-exact-values",
-        "max-calls",
-        "max-unexplained-bytes",
-        "max-epsilon",
-    }
-)
-_SHARES_OF_PEOPLE = frozenset(
-    {
-        "max-small-leaf-share",
-        "max-certain-share",
-        "max-nearly-certain-share",
-        "max-known-number-share",
-        "max-joint-label-excess",
-        "max-attribute-advantage",
-        "max-membership-auc",
-        "max-membership-tpr",
-    }
-)
-_SMALLEST = frozenset({"min-leaf", "min-cell"})
-_OF_SMALL_GROUPS = frozenset(
-    {
-        "max-unique-people",
-        "max-small-leaf-people",
-        "max-small-leaf-share",
-        "max-training-rows-inside",
-    }
-)
-"""What is of nobody in a small group where the smallest is large enough."""
 
 
 def _fewest(report: Report) -> int:
@@ -92,14 +60,18 @@ def that_may_leave(report: Report) -> Report:
 
     def may_be_told(check: Check) -> bool:
         # What passes for a reason had nothing to measure in a model of its kind.
-        of_its_kind = check.status == "skipped" or check.reason is not None
-        if of_its_kind or check.name in _OF_THE_FILE:
+        if check.status == "skipped" or check.reason is not None:
             return True
-        if check.name in _SMALLEST:
-            return check.threshold >= k
-        if large and check.name in _OF_SMALL_GROUPS:
-            return True
-        return check.name in _SHARES_OF_PEOPLE and check.threshold * surely >= k
+        match check.tells_of:
+            case "file":
+                return True
+            case "smallest group":
+                return check.threshold >= k
+            case "small groups" if large or not check.share:
+                return large
+            case "everybody" | "small groups":
+                return check.threshold * surely >= k
+        return False
 
     return replace(
         report,

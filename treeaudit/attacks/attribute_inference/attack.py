@@ -87,6 +87,7 @@ _ADVANTAGE = Rule(
     name="max-attribute-advantage",
     title="Hidden values found beyond the guess (upper bound)",
     bound="at most {:.1%}",
+    tells_of="everybody",
     measure=_advantage,
     missing="not every column was attacked",
     share=True,

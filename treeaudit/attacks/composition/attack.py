@@ -73,6 +73,7 @@ _EXCESS = Rule(
     name="max-joint-label-excess",
     title="Labels all trees give back beyond the model's answers",
     bound="at most {:.1%}",
+    tells_of="everybody",
     measure=_excess,
     share=True,
     needless=not_applicable,

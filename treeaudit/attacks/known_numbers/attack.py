@@ -64,6 +64,7 @@ _CHECKS = (
         name="max-known-number-share",
         title="People whose number is known within the tolerance",
         bound="at most {:.1%}",
+        tells_of="everybody",
         measure=share_at_most("known_share", "known_in_any_tree"),
         told=share_told("known_share", "known_in_any_tree"),
         share=True,

@@ -46,6 +46,7 @@ DIVERSITY: tuple[Rule, ...] = (
         needless=no_labels,
         title="People whose label is certain",
         bound="at most {:.1%}",
+        tells_of="everybody",
         measure=share_at_most("certain_share", "homogeneous_in_any_tree"),
         told=share_told("certain_share", "homogeneous_in_any_tree"),
         share=True,
