@@ -12,13 +12,14 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.readers.first_round import counted, labels_of_first_round
-from treeaudit.reconstruction.scope import drawn_steps
+from treeaudit.reconstruction.scope import drawn_share, drawn_steps
 
 if TYPE_CHECKING:
     from treeaudit.defenses.cutting import summed
-    from treeaudit.people.drawn_digits import newton_of_digits
+    from treeaudit.people.drawn_digits import drawn_anew, newton_of_digits
     from treeaudit.people.newton import newton_of
 else:
+    drawn_anew = later("treeaudit.people.drawn_digits", "drawn_anew")
     newton_of_digits = later("treeaudit.people.drawn_digits", "newton_of_digits")
     newton_of = later("treeaudit.people.newton", "newton_of")
     summed = later("treeaudit.defenses.cutting", "summed")
@@ -31,8 +32,14 @@ NOT_DRAWN = (
 )
 
 DIGITS = (
-    "the steps of its trees are of draws of the people, with all their digits: of the few in a "
-    "small leaf they tell who was drawn, and with which label"
+    "the steps of its trees are of draws of the people, with all their digits: these tell how many "
+    "of each label were drawn into a leaf and, where few end in it, who"
+)
+
+GROWN_ON_DRAWS = (
+    "the file says that the steps of its trees are of draws, but they are not of draws that were "
+    "made once the trees stood: each tree was grown on those whom it drew, rows had weights, or "
+    "these are other people; what such steps tell of single people was not looked at"
 )
 
 _OF_DRAWS = (
@@ -58,9 +65,12 @@ def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
         newton_of(forest, train.node, each)
         said = NOT_DRAWN
     except DataError:
-        if newton_of_digits(forest, train.node, each) is None:
+        if newton_of_digits(forest, train.node, each) is not None:
+            said = DIGITS
+        elif not drawn_anew(forest, train.node, each, drawn_share(forest)):
+            said = GROWN_ON_DRAWS
+        else:
             return forest, []
-        said = DIGITS
     everybody = {"subsample": 1.0, "bagging_fraction": "1"}
     stated = {**forest.source.parameters, **everybody}
     return replace(forest, source=replace(forest.source, parameters=stated)), [said]

@@ -1,10 +1,15 @@
-"""What the digits of a step tell of a draw: of few people only one case fits.
+"""What the steps of a boosting tell of its draws: of few people only one case fits their digits.
 
 A step of a boosting on draws follows from those who were drawn, and nobody says who that was. In
 a leaf of few people there are few draws, and of them one alone explains all digits of its step.
 Whoever knows the features of everybody tries them, with both labels for each; who has the labels
 too need only try who was drawn, and sees whether the digits are still there.
+
+Nor is a tree independent of its draw: it asks what sets those apart who were drawn. Steps that
+were computed once the trees stood are off by chance alone, and by no more.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,13 +19,14 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.newton import Newton, newton_of, passes
 from treeaudit.people.steps import begins_with, column_of_each_tree, rate_apart, start_of
 
-__all__ = ["newton_of_digits", "newton_of_people"]
+__all__ = ["drawn_anew", "newton_of_digits", "newton_of_people"]
 
 _CLOSE, _CLOSE_SINGLE = 1e-9, 3e-6
 """Of a step: its digits, where gradients are of double and of single precision."""
 _BY_CHANCE = 0.02
 """In so many leaves draws that are tried explain a step by chance, at most about."""
 _CASES, _OF_A_LEAF = 20_000_000, 500_000
+_SEVERAL, _FAR, _BY_DRAWS = 10, 100.0, 1.3
 _FEWEST, _SOME, _MOST = 3, 0.1, 0.8
 """Of steps that are of these people and nothing else, rounding hides a few."""
 
@@ -63,6 +69,76 @@ def newton_of_people(forest: Forest, node: Int, each: Float | Int | None) -> New
         return newton
 
 
+def drawn_anew(forest: Forest, node: Int, each: Float | Int | None, share: float) -> bool:
+    """Tell whether steps are of draws that were made once the trees stood, off by one person.
+
+    Then they are off by what chance makes: the squares of their scores are 1 on average. Those of
+    trees that were grown on their draws are about 2, with weights or of other people far more.
+
+    Parameters
+    ----------
+    forest, node, each
+        As for `newton_of_digits`.
+    share
+        How many of the people were drawn for a tree.
+    """
+    if column_of_each_tree(forest) is None or each is None:
+        return False
+    # A rate that is found on the leaves themselves fits them better than it should.
+    states = forest.source.library != "XGBoost" or "eta" in forest.source.parameters
+    for start, shifted in _begun(forest, each):
+        newton = _newton(forest, start, shifted=shifted)
+        gathered = list(_leaf_sums(forest, node, newton, newton.wanted(each), share))
+        if not gathered:
+            return True
+        leaves = np.concatenate(gathered, axis=1)
+        off = _squared_scores(leaves, share, newton if states else None)
+        if off <= _BY_DRAWS + 3 * np.sqrt(2 / max(1, leaves.shape[1])):
+            return True
+    return False
+
+
+def _leaf_sums(
+    forest: Forest, node: Int, newton: Newton, wanted: Float, share: float
+) -> Iterator[Float]:
+    """Yield per tree what its leaves of several people add up to, a column per leaf.
+
+    The rows are the step, gradient and curvature, the sums of their squares and products, and the
+    square of the gradient of one person.
+    """
+    for i, _, g, h, step in passes(forest, node, newton.start, newton, wanted):
+        at, n_nodes = node[:, i], len(step)
+        n = np.bincount(at, minlength=n_nodes)
+        if not np.ptp(step[n > 0]):
+            continue
+        sums = [np.bincount(at, one, n_nodes) for one in (g, h, g * g, g * h, h * h)]
+        one = sums[2] / np.maximum(n, 1)
+        # Where curvature is less than the noise, steps are divided by the noise.
+        asked = (n >= _SEVERAL) & (share * sums[1] >= np.sqrt(one))
+        yield np.stack([step, *sums, one])[:, asked]
+
+
+def _squared_scores(leaves: Float, share: float, newton: Newton | None) -> float:
+    """Return the mean square of how far steps are off, by what chance makes.
+
+    By the rate and penalty of `newton`, or those that fit best.
+    """
+    step, g, h, gg, gh, hh, one = leaves
+    left = share * (1 - share)
+    if not len(step):
+        return 0.0
+    if newton is None:
+        noise = np.sqrt(left * gg + one)
+        sides = np.stack([step * share * h, step], axis=1) / noise[:, None]
+        (inner, outer), *_ = np.linalg.lstsq(sides, -share * g / noise, rcond=None)
+    else:
+        inner, outer = 1 / newton.rate, newton.penalty / newton.rate
+    told = step * inner
+    chance = left * (gg + 2 * told * gh + told * told * hh) + one
+    off = told * share * h + step * outer + share * g
+    return float(np.minimum(off * off / np.maximum(chance, 1e-12), _FAR).mean())
+
+
 def _best(forest: Forest, node: Int, each: Float | Int | None) -> tuple[Newton | None, float]:
     """Return what explains most leaves, and the share that it does."""
     column = column_of_each_tree(forest)
@@ -71,13 +147,7 @@ def _best(forest: Forest, node: Int, each: Float | Int | None) -> tuple[Newton |
     found: Newton | None = None
     most, share = _FEWEST - 1, 0.0
     for start, shifted in _begun(forest, each):
-        newton = Newton(
-            start=start,
-            shifted=shifted,
-            apart=rate_apart(forest),
-            squared=forest.schema.classes is None,
-            **_stated(forest, len(start)),
-        )
+        newton = _newton(forest, start, shifted=shifted)
         explained, looked = _explained(forest, node, newton, newton.wanted(each))
         if explained > most:
             found, most, share = newton, explained, explained / looked
@@ -89,6 +159,16 @@ def _begun(forest: Forest, each: Float | Int) -> list[tuple[Float, bool]]:
     if forest.source.library == "LightGBM":
         begun.append((begins_with(forest, each), True))
     return [(start, shifted) for start, shifted in begun if start is not None]
+
+
+def _newton(forest: Forest, start: Float, *, shifted: bool) -> Newton:
+    return Newton(
+        start=start,
+        shifted=shifted,
+        apart=rate_apart(forest),
+        squared=forest.schema.classes is None,
+        **_stated(forest, len(start)),
+    )
 
 
 def _stated(forest: Forest, width: int) -> dict[str, float]:
@@ -148,7 +228,7 @@ def _draws(each: Float, most: int) -> Float | None:
     if not len(each) or len(each) > most:
         return None
     kinds, n = np.unique(each, axis=0, return_counts=True)
-    if np.prod(n + 1.0) > most:
+    if np.log(n + 1.0).sum() > np.log(most):
         return None
     total = np.zeros((1, 2))
     for kind, times in zip(kinds, n.tolist(), strict=True):

@@ -12,6 +12,7 @@ from treeaudit.model.tree import Tree
 __all__ = [
     "ANYBODY",
     "counts_everybody",
+    "drawn_share",
     "drawn_steps",
     "not_boosted",
     "not_usable",
@@ -104,6 +105,11 @@ def people_alone(forest: Forest) -> Forest:
 
 def drawn_steps(forest: Forest) -> bool:
     """Tell whether each tree of a boosting was grown on a draw, of which nothing tells."""
+    return drawn_share(forest) > 0
+
+
+def drawn_share(forest: Forest) -> float:
+    """Return how many of the people each tree of a boosting drew; 0 where that is not told."""
     # What CatBoost calls a subsample may be weights of everybody.
     says = forest.source.library in ("LightGBM", "XGBoost", "scikit-learn")
     if (
@@ -111,13 +117,14 @@ def drawn_steps(forest: Forest) -> bool:
         or forest.answers != "sum"
         or any(x.kind == "seeds" for x in forest.leftovers.found)
     ):
-        return False
+        return 0.0
     stated = forest.source.parameters
     shares = [stated.get("subsample")]
     # Drawn every few rounds, many trees are of the same people.
     if str(stated.get("bagging_freq")) == "1":
         shares.append(stated.get("bagging_fraction"))
-    return any(0 < _number(share) <= _MOST_DRAWN for share in shares)
+    told = (_number(share) for share in shares)
+    return min((share for share in told if 0 < share <= _MOST_DRAWN), default=0.0)
 
 
 def _number(stated: object) -> float:
