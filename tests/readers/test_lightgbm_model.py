@@ -318,6 +318,15 @@ def test_damaged_texts_are_one_sentence(pattern, by) -> None:
     assert len(str(error.value)) < 300
 
 
+def test_no_line_of_a_tree_stands_behind_its_last() -> None:
+    """LightGBM stops reading there, so that counts behind it are nobody's."""
+    text = train(rounds=2).model_to_string()
+    moved = re.sub(r"(leaf_count=.*\n)((?:.+\n)*?shrinkage=.*\n)", r"\2\1", text, count=1)
+    moved = re.sub("(?m)^tree_sizes=.*\n", "", moved)
+    with pytest.raises(ReadError, match="stand behind shrinkage"):
+        read(moved)
+
+
 def test_damaged_category_sets_are_one_sentence() -> None:
     text = train(data=HOLES, categorical=[1]).model_to_string()
     assert "cat_threshold" in text

@@ -231,6 +231,9 @@ def _columns(
 
 
 def _tree(fields: Mapping[str, str]) -> RawTree:
+    if "shrinkage" in fields and [key for key in fields if key][-1] != "shrinkage":
+        # LightGBM stops after as many lines as it writes.
+        raise ReadError("lines of a tree stand behind shrinkage, its last")
     n_leaves = whole(fields, "num_leaves", 1, Most.words)
     n_inner = n_leaves - 1
     wholes: Callable[[str], Wide] = _columns(fields, _WHOLE, np.int64, _integers)
