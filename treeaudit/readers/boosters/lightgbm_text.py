@@ -231,7 +231,9 @@ def _columns(
 
 
 def _tree(fields: Mapping[str, str]) -> RawTree:
-    if "shrinkage" in fields and [key for key in fields if key][-1] != "shrinkage":
+    order = list(fields)
+    behind = order[order.index("shrinkage") + 1 :] if "shrinkage" in fields else []
+    if not {*_WHOLE, *_REAL, "cat_boundaries", "cat_threshold"}.isdisjoint(behind):
         # LightGBM stops after as many lines as it writes.
         raise ReadError("lines of a tree stand behind shrinkage, its last")
     n_leaves = whole(fields, "num_leaves", 1, Most.words)
