@@ -99,11 +99,12 @@ def without_members(
         said.append(told)
         left = np.delete(left, out)
         if hidden > _HIDDEN * len(left) > 0:
+            many = f"up to about {hidden:,.0f}" if hidden < len(left) else "any"
             said.append(
-                f"up to about {min(hidden, len(left)):,.0f} of the {len(left):,} rows of "
-                f"{test.origin} that were kept may stand in {train.origin} all the same: in a "
-                "table this coarse other people have equal rows, so that not all members are "
-                "found, and memory may be more than is measured"
+                f"{many} of the {len(left):,} rows of {test.origin} that were kept may "
+                f"stand in {train.origin} all the same: in a table this coarse other people have "
+                "equal rows, so that not all members are found, and memory may be more than is "
+                "measured"
             )
         if not len(left):
             raise DataError(
