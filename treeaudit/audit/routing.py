@@ -33,7 +33,8 @@ NOT_DRAWN = (
 
 DIGITS = (
     "the steps of its trees are of draws of the people, with all their digits: these tell how many "
-    "of each label were drawn into a leaf and, where few end in it, who"
+    "of each label were drawn into a leaf and, where few end in it, who; treeaudit defend --train "
+    "computes them anew, with noise"
 )
 
 GROWN_ON_DRAWS = (
