@@ -9,6 +9,7 @@ import treeaudit as ta
 from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
 from treeaudit.people.drawn_digits import drawn_anew, newton_of_digits, newton_of_people
+from treeaudit.reconstruction.scope import drawn_share
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(400, 4))
@@ -71,6 +72,32 @@ def test_draws_that_were_made_once_the_trees_stood_are_told_from_those_of_traini
     for weights in (None, np.where(NUMBER > 0, 2.5, 1.0)):
         drawn = ta.load(model.fit(X, y, sample_weight=weights))
         assert not drawn_anew(drawn, drawn.apply(X), y, 0.5)
+
+
+@pytest.mark.parametrize(("rate", "penalty"), [(0.05, 1.0), (0.1, 5.0), (0.2, 0.5), (0.3, 0.0)])
+def test_a_file_that_tells_no_rate_is_asked_for_it(tmp_path, rate, penalty) -> None:
+    """The JSON of XGBoost holds neither rate nor penalty; of a rare label curvatures are tiny."""
+    xgboost = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(1_600, 5)).round(1)
+    y = (x[:, 0] + x[:, 1] > 1.9 + 0.3 * rng.normal(size=1_600)).astype(int)
+    of = {"n_estimators": 60, "learning_rate": rate, "reg_lambda": penalty, "n_jobs": 1}
+    for share, name in ((1.0, "whole.json"), (0.5, "drawn.json")):
+        model = xgboost.XGBClassifier(**of, subsample=share, random_state=0).fit(x, y)
+        model.save_model(tmp_path / name)
+    forest, drawn = ta.load(tmp_path / "whole.json"), ta.load(tmp_path / "drawn.json")
+    assert "eta" not in forest.source.parameters
+    anew = DrawSteps(values=x, labels=y).apply(forest)
+    assert drawn_anew(anew, forest.apply(x), y, 0.5)
+    # Of a model as it was trained such a file does not even tell that rows were drawn.
+    assert drawn_share(drawn) == 0
+
+
+def test_leaves_of_a_few_alone_are_not_looked_at_and_not_believed() -> None:
+    model, y, _ = trained("sklearn", 2)
+    forest = ta.load(model)
+    few = np.arange(8)
+    assert not drawn_anew(forest, forest.apply(X[few]), y[few], 0.5)
 
 
 def test_draws_of_weighted_rows_are_no_pass() -> None:

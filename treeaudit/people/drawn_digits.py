@@ -27,6 +27,8 @@ _BY_CHANCE = 0.02
 """In so many leaves draws that are tried explain a step by chance, at most about."""
 _CASES, _OF_A_LEAF = 20_000_000, 500_000
 _SEVERAL, _FAR, _BY_DRAWS = 10, 100.0, 1.3
+_PENALTIES = (0.0, *np.geomspace(0.01, 100, 121).tolist())
+"""Tried where the file does not tell the one that steps were divided by."""
 _FEWEST, _SOME, _MOST = 3, 0.1, 0.8
 """Of steps that are of these people and nothing else, rounding hides a few."""
 
@@ -85,15 +87,21 @@ def drawn_anew(forest: Forest, node: Int, each: Float | Int | None, share: float
     if column_of_each_tree(forest) is None or each is None:
         return False
     # A rate that is found on the leaves themselves fits them better than it should.
-    states = forest.source.library != "XGBoost" or "eta" in forest.source.parameters
+    told = forest.source.library != "XGBoost" or "eta" in forest.source.parameters
     for start, shifted in _begun(forest, each):
         newton = _newton(forest, start, shifted=shifted)
         gathered = list(_leaf_sums(forest, node, newton, newton.wanted(each), share))
         if not gathered:
             return True
         leaves = np.concatenate(gathered, axis=1)
-        off = _squared_scores(leaves, share, newton if states else None)
-        if off <= _BY_DRAWS + 3 * np.sqrt(2 / max(1, leaves.shape[1])):
+        if not leaves.size:
+            continue
+        penalties = [newton.penalty] if told else [newton.penalty, *_PENALTIES]
+        off = min(
+            _squared_scores(leaves, share, newton.rate if told else None, penalty)
+            for penalty in penalties
+        )
+        if off <= _BY_DRAWS + 3 * np.sqrt(2 / leaves.shape[1]):
             return True
     return False
 
@@ -118,24 +126,23 @@ def _leaf_sums(
         yield np.stack([step, *sums, one])[:, asked]
 
 
-def _squared_scores(leaves: Float, share: float, newton: Newton | None) -> float:
+def _squared_scores(leaves: Float, share: float, rate: float | None, penalty: float) -> float:
     """Return the mean square of how far steps are off, by what chance makes.
 
-    By the rate and penalty of `newton`, or those that fit best.
+    The rate is the one that fits best, unless told.
     """
     step, g, h, gg, gh, hh, one = leaves
     left = share * (1 - share)
-    if not len(step):
-        return 0.0
-    if newton is None:
-        noise = np.sqrt(left * gg + one)
-        sides = np.stack([step * share * h, step], axis=1) / noise[:, None]
-        (inner, outer), *_ = np.linalg.lstsq(sides, -share * g / noise, rcond=None)
-    else:
-        inner, outer = 1 / newton.rate, newton.penalty / newton.rate
-    told = step * inner
+    divided = share * h + penalty
+    whole = -share * g / divided
+    if rate is None:
+        weight = divided**2 / (left * gg + one)
+        rate = float((weight * step * whole).sum() / (weight * whole**2).sum())
+        if rate <= 0:
+            return _FAR
+    told = step / rate
     chance = left * (gg + 2 * told * gh + told * told * hh) + one
-    off = told * share * h + step * outer + share * g
+    off = (told - whole) * divided
     return float(np.minimum(off * off / np.maximum(chance, 1e-12), _FAR).mean())
 
 
