@@ -154,14 +154,14 @@ def _sum(terms: Iterator[Float]) -> Float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Part:
-    """Some trees; what their nodes say, and how many people end in those that say anything.
+    """Some trees; what the nodes say in which somebody ends, and how many do in those that tell.
 
     Attributes
     ----------
     trees
         How many.
     at
-        Shape ``(n_trees * n_people,)``: where everybody ends, tree after tree.
+        Shape ``(n_trees * n_people,)``: where everybody ends, tree after tree, of those nodes.
     """
 
     trees: int
@@ -177,10 +177,13 @@ class _Part:
         if n > 1:
             above = said.start[trees] - said.start[trees.start]
             at = (node[:, trees] + above.astype(np.int32)).ravel("F")
-        size = np.bincount(at, minlength=nodes.stop - nodes.start) * said.told[nodes]
-        # There are as many of these as nodes: in millions of them bytes count.
-        size = size.astype(np.min_scalar_type(len(node)))
-        return cls(trees=n, at=at, mean=said.mean[nodes], size=size)
+        size = np.bincount(at, minlength=nodes.stop - nodes.start)
+        # Every step goes through what is held here, so nodes of nobody are dear.
+        held = np.flatnonzero(size)
+        place = np.empty(len(size), np.min_scalar_type(-len(held)))
+        place[held] = np.arange(len(held))
+        size = (size * said.told[nodes])[held].astype(np.min_scalar_type(len(node)))
+        return cls(trees=n, at=place[at], mean=said.mean[nodes][held], size=size)
 
     def spread(self, said: Float) -> Float:
         """Return the sum over the trees of something of one's leaves, person by person."""
