@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Int
+from treeaudit.arrays import Flag, Float, Int, sum_of_row
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -205,9 +205,11 @@ def node_shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None = 
     """
     if tree.counts is not None:
         counts = np.maximum(tree.counts, 0) * (1.0 if weights is None else np.array(weights))
-        total = counts.sum(axis=1, keepdims=True)
-        shares = np.where(total > 0, counts / np.where(total > 0, total, 1), 1 / n_classes)
-        return _answered(tree, shares, total[:, 0] > 0)
+        total = sum_of_row(counts)
+        told = total > 0
+        shares = counts / np.where(told, total, 1)[:, None]
+        shares[~told] = 1 / n_classes
+        return _answered(tree, shares, told)
     if tree.label is not None:
         alone: Float = np.eye(n_classes)[tree.label]
         return alone

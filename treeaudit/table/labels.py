@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import any_of_row, sum_of_row
 from treeaudit.model.forest import CountsAre
 from treeaudit.table.diversity import Crosstab, Worst, counted
 
@@ -117,8 +118,8 @@ def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
     """
     known = np.zeros(len(counts), dtype=np.bool_)
     if counts_are in ("exact", "likely"):
-        known = counts.sum(axis=1) == size
-    one_class = (counts > 0).sum(axis=1) == 1
+        known = sum_of_row(counts) == size
+    one_class = sum_of_row((counts > 0).astype(np.int32)) == 1
     people = np.where(known[:, None], counts, np.nan)
     return np.where(one_class[:, None], (counts > 0) * size[:, None].astype(np.float64), people)
 
@@ -189,7 +190,7 @@ def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels
     """
     if counts is None:
         return None
-    held = (size > 0) & (counts > 0).any(axis=1)
+    held = (size > 0) & any_of_row(counts > 0)
     if not held.any():
         return None
     people, counts = size[held], counts[held]

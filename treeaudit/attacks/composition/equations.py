@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Wide, any_of_row
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
@@ -165,5 +165,5 @@ def _tells(tree: Tree) -> Flag:
     if tree.counts is not None:
         # A leaf of nobody stands for one that was taken out: it says what is above it.
         somebody = True if tree.n_records is None else tree.n_records > 0
-        return np.asarray((tree.counts > 0).any(axis=1) & somebody)
+        return np.asarray(any_of_row(tree.counts > 0) & somebody)
     return np.full(tree.n_nodes, tree.label is not None or tree.value is not None)
