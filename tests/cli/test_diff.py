@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
+from treeaudit.reports.difference import to_html, to_markdown
 
 COLUMNS = [f"asks_{i}" for i in range(8)]
 
@@ -59,6 +60,35 @@ def test_five_people_gone_are_named(people, released, tmp_path) -> None:
     assert "came" in run("diff", new, old, "--exit-zero").stdout
 
 
+def test_a_page_and_markdown_name_the_same_people(people, released, tmp_path) -> None:
+    old, new = released("old.pkl", slice(0, 300)), released("new.pkl", slice(5, 300))
+    page, text = tmp_path / "page.html", tmp_path / "page.md"
+    assert run("diff", old, new, "-o", page, "-o", text).returncode == 1
+    html, markdown = page.read_text(), text.read_text()
+    for who in ta.difference(old, new).named:
+        assert who.says in html
+    assert markdown.startswith("## NAMED: old.pkl → new.pkl\n")
+    assert markdown.count("| left | ") == html.count('<tr><th scope="row">left') == 5
+    same = tmp_path / "same.html"
+    assert run("diff", old, old, "-o", same).returncode == 0
+    assert "NOBODY NAMED" in same.read_text()
+    assert "Who moved" not in same.read_text()
+
+
+def test_a_page_shows_hostile_names_as_text(people) -> None:
+    names = [f"<script>alert({i})</script>|`" for i in range(8)]
+    table = people[COLUMNS].set_axis(names, axis=1)
+    old, new = (
+        RandomForestClassifier(30, bootstrap=False, random_state=1).fit(table[n:], people.ill[n:])
+        for n in (0, 5)
+    )
+    found = ta.difference(old, new)
+    assert found.certain == 5
+    assert "<script" not in to_html(found).lower()
+    assert "&lt;script&gt;" in to_html(found)
+    assert "<script" not in to_markdown(found)
+
+
 def test_the_erasure_publishes_the_record(people, released) -> None:
     """Groups of ten do not protect whoever is erased: leaves that stay differ by nobody else."""
     old = released("k10.pkl", slice(0, 300), min_samples_leaf=10)
@@ -101,7 +131,7 @@ def test_what_cannot_be_held_against_each_other(released, tmp_path) -> None:
     assert "drawn.pkl cannot be held against another release: its trees were trained on draws" in (
         done.stderr
     )
-    assert run("diff", one, one, "-o", tmp_path / "page.html").returncode == 2
+    assert run("diff", one, one, "-o", tmp_path / "page.pdf").returncode == 2
     assert run("diff", one, one, "-o", one, "--force").returncode == 2
 
 

@@ -56,7 +56,7 @@ class Budget:
     @property
     def ended(self) -> str:
         """What ended the search, in words, where `over` says so."""
-        return "it was interrupted" if self._asked.is_set() else f"{self.seconds:g} seconds"
+        return "it was interrupted" if self._asked.is_set() else f"{self.seconds:.3g} seconds"
 
     def over(self, share: float = 1.0) -> bool:
         """Tell whether a share of the seconds is gone, or somebody asked for an end."""

@@ -16,7 +16,7 @@ from treeaudit.reports.plain_text import plain
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
-__all__ = ["check_output", "dumps", "in_notebook", "lines", "save", "to_dict", "to_html"]
+__all__ = ["check_output", "dumps", "in_notebook", "lines", "marked", "save", "to_dict", "to_html"]
 __all__ += ["to_markdown", "to_text"]
 
 _FORMATS = ("html", "json", "md", "txt")
@@ -94,8 +94,8 @@ def to_text(found: Changes) -> str:
 def to_markdown(found: Changes) -> str:
     """Return the changes as Markdown, for pull requests."""
     parts = [
-        f"## {_marked(_verdict(found))}: {_marked(found.new['name'])}",
-        f"Against {_marked(found.old['name'])}, policy {_marked(found.new['policy'])}: "
+        f"## {marked(_verdict(found))}: {marked(found.new['name'])}",
+        f"Against {marked(found.old['name'])}, policy {marked(found.new['policy'])}: "
         f"{_said(found)}.",
         *found.notes,
     ]
@@ -104,12 +104,12 @@ def to_markdown(found: Changes) -> str:
         for row in rows:
             name = f"{row.id} {row.title}" if row.of == "finding" else row.title
             cells = (name, _WORDS[row.way], row.old, row.new)
-            table.append(f"| {' | '.join(map(_marked, cells))} |")
+            table.append(f"| {' | '.join(map(marked, cells))} |")
         parts.append("\n".join(table))
     return "\n\n".join(parts) + "\n"
 
 
-def _marked(text: str) -> str:
+def marked(text: str) -> str:
     """Return untrusted text that stands for itself in Markdown."""
     return escape(_MARKUP.sub(r"\\\1", plain(text)), quote=False)
 

@@ -1,4 +1,4 @@
-"""What two releases give away: as JSON, as a table of people, and in words."""
+"""What two releases give away: as JSON, a page, Markdown, a table of people, and in words."""
 
 import os
 from collections.abc import Iterator
@@ -13,16 +13,28 @@ from treeaudit.model.words import number_of
 from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.moved import Moved
+from treeaudit.reports.changes import marked
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
 from treeaudit.reports.to_json import HEAD, as_json
+from treeaudit.version import __version__
 
 if TYPE_CHECKING:
     from treeaudit.comparison.difference import Named
 
-__all__ = ["check_output", "dumps", "in_notebook", "lines", "save", "to_dict", "to_text"]
+__all__ = ["check_output", "dumps", "in_notebook", "lines", "save", "to_dict", "to_html"]
+__all__ += ["to_markdown", "to_text"]
 
-_FORMATS = ("json", "txt", "csv", "parquet")
+_FORMATS = ("html", "json", "md", "txt", "csv", "parquet")
+_SHOWN = 20
+"""People on a page; all of them are in a table."""
+_TONES = {
+    "NAMED": "bad",
+    "LIKELY NAMED": "bad",
+    "LABEL TOLD": "bad",
+    "NOT FINISHED": "warn",
+    "NOBODY NAMED": "ok",
+}
 
 
 def to_dict(difference: Difference) -> dict[str, Any]:
@@ -80,39 +92,54 @@ def dumps(difference: Difference) -> str:
     return as_json(to_dict(difference))
 
 
-def lines(difference: Difference, rows: int = 20) -> Iterator[str]:
+def lines(difference: Difference, rows: int = _SHOWN) -> Iterator[str]:
     """Yield what there is to say, people first."""
     found = difference.found
-    yield f"{_people(found.old.n_people)} in the old table, {found.new.n_people:,} in the new one"
-    for i, n in enumerate(found.fewer):
-        if n:
-            more = "fewer" if n > 0 else "more"
-            yield f"  {abs(n):,} {more} with {plain(difference.label(i))}"
+    yield _tables(difference)
+    yield from (f"  {plain(one)}" for one in _fewer(difference))
     yield ""
     yield from _who(difference, rows)
     yield ""
-    yield from _assumed(difference)
-    if difference.beyond_new > 0:
-        yield (
-            f"If so, both files name {_people(difference.beyond_new)} of the new table with every "
-            f"value whom the new one alone does not ({found.new.exact:,})."
-        )
-    if found.stopped is not None:
-        yield f"The search ended after {found.stopped}: more with --seconds."
+    yield from _told(difference)
     if found.domain.assumptions:
         yield "What the files do not say:"
     yield from (f"  {plain(one)}" for one in found.domain.assumptions)
 
 
-def _who(difference: Difference, rows: int) -> Iterator[str]:
+def _tables(difference: Difference) -> str:
+    old, new = difference.found.old, difference.found.new
+    return f"{_people(old.n_people)} in the old table, {new.n_people:,} in the new one"
+
+
+def _fewer(difference: Difference) -> Iterator[str]:
+    for i, n in enumerate(difference.found.fewer):
+        if n:
+            yield f"{abs(n):,} {'fewer' if n > 0 else 'more'} with {difference.label(i)}"
+
+
+def _verdict(difference: Difference) -> str:
+    """Say in a word whether somebody is named, as the exit code does."""
+    if difference.certain:
+        return "NAMED"
+    if difference.if_nobody_else_moved or difference.beyond_new > 0:
+        return "LIKELY NAMED"
+    if difference.told:
+        return "LABEL TOLD"
+    return "NOBODY NAMED" if difference.found.stopped is None else "NOT FINISHED"
+
+
+def _headline(difference: Difference) -> str:
     n = difference.certain
     if n:
-        yield f"NAMED  {_people(n)} who moved, for certain, whoever else did:"
-    elif difference.if_nobody_else_moved:
-        yield "Nobody who moved is named for certain. If nobody else moved, these are:"
-    else:
-        so_far = "" if difference.found.stopped is None else " so far"
-        yield f"Nobody who moved is named{so_far}."
+        return f"{_people(n)} who moved, for certain, whoever else did:"
+    if difference.if_nobody_else_moved:
+        return "Nobody who moved is named for certain. If nobody else moved, these are:"
+    so_far = "" if difference.found.stopped is None else " so far"
+    return f"Nobody who moved is named{so_far}."
+
+
+def _who(difference: Difference, rows: int) -> Iterator[str]:
+    yield f"{'NAMED  ' if difference.certain else ''}{_headline(difference)}"
     named = difference.named
     for one in named[:rows]:
         yield f"  {one.moved:4}  {_described(one)}"
@@ -121,9 +148,26 @@ def _who(difference: Difference, rows: int) -> Iterator[str]:
 
 
 def _described(one: "Named") -> str:
+    return f"{plain(one.says, 4000)}  ({_how(one)})"
+
+
+def _how(one: "Named") -> str:
     times = "" if one.people == 1 else f"{one.people:,} people, "
     how = "certain" if one.certain else "if nobody else moved"
-    return f"{plain(one.says, 4000)}  ({times}{how}{', every value' if one.exact else ''})"
+    return f"{times}{how}{', every value' if one.exact else ''}"
+
+
+def _told(difference: Difference) -> Iterator[str]:
+    """Yield what follows from who is named, and what was not searched."""
+    found = difference.found
+    yield from _assumed(difference)
+    if difference.beyond_new > 0:
+        yield (
+            f"If so, both files name {_people(difference.beyond_new)} of the new table with every "
+            f"value whom the new one alone does not ({found.new.exact:,})."
+        )
+    if found.stopped is not None:
+        yield f"Not finished: ended after {found.stopped}; --seconds gives more."
 
 
 def _assumed(difference: Difference) -> Iterator[str]:
@@ -155,6 +199,54 @@ def to_text(difference: Difference) -> str:
     return "\n".join(lines(difference)) + "\n"
 
 
+def to_markdown(difference: Difference) -> str:
+    """Return the difference as Markdown, for pull requests; the first people alone."""
+    old, new = difference.old.source, difference.new.source
+    parts = [
+        f"## {_verdict(difference)}: {marked(_name(old.path))} → {marked(_name(new.path))}",
+        f"{_tables(difference)}. {_headline(difference)}",
+    ]
+    if named := difference.named:
+        table = ["| | what is certain | |", "|---|---|---|"]
+        table += [f"| {one.moved} | {marked(one.says)} | {_how(one)} |" for one in named[:_SHOWN]]
+        parts.append("\n".join(table))
+    if len(named) > _SHOWN:
+        parts.append(f"{len(named) - _SHOWN:,} more.")
+    parts += [marked(one) for one in (*_fewer(difference), *_told(difference))]
+    assumed = [f"- assumed: {marked(one)}" for one in difference.found.domain.assumptions]
+    parts += ["\n".join(assumed)] if assumed else []
+    return "\n\n".join(parts) + "\n"
+
+
+def to_html(difference: Difference) -> str:
+    """Return the difference as one page, without a network and without JavaScript."""
+    from treeaudit.reports.html import environment
+
+    named = difference.named
+    return (
+        environment()
+        .get_template("difference.html.j2")
+        .render(
+            old=_name(difference.old.source.path),
+            new=_name(difference.new.source.path),
+            verdict=_verdict(difference),
+            tone=_TONES[_verdict(difference)],
+            headline=_headline(difference).rstrip(":"),
+            tables=_tables(difference),
+            fewer=list(_fewer(difference)),
+            named=[(one.moved, plain(one.says, 4000), _how(one)) for one in named[:_SHOWN]],
+            more=len(named) - _SHOWN,
+            told=list(_told(difference)),
+            assumptions=difference.found.domain.assumptions,
+            version=__version__,
+        )
+    )
+
+
+def _name(path: str | None) -> str:
+    return "a model in memory" if path is None else plain(Path(path).name, 300)
+
+
 def check_output(path: Path, *, force: bool) -> None:
     """Refuse a file that the difference cannot be written to, before long work begins.
 
@@ -180,7 +272,8 @@ def save(difference: Difference, path: str | os.PathLike[str], *, force: bool = 
     form = path.suffix.lower()
     if form in (".csv", ".parquet"):
         return save_people(difference.people, path, force=force)
-    text = dumps(difference) if form == ".json" else to_text(difference)
+    made = {".json": dumps, ".html": to_html, ".md": to_markdown, ".txt": to_text}
+    text = made[form](difference)
     return write_file(path, text, force=force, private=True)
 
 
