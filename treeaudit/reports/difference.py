@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.moved import Moved
 from treeaudit.reports.changes import marked
+from treeaudit.reports.notebook import framed
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
 from treeaudit.reports.to_json import HEAD, as_json
@@ -278,5 +278,5 @@ def save(difference: Difference, path: str | os.PathLike[str], *, force: bool = 
 
 
 def in_notebook(difference: Difference) -> str:
-    """Return the words, escaped."""
-    return f"<pre>{escape(to_text(difference))}</pre>"
+    """Return the page in a frame."""
+    return framed(to_html(difference), 480)
