@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +12,12 @@ import treeaudit as ta
 from tests.cli.run import run
 from tests.ledgers import ledger_of
 from tests.trainers.people import SCHEMA, people
+from treeaudit.dp import Ledger
 from treeaudit.dp.bounded import NOT_ASKED, bounded, unbounded_because
 from treeaudit.reports import render
 from treeaudit.trainers import (
     DiffPID3Classifier,
+    PrivateSearch,
     PrivateTreeClassifier,
     SmoothSensitivityForestClassifier,
     save_trained,
@@ -69,7 +72,6 @@ FORGED = {
     "digits beyond any": {"queries": [ROW | {"epsilon": "1" * 401}]},
     "no fraction": {"queries": [ROW | {"epsilon": "1e-9"}]},
     "divided by nothing": {"queries": [ROW | {"epsilon": "1/0"}]},
-    "epsilon is not a number": {"epsilon": math.nan},
     "epsilon is text": {"epsilon": "1.0"},
     "more used than asked": {"queries": [ROW | {"used": "2"}]},
     "less used than the rows": {"used": 0.1},
@@ -83,6 +85,14 @@ FORGED = {
     "nobody moves it": {"queries": [ROW | {"sensitivity": "0"}]},
     "less than the rows": {"epsilon": 0.1},
     "more than the budget": {"budget": "1/2"},
+    "rows that are missing": {"budget": "2"},
+    "a candidate that is missing": {
+        "queries": [
+            ROW | {"name": "candidate 1: leaf counts", "epsilon": "1/2", "used": "1/2"},
+            ROW | {"name": "the best of 2 candidates", "epsilon": "1/2", "used": "1/2"},
+        ],
+    },
+    "candidates without a choice": {"queries": [ROW | {"name": "candidate 1: leaf counts"}]},
     "no variant": {"variant": "some"},
     "not private": {"not_private": True},
     "a reason": {"reasons": ["why not"]},
@@ -171,13 +181,65 @@ def test_noise_that_is_less_than_the_ledger_tells_is_not_bounded(tmp_path) -> No
     assert told(path) == {False}
 
 
-@pytest.mark.parametrize("changes", [{"random_state": 0}, {"schema": "from-data"}], ids=str)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"random_state": 0},
+        {"schema": "from-data"},
+        {"epsilon": 2.0},
+        {"epsilon": "2"},
+        {"neighbours": "replace-one"},
+        {"rows_per_person": 3},
+    ],
+    ids=str,
+)
 def test_parameters_that_undo_the_promise_are_not_bounded(tmp_path, changes) -> None:
     path = save_trained(SOUND["a tree"].fit(X, Y), tmp_path / "model.json")
     stored = json.loads(path.read_text())
     stored["source"]["parameters"] |= changes
     path.write_text(json.dumps(stored))
     assert told(path) == {False}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"random_state": 7},
+        {"random_state": np.random.RandomState(7)},
+        {"schema": "from-data"},
+        {"variant": "published"},
+        {"epsilon": 2.0},
+        {"neighbours": "replace-one"},
+    ],
+    ids=str,
+)
+def test_a_pickled_estimator_that_contradicts_its_ledger_is_not_bounded(
+    tmp_path, monkeypatch, changes
+) -> None:
+    model = PrivateTreeClassifier(schema=SCHEMA).fit(X, Y)
+    state = model.__getstate__() | changes
+    monkeypatch.setattr(PrivateTreeClassifier, "__getstate__", lambda _: state)
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(model))
+    assert told(path) == {False}
+
+
+def test_each_row_that_is_taken_out_of_a_ledger_is_missed(tmp_path) -> None:
+    search = PrivateSearch(
+        estimator=PrivateTreeClassifier(schema=SCHEMA),
+        candidates=[{"max_depth": 1}, {"max_depth": 2}],
+        epsilon=1 / 3,
+    )
+    forest = search.fit(X, Y).best_estimator_.forest_
+    whole = Ledger.from_plain(forest.privacy)
+    assert bounded(forest)
+    for i in range(len(whole.queries)):
+        rest = replace(whole, queries=whole.queries[:i] + whole.queries[i + 1 :])
+        assert "missing" in str(unbounded_because(replace(forest, privacy=rest.to_plain())))
+    first = [q for q in whole.queries if not q.name.startswith("candidate 1:")]
+    forged = replace(whole, queries=tuple(first))
+    forged = replace(forged, budget=forged.epsilon)
+    assert "missing" in str(unbounded_because(replace(forest, privacy=forged.to_plain())))
 
 
 def whole(**changes) -> ta.Forest:

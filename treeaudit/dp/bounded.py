@@ -1,5 +1,9 @@
 """Whether an epsilon bounds what a model gives away about anybody: one answer for all who ask."""
 
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from treeaudit.dp.ledger import Ledger, Query, factor
 from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.errors import DataError
@@ -12,6 +16,8 @@ NOT_ASKED = "not asked: the trees stopped early"
 
 _MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism", BOOTSTRAP}
 _NEARLY = 1 + 1e-9
+_CHOICE = re.compile(r"the best of (\d{1,4}) candidates", re.ASCII)
+_CANDIDATE = re.compile(r"candidate (\d{1,4}): ", re.ASCII)
 
 
 def bounded(forest: Forest) -> bool:
@@ -61,20 +67,39 @@ def unbounded_because(forest: Forest) -> str | None:
     told = (privacy.get("epsilon"), privacy.get("used", float(ledger.used)))
     if told != (float(ledger.epsilon), float(ledger.used)) or ledger.epsilon > ledger.budget:
         return "the rows of the ledger do not sum to what it claims, or to more than its budget"
+    if ledger.epsilon < ledger.budget or not _all_candidates(ledger.queries):
+        return "rows are missing in the ledger: they sum to less than was spent"
     if forest.counts_are not in ("noisy", "label-only"):
         return "the counts of the model are not said to be noise"
     if forest.n_records is not None or any(tree.n_records is not None for tree in forest.trees):
         return "the model tells how many people there are, without noise"
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
-    set_to = forest.source.parameters
+    return _set_otherwise(forest.source.parameters, ledger)
+
+
+def _set_otherwise(set_to: Mapping[str, Any], ledger: Ledger) -> str | None:
+    """Return how the parameters of a model contradict its ledger; None where they do not."""
     if set_to.get("variant", "sound") != "sound":
         return "the parameters of the model are not those of a variant with a proof"
     if set_to.get("random_state") is not None:
         return "the parameters of the model tell a seed, which makes the noise again"
     if set_to.get("schema") == "from-data":
         return "the parameters of the model say that its schema was read off the data"
+    told = {"neighbours": ledger.neighbours, "rows_per_person": ledger.rows_per_person}
+    epsilon = set_to.get("epsilon", 0)
+    larger = not isinstance(epsilon, int | float) or not epsilon <= _NEARLY * float(ledger.budget)
+    if larger or any(set_to.get(name, value) != value for name, value in told.items()):
+        return "the parameters of the model are not those that its ledger tells"
     return None
+
+
+def _all_candidates(queries: Sequence[Query]) -> bool:
+    """Tell whether a search tells what it asked for each of its candidates, and for the choice."""
+    names = [query.name for query in queries]
+    chosen = [found[1] for name in names if (found := _CHOICE.fullmatch(name))]
+    tried = {int(found[1]) for name in names if (found := _CANDIDATE.match(name))}
+    return tried == {i for most in chosen[:1] for i in range(1, int(most) + 1)}
 
 
 def _rate(query: Query) -> float:
