@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 else:
     checked_forest = later("treeaudit.readers.own_json", "checked_forest")
 
-_PROMISED = ("random_state", "variant", "schema", "epsilon", "neighbours", "rows_per_person")
+_PROMISED = (
+    "random_state",
+    "variant",
+    "schema",
+    "epsilon",
+    "delta",
+    "neighbours",
+    "rows_per_person",
+)
 """Parameters of a trainer that its promise rests on."""
 
 __all__ = ["from_inert", "held_by", "is_trainer"]

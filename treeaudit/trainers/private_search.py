@@ -213,7 +213,10 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             shared = [name for name in one if name in _SHARED]
             if shared:
                 raise ValueError(f"{shared[0]!r} is what all candidates share: set it once")
-        return [clone(self.estimator).set_params(**one, epsilon=each) for one in self.candidates]
+        trials = [clone(self.estimator).set_params(**one, epsilon=each) for one in self.candidates]
+        if any(trial._conversion_delta() for trial in trials):
+            raise ValueError("a search adds up epsilons alone, and a candidate has a delta")
+        return trials
 
     def _aside(self, rows: TrainingRows, person: object) -> Flag:
         """Toss a coin for each person; tell whose rows are put aside."""
