@@ -1,6 +1,7 @@
 """Stumps and a tree that add up: what they ask, how they are weighed, what they answer."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Budget
 from treeaudit.dp import curator as curator_module
+from treeaudit.dp.bounded import bounded
 from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
@@ -266,6 +268,24 @@ def test_a_delta_is_no_matter_for_accounts_and_searches() -> None:
     search = PrivateSearch(estimator=additive(), candidates=[{"delta": 1e-6}])
     with pytest.raises(ValueError, match="a candidate has a delta"):
         search.fit(X, y)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 1 / 3, 100.0, 1e200])
+@pytest.mark.parametrize("delta", [None, 1e-6, 1e-5])
+def test_any_epsilon_at_any_delta_is_told_whole(epsilon, delta) -> None:
+    X, y = people(40)
+    model = additive(epsilon=epsilon, delta=delta).fit(X, y)
+    ledger = model.privacy_
+    assert ledger.used <= ledger.epsilon <= ledger.budget
+    assert bounded(model.forest_)
+    one = replace(ledger, queries=ledger.queries[1:])
+    assert not bounded(replace(model.forest_, privacy=one.to_plain()))
+
+
+def test_too_little_for_noise_is_refused() -> None:
+    X, y = people(40)
+    with pytest.raises(PrivacyError, match="too small"):
+        additive(epsilon=1e-9, delta=1e-12).fit(X, y)
 
 
 def test_less_noise_where_many_columns_are_asked() -> None:

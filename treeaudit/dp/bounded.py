@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from treeaudit.dp.concentrated import rho_at
 from treeaudit.dp.gaussian import GAUSSIAN
 from treeaudit.dp.ledger import Ledger, Query, factor
+from treeaudit.dp.rational import rational
 from treeaudit.dp.sampling import BOOTSTRAP
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 
 __all__ = ["NOT_ASKED", "bounded", "unbounded_because"]
@@ -77,9 +79,7 @@ def unbounded_because(forest: Forest) -> str | None:
     told = (privacy.get("epsilon"), privacy.get("used", float(ledger.used)))
     if told != (float(ledger.epsilon), float(ledger.used)) or ledger.epsilon > ledger.budget:
         return "the rows of the ledger do not sum to what it claims, or to more than its budget"
-    # How large a rho may be for an epsilon is rounded down.
-    short = 1 - _ROUNDED if ledger.rho else 1
-    if ledger.epsilon < ledger.budget * short or not _all_candidates(ledger.queries):
+    if _falls_short(ledger) or not _all_candidates(ledger.queries):
         return "rows are missing in the ledger: they sum to less than was spent"
     if forest.counts_are not in ("noisy", "label-only"):
         return "the counts of the model are not said to be noise"
@@ -88,6 +88,13 @@ def unbounded_because(forest: Forest) -> str | None:
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
     return _set_otherwise(forest.source.parameters, ledger)
+
+
+def _falls_short(ledger: Ledger) -> bool:
+    """Tell whether the rows sum to less than the budget; rhos are rounded down."""
+    if not ledger.rho:
+        return ledger.epsilon < ledger.budget
+    return ledger.rho < rho_at(ledger.budget, ledger.conversion_delta) * (1 - _ROUNDED)
 
 
 def _set_otherwise(set_to: Mapping[str, Any], ledger: Ledger) -> str | None:
@@ -101,8 +108,10 @@ def _set_otherwise(set_to: Mapping[str, Any], ledger: Ledger) -> str | None:
     if "delta" in set_to and set_to["delta"] != (float(ledger.delta) or None):
         return "the parameters of the model are not those that its ledger tells"
     told = {"neighbours": ledger.neighbours, "rows_per_person": ledger.rows_per_person}
-    epsilon = set_to.get("epsilon", 0)
-    larger = not isinstance(epsilon, int | float) or not epsilon <= _NEARLY * float(ledger.budget)
+    try:
+        larger = "epsilon" in set_to and rational(set_to["epsilon"]) > ledger.budget
+    except PrivacyError:
+        larger = True
     if larger or any(set_to.get(name, value) != value for name, value in told.items()):
         return "the parameters of the model are not those that its ledger tells"
     return None
