@@ -2,7 +2,10 @@
 
 import json
 import math
+import pickle
+import re
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,10 +14,15 @@ import treeaudit as ta
 from tests.cli.run import run
 from tests.ledgers import ledger_of
 from tests.trainers.people import SCHEMA, people
+from treeaudit.dp import Ledger, Query
 from treeaudit.dp.bounded import NOT_ASKED, bounded, unbounded_because
+from treeaudit.dp.concentrated import epsilon_at
 from treeaudit.reports import render
+from treeaudit.reports.comparison import to_dict, to_text
 from treeaudit.trainers import (
     DiffPID3Classifier,
+    PrivateAdditiveTreeClassifier,
+    PrivateSearch,
     PrivateTreeClassifier,
     SmoothSensitivityForestClassifier,
     save_trained,
@@ -26,6 +34,7 @@ SOUND = {
     "labels alone": SmoothSensitivityForestClassifier(schema=SCHEMA, n_estimators=3),
     "stopped early": DiffPID3Classifier(schema=SCHEMA, epsilon=0.1),
     "persons": PrivateTreeClassifier(schema=SCHEMA, rows_per_person=4),
+    "a delta": PrivateAdditiveTreeClassifier(schema=SCHEMA, delta=1e-6),
 }
 NOT = {
     "published and flawed": SmoothSensitivityForestClassifier(
@@ -34,6 +43,7 @@ NOT = {
     "published": DiffPID3Classifier(schema=SCHEMA, variant="published"),
     "seeded": PrivateTreeClassifier(schema=SCHEMA, random_state=0),
     "schema from data": PrivateTreeClassifier(schema="from-data"),
+    "a large delta": PrivateAdditiveTreeClassifier(schema=SCHEMA, delta=1e-4),
 }
 ROW = ledger_of(1)["queries"][0]
 FORGED = {
@@ -69,7 +79,6 @@ FORGED = {
     "digits beyond any": {"queries": [ROW | {"epsilon": "1" * 401}]},
     "no fraction": {"queries": [ROW | {"epsilon": "1e-9"}]},
     "divided by nothing": {"queries": [ROW | {"epsilon": "1/0"}]},
-    "epsilon is not a number": {"epsilon": math.nan},
     "epsilon is text": {"epsilon": "1.0"},
     "more used than asked": {"queries": [ROW | {"used": "2"}]},
     "less used than the rows": {"used": 0.1},
@@ -83,6 +92,14 @@ FORGED = {
     "nobody moves it": {"queries": [ROW | {"sensitivity": "0"}]},
     "less than the rows": {"epsilon": 0.1},
     "more than the budget": {"budget": "1/2"},
+    "rows that are missing": {"budget": "2"},
+    "a candidate that is missing": {
+        "queries": [
+            ROW | {"name": "candidate 1: leaf counts", "epsilon": "1/2", "used": "1/2"},
+            ROW | {"name": "the best of 2 candidates", "epsilon": "1/2", "used": "1/2"},
+        ],
+    },
+    "candidates without a choice": {"queries": [ROW | {"name": "candidate 1: leaf counts"}]},
     "no variant": {"variant": "some"},
     "not private": {"not_private": True},
     "a reason": {"reasons": ["why not"]},
@@ -171,13 +188,175 @@ def test_noise_that_is_less_than_the_ledger_tells_is_not_bounded(tmp_path) -> No
     assert told(path) == {False}
 
 
-@pytest.mark.parametrize("changes", [{"random_state": 0}, {"schema": "from-data"}], ids=str)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"random_state": 0},
+        {"schema": "from-data"},
+        {"epsilon": 2.0},
+        {"epsilon": "2"},
+        {"neighbours": "replace-one"},
+        {"rows_per_person": 3},
+    ],
+    ids=str,
+)
 def test_parameters_that_undo_the_promise_are_not_bounded(tmp_path, changes) -> None:
     path = save_trained(SOUND["a tree"].fit(X, Y), tmp_path / "model.json")
     stored = json.loads(path.read_text())
     stored["source"]["parameters"] |= changes
     path.write_text(json.dumps(stored))
     assert told(path) == {False}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"random_state": 7},
+        {"random_state": np.random.RandomState(7)},
+        {"schema": "from-data"},
+        {"variant": "published"},
+        {"epsilon": 2.0},
+        {"neighbours": "replace-one"},
+    ],
+    ids=str,
+)
+def test_a_pickled_estimator_that_contradicts_its_ledger_is_not_bounded(
+    tmp_path, monkeypatch, changes
+) -> None:
+    model = PrivateTreeClassifier(schema=SCHEMA).fit(X, Y)
+    state = model.__getstate__() | changes
+    monkeypatch.setattr(PrivateTreeClassifier, "__getstate__", lambda _: state)
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(model))
+    assert told(path) == {False}
+
+
+def test_each_row_that_is_taken_out_of_a_ledger_is_missed(tmp_path) -> None:
+    search = PrivateSearch(
+        estimator=PrivateTreeClassifier(schema=SCHEMA),
+        candidates=[{"max_depth": 1}, {"max_depth": 2}],
+        epsilon=1 / 3,
+    )
+    forest = search.fit(X, Y).best_estimator_.forest_
+    whole = Ledger.from_plain(forest.privacy)
+    assert bounded(forest)
+    for i in range(len(whole.queries)):
+        rest = replace(whole, queries=whole.queries[:i] + whole.queries[i + 1 :])
+        assert "missing" in str(unbounded_because(replace(forest, privacy=rest.to_plain())))
+    first = [q for q in whole.queries if not q.name.startswith("candidate 1:")]
+    forged = replace(whole, queries=tuple(first))
+    forged = replace(forged, budget=forged.epsilon)
+    assert "missing" in str(unbounded_because(replace(forest, privacy=forged.to_plain())))
+
+
+CONCENTRATED = Query(
+    name="leaf counts",
+    mechanism="discrete Gaussian",
+    epsilon=Fraction(0),
+    sensitivity=Fraction(1),
+    rho=Fraction(1, 50),
+)
+
+
+def with_delta(*queries: Query, at: Fraction = Fraction(1, 10**6)) -> Ledger:
+    ledger = Ledger(queries=queries, budget=Fraction(1), conversion_delta=at)
+    return replace(ledger, budget=ledger.epsilon)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"delta": 0.0},
+        {"delta": 1e-9},
+        {"epsilon": 0.5},
+        {"rho": 0.001},
+        {"conversion_delta": "0"},
+        {"conversion_delta": "1/1000000000"},
+        {"conversion_delta": "1"},
+    ],
+    ids=str,
+)
+def test_a_delta_that_is_not_that_of_the_rows(changes) -> None:
+    told = with_delta(CONCENTRATED).to_plain()
+    forest = replace(whole(), privacy=told)
+    assert bounded(forest)
+    assert Ledger.from_plain(told) == with_delta(CONCENTRATED)
+    assert answers(replace(forest, privacy=told | changes)) == {False}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"mechanism": "discrete Laplace"},
+        {"rho": "0"},
+        {"rho": "0", "mechanism": "discrete Laplace"},
+        {"epsilon": "1"},
+        {"used": "0"},
+        {"used": "1"},
+        {"delta": "1/1000000000"},
+        {"sensitivity": "1/2"},
+    ],
+    ids=str,
+)
+def test_a_forged_row_of_rho(row) -> None:
+    told = with_delta(CONCENTRATED).to_plain()
+    forged = told | {"queries": [told["queries"][0] | row]}
+    assert answers(replace(whole(), privacy=forged)) == {False}
+
+
+def test_what_is_private_by_epsilon_joins_what_is_concentrated() -> None:
+    pure = replace(CONCENTRATED, name="best", mechanism="permute-and-flip", epsilon=Fraction(1, 5),
+                   rho=Fraction(0))  # fmt: skip
+    ledger = with_delta(CONCENTRATED, replace(pure, asked=3, composition="sequential"))
+    assert ledger.rho == Fraction(1, 50) + 3 * Fraction(1, 50)
+    assert ledger.epsilon == epsilon_at(Fraction(4, 50), Fraction(1, 10**6))
+    # Two records of a person move every count by two.
+    assert ledger.epsilon_of(2) == epsilon_at(Fraction(16, 50), Fraction(1, 10**6))
+    assert Ledger(queries=(pure,), budget=Fraction(1)).epsilon_of(2) == Fraction(2, 5)
+
+
+def test_a_delta_stands_beside_the_epsilon_wherever_it_is_told(tmp_path) -> None:
+    model = SOUND["a delta"].fit(X, Y)
+    path = save_trained(model, tmp_path / "model.json")
+    report, compared = ta.scan(path, policy="private"), ta.compare(path)
+    assert report.verdict == "pass"
+    assert {c.name: c.measured for c in report.checks}["max-delta"] == 1e-6
+    for form in ("text", "html"):
+        for told in (render(report, form), render(ta.scan(path), form)):
+            words = " ".join(re.sub(r"<[^>]*>", "", told).split())
+            assert re.findall(r"epsilon 1\b", words)
+            assert re.findall(r"epsilon 1\b", words) == re.findall(
+                r"epsilon 1(?= with delta)", words
+            )
+    assert "epsilon 1 with delta 1e-06" in " ".join(to_text(compared).split())
+    assert "1, δ 1e-06" in to_text(compared)
+    found = to_dict(compared)["models"][0]
+    assert (found["epsilon"], found["delta"]) == (pytest.approx(1), 1e-6)
+    strict = ta.Policy(name="strict", values={"max-epsilon": 2, "max-delta": 1e-9})
+    assert {c.name: c.status for c in ta.scan(path, policy=strict).checks} == {
+        "max-epsilon": "pass",
+        "max-delta": "fail",
+    }
+
+
+def test_the_losses_of_all_models_of_a_file_add_up(tmp_path) -> None:
+    path = tmp_path / "two.pkl"
+    one, other = (
+        PrivateAdditiveTreeClassifier(schema=SCHEMA, epsilon=e, delta=6e-7).fit(X, Y)
+        for e in (0.2, 0.3)
+    )
+    path.write_bytes(pickle.dumps([one, other]))
+    done = run("scan", path, "--policy", "private", "--format", "json")
+    for report in json.loads(done.stdout)["reports"]:
+        held = {check["name"]: check for check in report["checks"]}
+        assert held["max-epsilon"]["measured"] == pytest.approx(0.5, rel=1e-6)
+        assert (held["max-epsilon"]["status"], held["max-delta"]["status"]) == ("pass", "fail")
+        assert held["max-delta"]["measured"] == pytest.approx(1.2e-6)
+    replaced = PrivateTreeClassifier(schema=SCHEMA, epsilon=0.2, neighbours="replace-one")
+    added = PrivateTreeClassifier(schema=SCHEMA, epsilon=0.2).fit(X, Y)
+    path.write_bytes(pickle.dumps([added, replaced.fit(X, Y)]))
+    # What is promised of one more is not promised of another in the place of one.
+    assert run("scan", path, "--policy", "private").returncode == 1
 
 
 def whole(**changes) -> ta.Forest:

@@ -22,7 +22,7 @@ SCHEMA = Schema(
 
 OF_NUMBERS = replace(SCHEMA, classes=None, target="visits", target_low=0.0, target_high=10.0)
 CLASSIFIERS = [trainer for trainer in ALGORITHMS if issubclass(trainer, PrivateClassifier)]
-PURE = [trainer for trainer in ALGORITHMS if "delta" not in trainer().get_params()]
+PURE = [trainer for trainer in ALGORITHMS if trainer().get_params().get("delta") is None]
 """Those whose epsilon is a bound, and not but for a chance of delta."""
 REGRESSORS = [trainer for trainer in ALGORITHMS if issubclass(trainer, PrivateRegressor)]
 

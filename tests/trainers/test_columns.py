@@ -111,3 +111,21 @@ def test_one_strange_label_changes_no_other() -> None:
     for y in ([0, 1, 1, "x"], [0, 1, 1, True], *as_objects):
         rows = read_rows(frame, y, schema, "clip", "T")
         assert rows.labels.tolist()[:3] == [0, 1, 1]
+
+
+def test_one_strange_cell_changes_no_long_number() -> None:
+    feature = Feature(name="a", categories=(str(2**53), str(2**53 + 1)))
+    schema = Schema(features=(feature,), classes=(0, 1))
+    for column in ([2**53 + 1, 2**53], [2**53 + 1, 2**53, "x"]):
+        rows = read_rows(pd.DataFrame({"a": column}), [0] * len(column), schema, "clip", "T")
+        assert rows.values[:2, 0].tolist() == [1, 0]
+    small = pd.DataFrame({"a": np.array([1, 2], dtype=np.int64), "b": np.float32([1, 2])})
+    assert isinstance(columns_of(small, "T"), np.ndarray)
+
+
+def test_complex_numbers_are_refused() -> None:
+    schema = Schema(features=(Feature(name="a", low=0, high=9),), classes=(0, 1))
+    with pytest.raises(DataError, match="column 'a' holds complex numbers"):
+        read_rows(pd.DataFrame({"a": [1, 1j]}), [0, 1], schema, "clip", "T")
+    with pytest.raises(ValueError, match=r"[Cc]omplex"):
+        read_rows(pd.DataFrame({"a": [1, 2]}), [0, 1j], schema, "clip", "T")

@@ -1,6 +1,7 @@
 """Stumps and a tree that add up: what they ask, how they are weighed, what they answer."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,12 +12,15 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
+from treeaudit.dp import Budget
 from treeaudit.dp import curator as curator_module
+from treeaudit.dp.bounded import bounded
+from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import predict_shares
-from treeaudit.trainers import PrivateAdditiveTreeClassifier
+from treeaudit.trainers import PrivateAdditiveTreeClassifier, PrivateSearch
 from treeaudit.trainers.private_additive_parts import (
     WEIGHTS,
     drawn,
@@ -241,3 +245,60 @@ def test_saved_read_scanned_and_asked_it_answers_the_same(tmp_path) -> None:
     assert (report.verdict, report.epsilon) == ("pass", 1.0)
     labels = ta.defend(read, method="labels-only")
     assert labels.answers == "vote"
+
+
+def test_that_trees_were_not_taken_apart_is_told_with_its_cause() -> None:
+    X, y = people(200)
+    report = ta.scan(additive().fit(X, y).forest_, train=X.assign(ill=y), target="ill")
+    (skipped,) = (one for one in report.results if one.id == "TA106")
+    assert "their shares are multiplied" in skipped.reason
+
+
+@pytest.mark.parametrize("delta", [0, 1.0, -1e-6, "1e-6", True, math.nan])
+def test_a_delta_that_is_none(delta) -> None:
+    X, y = people(20)
+    with pytest.raises(ValueError, match="must be above 0 and below 1"):
+        additive(delta=delta).fit(X, y)
+
+
+def test_a_delta_is_no_matter_for_accounts_and_searches() -> None:
+    X, y = people(20)
+    with pytest.raises(PrivacyError, match="this one has a delta"):
+        additive(delta=1e-6, budget=Budget(2)).fit(X, y)
+    search = PrivateSearch(estimator=additive(), candidates=[{"delta": 1e-6}])
+    with pytest.raises(ValueError, match="a candidate has a delta"):
+        search.fit(X, y)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 1 / 3, 100.0, 1e200])
+@pytest.mark.parametrize("delta", [None, 1e-6, 1e-5])
+def test_any_epsilon_at_any_delta_is_told_whole(epsilon, delta) -> None:
+    X, y = people(40)
+    model = additive(epsilon=epsilon, delta=delta).fit(X, y)
+    ledger = model.privacy_
+    assert ledger.used <= ledger.epsilon <= ledger.budget
+    assert bounded(model.forest_)
+    one = replace(ledger, queries=ledger.queries[1:])
+    assert not bounded(replace(model.forest_, privacy=one.to_plain()))
+
+
+def test_too_little_for_noise_is_refused() -> None:
+    X, y = people(40)
+    with pytest.raises(PrivacyError, match="too small"):
+        additive(epsilon=1e-9, delta=1e-12).fit(X, y)
+
+
+def test_less_noise_where_many_columns_are_asked() -> None:
+    features = tuple(Feature(name=f"x{i}", categories=("a", "b")) for i in range(100))
+    wide = Schema(features=features, classes=(0, 1))
+    X = pd.DataFrame(np.full((50, 100), "a"), columns=wide.names)
+    pure, slack = (
+        PrivateAdditiveTreeClassifier(schema=wide, delta=d).fit(X, [0, 1] * 25)
+        for d in (None, 1e-6)
+    )
+    words = slack.forest_.counts_reason.split()
+    assert words[:5] == "discrete Gaussian noise of variance".split()
+    rate = float(pure.forest_.counts_reason.split()[5])
+    assert float(words[5]) < 2 / rate**2 / 5
+    assert slack.privacy_.epsilon <= 1
+    assert slack.privacy_.delta == Fraction(1, 10**6)

@@ -18,6 +18,7 @@ from tests.trainers.test_transcripts import BUDGETS, pairs, schema_of
 from tests.trainers.transcripts import fitted_alike
 from treeaudit.dp import Budget
 from treeaudit.dp.bounded import bounded
+from treeaudit.dp.rational import rational
 from treeaudit.errors import PrivacyError, PrivacyWarning
 from treeaudit.trainers import (
     DiffPID3Classifier,
@@ -150,7 +151,7 @@ def test_no_search_costs_more_than_the_claim(trainer, relation, unit, record_pro
         seed = int(rng.integers(1 << 60))
         loss = abs(fitted_alike(Winner(one), *pair, seed, wild=bool(rng.integers(2))))
         ledger = one.privacy_
-        assert ledger.used <= ledger.epsilon <= Fraction(epsilon)
+        assert ledger.used <= ledger.epsilon == rational(epsilon)
         worst = max(worst, float((loss - SLACK) / ledger.used))
     record_property("replayed", (f"search of {trainer.algorithm}", 8, worst))
     assert worst <= 1

@@ -23,8 +23,9 @@ from tests.dp.exact import (
     permute_and_flip_loss,
     sample_law,
 )
+from treeaudit.dp import concentrated_curator, sampling
 from treeaudit.dp import curator as curator_module
-from treeaudit.dp import sampling
+from treeaudit.dp.concentrated_curator import ConcentratedCurator
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
@@ -37,7 +38,7 @@ from treeaudit.trainers import (
 )
 from treeaudit.writers.own_json import to_dict
 
-__all__ = ["fitted_alike"]
+__all__ = ["Transcript", "fitted_alike", "replayed"]
 
 
 @dataclass
@@ -50,6 +51,7 @@ class Transcript:
     entries: list[Any] = field(default_factory=list)
     at: int = 0
     loss: Loss = field(default_factory=Loss)
+    rho: Fraction = Fraction(0)
     counts: Any = None
     held: Any = None
     rate: Fraction | None = None
@@ -73,6 +75,16 @@ class Transcript:
         answer, before = self.turn("count", true.size, true, rate, lambda: self._count(true, rate))
         if before is not None:
             laplace_loss(self.loss, before, true, answer, rate)
+        return answer - true
+
+    def gaussian(self, variance: Fraction, n: int, entropy: object) -> np.ndarray:
+        """Stand for `discrete_gaussian`; what it gives away is a rho, the same for any answer."""
+        true = self.counts.ravel()
+        assert n == true.size
+        rate = 1 / variance
+        answer, before = self.turn("wide", true.size, true, rate, lambda: self._count(true, rate))
+        if before is not None:
+            self.rho += Fraction(int(((true - before) ** 2).sum())) / (2 * variance)
         return answer - true
 
     def _count(self, true: np.ndarray, rate: Fraction) -> np.ndarray:
@@ -151,11 +163,16 @@ def _distances(scores: np.ndarray) -> list[int]:
 @contextmanager
 def told_by(transcript: Transcript, seed: int, times: Any):
     """Let a transcript answer, at the place where mechanisms draw."""
-    count, point = Curator.count, diffpid3_growth.choose_point
+    point = diffpid3_growth.choose_point
 
-    def counted(self, name, counts, *rest, **more):
-        transcript.counts = np.asarray(counts, dtype=np.int64)
-        return count(self, name, counts, *rest, **more)
+    def counted(kind):
+        count = kind.count
+
+        def counting(self, name, counts, *rest, **more):
+            transcript.counts = np.asarray(counts, dtype=np.int64)
+            return count(self, name, counts, *rest, **more)
+
+        return counting
 
     def choosing(mechanism):
         return lambda scores, rate, entropy, weights=None: transcript.choose(
@@ -172,7 +189,9 @@ def told_by(transcript: Transcript, seed: int, times: Any):
 
     with ExitStack() as stack:
         for target, name, stand_in in (
-            (Curator, "count", counted),
+            (Curator, "count", counted(Curator)),
+            (ConcentratedCurator, "count", counted(ConcentratedCurator)),
+            (concentrated_curator, "discrete_gaussian", transcript.gaussian),
             (Curator, "sample", sampled),
             # Once in every tree: how often else, `treeaudit.dp.sampling.poisson_epsilon` pays for.
             (sampling, "poisson", lambda _, n: times(n)),
@@ -200,6 +219,16 @@ def fitted_alike(
 ) -> Fraction:
     """Fit on one data set and force its answers on the other; return the exact loss.
 
+    See `replayed`.
+    """
+    return replayed(model, one, other, seed, wild=wild, times=times).loss.total
+
+
+def replayed(
+    model: Any, one: Any, other: Any, seed: int, *, wild: bool, times: Any = _once
+) -> Transcript:
+    """Fit on one data set and force its answers on the other.
+
     ``one`` and ``other`` are the arguments of ``fit`` as mappings. The loss is off by less
     than `tests.dp.exact.SLACK`. ``times`` says how often each of so many records is taken into
     a tree that draws them again.
@@ -212,4 +241,4 @@ def fitted_alike(
         second = to_dict(model.fit(**other).forest_)
     assert transcript.at == len(transcript.entries)
     assert json.dumps(first) == json.dumps(second)
-    return transcript.loss.total
+    return transcript

@@ -1,5 +1,6 @@
 """The whole audit on one page: model → table → attacks → policy → report."""
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.asked import listed
 from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.judging import check_names, epsilons_added, judge, not_run, verdict_of
+from treeaudit.findings.judging import check_names, judge, losses_added, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
@@ -186,13 +187,23 @@ def audit_all(
         raise DataError("--baseline is a report of one model: choose it with --select NAME")
     several = request.select is None and (len(forests) > 1 or bool(forests[0].others))
     found = tuple(_audit(forest, request, progress, jobs) for forest in forests)
-    cost = sum(report.epsilon for report in found if report.forest.privacy is not None)
+    costs = _losses(found)
     return tuple(
         replace(report, several=several, checks=checks, verdict=verdict_of(checks))
-        if several and (checks := epsilons_added(report.checks, cost)) != report.checks
+        if several and (checks := losses_added(report.checks, costs)) != report.checks
         else replace(report, several=several)
         for report in found
     )
+
+
+def _losses(reports: Sequence[Report]) -> dict[str, float]:
+    """Return what all private models of a file give away of one person together."""
+    private = [report for report in reports if report.forest.privacy is not None]
+    epsilon = sum(report.epsilon for report in private)
+    if len({str((report.forest.privacy or {}).get("neighbours")) for report in private}) > 1:
+        # What is promised of one record more is not promised of another in its place.
+        epsilon = math.inf
+    return {"max-epsilon": epsilon, "max-delta": sum(report.delta for report in private)}
 
 
 def _audit(

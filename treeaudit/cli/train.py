@@ -10,7 +10,7 @@ from treeaudit.cli.options import Force, distinct, settings
 from treeaudit.cli.registries import algorithms
 
 if TYPE_CHECKING:
-    from treeaudit.dp.ledger import Ledger
+    from treeaudit.dp.ledger import Ledger, Query
 
 __all__ = ["train"]
 
@@ -218,17 +218,27 @@ def train(
         typer.echo(plain(f"model  {written}", 1000))
 
 
+def _each(query: "Query") -> str:
+    return f"rho {float(query.rho):g}" if query.rho else f"epsilon {float(query.epsilon):g}"
+
+
+def _all(query: "Query") -> str:
+    return f"rho {float(query.concentrated):g}" if query.rho else f"{float(query.cost):g}"
+
+
 def _print_ledger(ledger: "Ledger") -> None:
+    from treeaudit.model.words import loss_in_words
+
     for query in ledger.queries:
         how = "of disjoint parts" if query.composition == "parallel" else "of the same people"
         typer.echo(
-            f"  {query.name}: {query.mechanism}, epsilon {float(query.epsilon):g}, "
-            f"asked {query.asked:,} times {how}, costs {float(query.cost):g}"
+            f"  {query.name}: {query.mechanism}, {_each(query)}, "
+            f"asked {query.asked:,} times {how}, costs {_all(query)}"
         )
     typer.echo(
-        f"  claim: epsilon {float(ledger.epsilon):g} ({ledger.neighbours}) for a {ledger.unit}, "
-        f"of which {float(ledger.used):g} is used"
-        f"{f', and delta {float(ledger.delta):g}' if ledger.delta else ''}; "
+        f"  claim: {loss_in_words(float(ledger.epsilon), float(ledger.delta))} "
+        f"({ledger.neighbours}) for a {ledger.unit}, "
+        f"of which {float(ledger.used):g} is used; "
         f"taken as public: {', '.join(ledger.public)}"
     )
     for reason in ledger.reasons:

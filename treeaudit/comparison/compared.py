@@ -61,6 +61,11 @@ class Compared:
         return epsilon if math.isfinite(epsilon) else None
 
     @property
+    def delta(self) -> float:
+        """The chance with which that may be exceeded; 0 where there is no epsilon."""
+        return 0.0 if self.epsilon is None else self.report.delta
+
+    @property
     def verdict(self) -> Verdict:
         """That of the policy; of a private model that it cannot check, that of its ledger."""
         return verdict_of(self.ledger) if self.ledger else self.report.verdict

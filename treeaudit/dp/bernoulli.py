@@ -14,11 +14,11 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Wide
 from treeaudit.dp.entropy import Entropy, below
 
-__all__ = ["bernoulli_exp"]
+__all__ = ["NEVER", "bernoulli_exp", "coins"]
 
 _MOST = 1 << 62
 _HALF = 31
-_NEVER = 1 << 31
+NEVER = 1 << 31
 """exp(-2^31) is never seen: no coin is tossed that often."""
 
 
@@ -37,18 +37,32 @@ def bernoulli_exp(distance: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> 
     """
     table = np.asarray(distance, dtype=np.int64)
     whole, rest = _divide(table.ravel(), rate)
-    alive = np.arange(table.size)
+    return coins(whole, rest, rate.denominator, entropy).reshape(table.shape)
+
+
+def coins(whole: Wide, rest: Wide, denominator: int, entropy: Entropy) -> Flag:
+    """Toss one coin per entry that comes up with probability ``exp(-whole - rest / denominator)``.
+
+    The rest is below the denominator, which is at most 2^63.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> coins(np.array([0, NEVER]), np.array([0, 0]), 1, OperatingSystem()).tolist()
+    [True, False]
+    """
+    alive = np.arange(len(whole))
     done = 0
     # exp(-(w + r)) is the chance that w coins of exp(-1) and one of exp(-r) all come up.
     while len(pending := alive[whole[alive] > done]):
         lost = pending[~_of_fraction(np.ones(len(pending), np.int64), 1, entropy)]
-        keep = np.ones(table.size, dtype=np.bool_)
+        keep = np.ones(len(whole), dtype=np.bool_)
         keep[lost] = False
         alive = alive[keep[alive]]
         done += 1
-    heads = np.zeros(table.size, dtype=np.bool_)
-    heads[alive] = _of_fraction(rest[alive], rate.denominator, entropy)
-    return heads.reshape(table.shape)
+    heads = np.zeros(len(whole), dtype=np.bool_)
+    heads[alive] = _of_fraction(rest[alive], denominator, entropy)
+    return heads
 
 
 def _divide(distance: Wide, rate: Fraction) -> tuple[Wide, Wide]:
@@ -63,7 +77,7 @@ def _divide(distance: Wide, rate: Fraction) -> tuple[Wide, Wide]:
         # distance * p = high * 2^31 + low; both halves of the distance times p stay below 2^62.
         low = (distance & (1 << _HALF) - 1) * p
         high = (distance >> _HALF) * p + (low >> _HALF)
-        whole = np.minimum(high >> shift, _NEVER)
+        whole = np.minimum(high >> shift, NEVER)
         return whole, (high & (1 << shift) - 1) << _HALF | low & (1 << _HALF) - 1
     pairs = [divmod(int(d) * p, q) for d in distance]
     # exp(-2^62) is never seen; the cut keeps the number in 64 bits.

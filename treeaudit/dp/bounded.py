@@ -1,8 +1,16 @@
 """Whether an epsilon bounds what a model gives away about anybody: one answer for all who ask."""
 
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from treeaudit.dp.concentrated import rho_at
+from treeaudit.dp.gaussian import GAUSSIAN
 from treeaudit.dp.ledger import Ledger, Query, factor
+from treeaudit.dp.rational import rational
 from treeaudit.dp.sampling import BOOTSTRAP
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 
 __all__ = ["NOT_ASKED", "bounded", "unbounded_because"]
@@ -11,7 +19,12 @@ NOT_ASKED = "not asked: the trees stopped early"
 """The row of a ledger for what a trainer may spend and, with these answers, did not."""
 
 _MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism", BOOTSTRAP}
+_CONCENTRATED = {GAUSSIAN}
 _NEARLY = 1 + 1e-9
+_ROUNDED = Fraction(1, 10**6)
+_LARGEST_DELTA = Fraction(1, 10**5)
+_CHOICE = re.compile(r"the best of (\d{1,4}) candidates", re.ASCII)
+_CANDIDATE = re.compile(r"candidate (\d{1,4}): ", re.ASCII)
 
 
 def bounded(forest: Forest) -> bool:
@@ -42,18 +55,23 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the model was not trained by a variant with a proof (variant='sound')"
     if "unit" not in privacy:
         return "the ledger does not name its unit, a record or a person: train the model again"
-    if privacy.get("delta", 0) != 0:
-        return "the ledger states a delta above 0: its epsilon may be broken"
     try:
         ledger = Ledger.from_plain(privacy)
     except DataError as error:
         return str(error)
+    if any(query.delta for query in ledger.queries):
+        return "the ledger states a delta above 0: its epsilon may be broken"
+    if ledger.delta > _LARGEST_DELTA:
+        return (
+            f"the ledger states a delta of {float(ledger.delta):g}: above "
+            f"{float(_LARGEST_DELTA):g} an epsilon promises little"
+        )
     asked = [q for q in ledger.queries if (q.name, q.mechanism) != (NOT_ASKED, "none")]
-    if any(query.mechanism not in _MECHANISMS for query in asked):
+    if any(q.mechanism not in (_CONCENTRATED if q.rho else _MECHANISMS) for q in asked):
         return "the ledger names a mechanism that is not known to protect anybody"
     if not asked or any(q.asked < 1 or q.sensitivity <= 0 or q.epsilon < 0 for q in asked):
         return "the ledger is not whole"
-    if any(q.used == 0 < q.epsilon for q in asked):
+    if any(q.used == 0 < q.epsilon + q.rho for q in asked):
         return "the ledger tells of answers that it says cost nothing"
     least = factor(ledger.neighbours, ledger.rows_per_person)
     if any(query.sensitivity < least for query in asked):
@@ -61,20 +79,50 @@ def unbounded_because(forest: Forest) -> str | None:
     told = (privacy.get("epsilon"), privacy.get("used", float(ledger.used)))
     if told != (float(ledger.epsilon), float(ledger.used)) or ledger.epsilon > ledger.budget:
         return "the rows of the ledger do not sum to what it claims, or to more than its budget"
+    if _falls_short(ledger) or not _all_candidates(ledger.queries):
+        return "rows are missing in the ledger: they sum to less than was spent"
     if forest.counts_are not in ("noisy", "label-only"):
         return "the counts of the model are not said to be noise"
     if forest.n_records is not None or any(tree.n_records is not None for tree in forest.trees):
         return "the model tells how many people there are, without noise"
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
-    set_to = forest.source.parameters
+    return _set_otherwise(forest.source.parameters, ledger)
+
+
+def _falls_short(ledger: Ledger) -> bool:
+    """Tell whether the rows sum to less than the budget; rhos are rounded down."""
+    if not ledger.rho:
+        return ledger.epsilon < ledger.budget
+    return ledger.rho < rho_at(ledger.budget, ledger.conversion_delta) * (1 - _ROUNDED)
+
+
+def _set_otherwise(set_to: Mapping[str, Any], ledger: Ledger) -> str | None:
+    """Return how the parameters of a model contradict its ledger; None where they do not."""
     if set_to.get("variant", "sound") != "sound":
         return "the parameters of the model are not those of a variant with a proof"
     if set_to.get("random_state") is not None:
         return "the parameters of the model tell a seed, which makes the noise again"
     if set_to.get("schema") == "from-data":
         return "the parameters of the model say that its schema was read off the data"
+    if "delta" in set_to and set_to["delta"] != (float(ledger.delta) or None):
+        return "the parameters of the model are not those that its ledger tells"
+    told = {"neighbours": ledger.neighbours, "rows_per_person": ledger.rows_per_person}
+    try:
+        larger = "epsilon" in set_to and rational(set_to["epsilon"]) > ledger.budget
+    except PrivacyError:
+        larger = True
+    if larger or any(set_to.get(name, value) != value for name, value in told.items()):
+        return "the parameters of the model are not those that its ledger tells"
     return None
+
+
+def _all_candidates(queries: Sequence[Query]) -> bool:
+    """Tell whether a search tells what it asked for each of its candidates, and for the choice."""
+    names = [query.name for query in queries]
+    chosen = [found[1] for name in names if (found := _CHOICE.fullmatch(name))]
+    tried = {int(found[1]) for name in names if (found := _CANDIDATE.match(name))}
+    return tried == {i for most in chosen[:1] for i in range(1, int(most) + 1)}
 
 
 def _rate(query: Query) -> float:

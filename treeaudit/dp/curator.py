@@ -88,7 +88,7 @@ class Curator:
         self,
         name: str,
         counts: npt.ArrayLike,
-        epsilon: Fraction,
+        cost: Fraction,
         *,
         most: int = 1,
         composition: Composition = "parallel",
@@ -103,8 +103,8 @@ class Curator:
         counts
             Whole numbers, shape ``(n_parts,)`` or ``(n_parts, n_cells)``; the
             cells of a row are disjoint, too, or share what one record adds.
-        epsilon
-            What one row costs.
+        cost
+            Of one row: epsilon.
         most
             How much one record adds to a row: the units of a sum that are one person. It must
             not depend on the records but through what was answered before.
@@ -112,29 +112,40 @@ class Curator:
             ``sequential`` where rows are about the same people.
         """
         table = np.asarray(counts, dtype=np.int64)
-        rate = self.rate(epsilon, most)
+        rate = self.rate(cost, most)
         self.note(
-            *(name, "discrete Laplace", epsilon, Fraction(1), len(table)),
+            *(name, "discrete Laplace", cost, Fraction(1), len(table)),
             composition=composition,
             used=rate * most * self.factor,
         )
-        noise = discrete_laplace(rate, table.size, self.entropy)
+        return self._noisy(table, discrete_laplace(rate, table.size, self.entropy))
+
+    @staticmethod
+    def _noisy(table: Wide, noise: Wide) -> Wide:
         # So that sums of many of them are exact, in floating point too.
         answer: Wide = np.clip(table + noise.reshape(table.shape), -_LARGEST, _LARGEST)
         return answer
 
-    def rate(self, epsilon: Fraction, most: int = 1) -> Fraction:
-        """Return the rate of the noise of counts, or of sums, for an epsilon; see `count`.
+    def strength(self, cost: Fraction) -> float:
+        """Return the epsilon that a question of such a cost leaves for one record."""
+        return float(cost) / self.factor
+
+    def noise(self, cost: Fraction) -> str:
+        """Return in words what noise a count has that costs so much."""
+        return f"discrete Laplace noise of rate {float(self.rate(cost)):.6g}"
+
+    def rate(self, cost: Fraction, most: int = 1) -> Fraction:
+        """Return the rate of the noise of counts, or of sums, for a cost; see `count`.
 
         Raises
         ------
         PrivacyError
             If it is too small for the noise to be drawn.
         """
-        rate = dyadic(epsilon / (self.factor * most), FINEST_COUNT)
+        rate = dyadic(cost / (self.factor * most), FINEST_COUNT)
         if rate <= 0:
             raise PrivacyError(
-                f"an epsilon of {float(epsilon):g} for a count is too small: nothing can be learned"
+                f"an epsilon of {float(cost):g} for a count is too small: nothing can be learned"
             )
         return rate
 
@@ -188,7 +199,7 @@ class Curator:
         self,
         name: str,
         scores: npt.ArrayLike,
-        epsilon: Fraction,
+        cost: Fraction,
         *,
         sensitivity: Fraction | int = 1,
         unit: int = 1,
@@ -207,8 +218,8 @@ class Curator:
         ----------
         scores
             Whole numbers, shape ``(n_parts, n_candidates)``.
-        epsilon
-            What one row costs.
+        cost
+            Of one row: epsilon.
         sensitivity
             How far apart the scores of two candidates move when one record is
             added or removed, in units of the scores.
@@ -225,15 +236,19 @@ class Curator:
         if mechanism == "permute-and-flip" and weights is not None:
             raise ValueError("permute-and-flip takes no weights")
         scale = Fraction(sensitivity) * self.factor
-        rate = dyadic(epsilon / scale, FINEST_CHOICE)
+        rate = dyadic(cost / scale, FINEST_CHOICE)
         self.note(
-            *(name, mechanism, epsilon, Fraction(sensitivity) / unit, len(table)),
+            *(name, mechanism, cost, Fraction(sensitivity) / unit, len(table)),
             composition=composition,
             used=rate * scale,
         )
         if mechanism == "permute-and-flip":
             return permute_and_flip(table, rate, self.entropy)
         return exponential_mechanism(table, rate, self.entropy, weights)
+
+    @staticmethod
+    def _cost(query: Query) -> Fraction:
+        return query.cost
 
     def note(
         self,
@@ -246,6 +261,7 @@ class Curator:
         composition: Composition = "parallel",
         used: Fraction | None = None,
         delta: Fraction = Fraction(0),
+        rho: Fraction = Fraction(0),
     ) -> None:
         """Write down a question; called by itself only for mechanisms as printed.
 
@@ -258,8 +274,8 @@ class Curator:
             raise ValueError(f"{name!r} costs {epsilon}: nothing costs less than 0")
         scale = sensitivity * self.factor
         before = self._queries.get(name)
-        asked_before = before and (before.mechanism, before.composition, before.epsilon)
-        if asked_before not in (None, (mechanism, composition, epsilon)):
+        asked_before = before and (before.mechanism, before.composition, before.epsilon, before.rho)
+        if asked_before not in (None, (mechanism, composition, epsilon, rho)):
             raise ValueError(f"{name!r} was asked in another way before")
         query = self._queries[name] = Query(
             name=name,
@@ -269,10 +285,11 @@ class Curator:
             neighbours=self.neighbours,
             composition=composition,
             asked=asked + (before.asked if before else 0),
-            used=None if used == epsilon else used,
+            used=None if used == (rho or epsilon) else used,
             delta=delta,
+            rho=rho,
         )
-        cost = query.cost if before is None else query.cost - before.cost
+        cost = self._cost(query) - (self._cost(before) if before else 0)
         if cost:
             self._spent += cost
         if self._ceiling is not None and self._spent > self._ceiling:

@@ -1,10 +1,11 @@
 """What a model asked about its people, and what that cost: the claim, row by row."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from treeaudit.dp.concentrated import epsilon_at, of_epsilon
 from treeaudit.dp.rational import exact
 from treeaudit.errors import DataError
 
@@ -63,13 +64,13 @@ class Query:
     mechanism
         How it was answered, such as ``permute-and-flip``.
     epsilon
-        What asking once may cost.
+        What asking once may cost; 0 where that is a rho.
     sensitivity
         How far neighbours move the answer: the sum of the changes of all
         counts, or how far apart two scores can move, in people.
     used
         What asking once does cost: rates are rounded down to what is exact.
-        As epsilon, where None.
+        As epsilon, or rho, where None.
     neighbours
         Under which relation.
     composition
@@ -80,6 +81,8 @@ class Query:
         How often.
     delta
         The chance with which asking once may cost more than that.
+    rho
+        How concentrated asking once is, where no epsilon bounds it (Gaussian noise); else 0.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class Query:
     asked: int = 1
     used: Fraction | None = None
     delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
 
     @property
     def times(self) -> int:
@@ -107,6 +111,20 @@ class Query:
     def cost(self) -> Fraction:
         """What the row adds to the claim."""
         return self.epsilon * self.times
+
+    @property
+    def concentrated(self) -> Fraction:
+        """What the row adds to the claim as rho."""
+        return (self.rho or of_epsilon(self.epsilon)) * self.times
+
+    @property
+    def as_used(self) -> "Query":
+        """The row with what it does cost in the place of what it may."""
+        if self.used is None:
+            return self
+        if self.rho:
+            return replace(self, rho=self.used, used=None)
+        return replace(self, epsilon=self.used, used=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +149,8 @@ class Ledger:
     rows_per_person
         How many records of one person were used at most, where the claim is
         about persons; None where it is about records.
+    conversion_delta
+        The chance at which rhos are told as an epsilon, where there are any.
 
     Examples
     --------
@@ -152,6 +172,7 @@ class Ledger:
     reasons: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
     rows_per_person: int | None = None
+    conversion_delta: Fraction = Fraction(0)
 
     @property
     def unit(self) -> str:
@@ -161,18 +182,35 @@ class Ledger:
     @property
     def epsilon(self) -> Fraction:
         """What the model claims: the sum of its rows."""
-        return sum((query.cost for query in self.queries), Fraction(0))
+        return self._sum(self.queries)
+
+    @property
+    def rho(self) -> Fraction:
+        """The sum of the rows as rho, those with a delta of their own left out; 0 without any."""
+        return _rho(self.queries)
 
     @property
     def delta(self) -> Fraction:
         """The chance with which that may be exceeded: 0 where epsilon is a bound."""
-        return sum((query.delta * query.times for query in self.queries), Fraction(0))
+        own = sum((query.delta * query.times for query in self.queries), Fraction(0))
+        return own + (self.conversion_delta if self.rho else 0)
 
     @property
     def used(self) -> Fraction:
         """What the answers do cost: at most the claim, as rates are rounded down."""
-        each = ((q.epsilon if q.used is None else q.used) * q.times for q in self.queries)
-        return sum(each, Fraction(0))
+        return self._sum([query.as_used for query in self.queries])
+
+    def epsilon_of(self, records: int) -> Fraction:
+        """Return what so many records may lose together, where no row has a delta of its own."""
+        if not self.rho:
+            return self.epsilon * records
+        return epsilon_at(self.rho * records * records, self.conversion_delta)
+
+    def _sum(self, queries: Sequence[Query]) -> Fraction:
+        rho = _rho(queries)
+        plain = [q for q in queries if q.delta or not rho]
+        told = epsilon_at(rho, self.conversion_delta) if rho else Fraction(0)
+        return sum((query.cost for query in plain), told)
 
     @property
     def not_private(self) -> bool:
@@ -193,6 +231,7 @@ class Ledger:
                 "asked": q.asked,
                 "cost": float(q.cost),
                 "used": float(q.epsilon if q.used is None else q.used),
+                **({"rho": float(q.rho)} if self.rho else {}),
             }
             for q in self.queries
         ]
@@ -204,6 +243,7 @@ class Ledger:
             "epsilon": float(self.epsilon),
             "used": float(self.used),
             "delta": float(self.delta),
+            **self._concentrated(),
             "budget": str(self.budget),
             "neighbours": self.neighbours,
             "unit": self.unit,
@@ -217,15 +257,21 @@ class Ledger:
                     "name": q.name,
                     "mechanism": q.mechanism,
                     "epsilon": str(q.epsilon),
-                    "used": str(q.epsilon if q.used is None else q.used),
+                    "used": str((q.rho or q.epsilon) if q.used is None else q.used),
                     "sensitivity": str(q.sensitivity),
                     "composition": q.composition,
                     "asked": q.asked,
                     **({"delta": str(q.delta)} if q.delta else {}),
+                    **({"rho": str(q.rho)} if q.rho else {}),
                 }
                 for q in self.queries
             ],
         }
+
+    def _concentrated(self) -> dict[str, Any]:
+        if not self.rho:
+            return {}
+        return {"rho": float(self.rho), "conversion_delta": str(self.conversion_delta)}
 
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> "Ledger":
@@ -253,7 +299,12 @@ class Ledger:
                 reasons=tuple(str(reason) for reason in data["reasons"]),
                 public=tuple(str(entry) for entry in data["public"]),
                 rows_per_person=rows,
+                conversion_delta=exact(data.get("conversion_delta", "0")),
             )
+            if bool(ledger.rho) != (0 < ledger.conversion_delta < 1):
+                raise ValueError("rows with rho need a delta to be told as an epsilon")
+            if data.get("rho", 0.0) != float(ledger.rho):
+                raise ValueError("the rows do not sum to the rho")
             # What is told as a floating-point number must be one.
             float(ledger.epsilon), float(ledger.budget)
             if data.get("delta", 0.0) != float(ledger.delta):
@@ -263,15 +314,22 @@ class Ledger:
         return ledger
 
 
+def _rho(queries: Sequence[Query]) -> Fraction:
+    """Return the sum as rho where a row is stated so: what is private by epsilon is it, too."""
+    if not any(query.rho for query in queries):
+        return Fraction(0)
+    return sum((q.concentrated for q in queries if not q.delta), Fraction(0))
+
+
 def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
     if row["composition"] not in get_args(Composition):
         raise ValueError("composition")
-    epsilon = exact(row["epsilon"])
-    used = exact(row.get("used", row["epsilon"]))
-    if not 0 <= used <= epsilon:
+    epsilon, rho = exact(row["epsilon"]), exact(row.get("rho", "0"))
+    used = exact(row["used"]) if "used" in row else rho or epsilon
+    if (rho and epsilon) or not 0 <= used <= (rho or epsilon):
         raise ValueError("used")
     delta = exact(row.get("delta", "0"))
-    if delta > 1:
+    if delta > 1 or (rho and delta):
         raise ValueError("delta")
     if type(row["asked"]) is not int or row["asked"] < 0:
         raise ValueError("how often it was asked")
@@ -279,10 +337,11 @@ def _query(row: Mapping[str, Any], neighbours: Neighbours) -> Query:
         name=str(row["name"]),
         mechanism=str(row["mechanism"]),
         epsilon=epsilon,
-        used=None if used == epsilon else used,
+        used=None if used == (rho or epsilon) else used,
         sensitivity=exact(row["sensitivity"]),
         neighbours=neighbours,
         composition=row["composition"],
         asked=row["asked"],
         delta=delta,
+        rho=rho,
     )

@@ -13,6 +13,7 @@ from math import gcd, inf, isfinite
 import numpy as np
 
 from treeaudit.dp.bounded import bounded, unbounded_because
+from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Finding, TellsOf
 from treeaudit.findings.numbers import Share
@@ -23,6 +24,7 @@ __all__ = [
     "Measure",
     "Registered",
     "Rule",
+    "delta",
     "epsilon",
     "holds_at_least",
     "holds_at_most",
@@ -82,9 +84,8 @@ class Rule:
         What to do where it fails; the remedy of the attack without.
     unbounded
         Says why the number is infinite in a model.
-    of_records
-        Tells of which models the number is one for a record: for a person it is
-        as many times that as the person has records.
+    of_person
+        Measures the same in the place of ``measure`` for a person of several records.
     """
 
     name: str
@@ -100,7 +101,7 @@ class Rule:
     needless: Callable[[Forest], str | None] | None = None
     step: str = ""
     unbounded: Callable[[Forest], str | None] | None = None
-    of_records: Callable[[Forest], bool] | None = None
+    of_person: Callable[[Forest, int], float] | None = None
 
     def show(self, measured: float) -> str:
         """Return a measured number in words."""
@@ -171,9 +172,17 @@ def protects_records(forest: Forest) -> bool:
     return (forest.privacy or {}).get("rows_per_person") is None
 
 
-def epsilon(_: Sequence[Finding], forest: Forest) -> float:
-    """Measure the epsilon of what a model protects; infinite where nothing bounds it."""
-    return float((forest.privacy or {})["epsilon"]) if bounded(forest) else inf
+def epsilon(forest: Forest, records: int = 1) -> float:
+    """Measure the epsilon of a person of so many records; infinite where nothing bounds it."""
+    if not bounded(forest):
+        return inf
+    ledger = Ledger.from_plain(forest.privacy or {})
+    return float(ledger.epsilon_of(records if protects_records(forest) else 1))
+
+
+def delta(forest: Forest) -> float:
+    """Measure the chance with which that may be exceeded; infinite where nothing bounds it."""
+    return float((forest.privacy or {}).get("delta", 0)) if bounded(forest) else inf
 
 
 def _common_divisor(_: Sequence[Finding], forest: Forest) -> float:
@@ -203,10 +212,19 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         title="Differential privacy, epsilon",
         bound="at most {:g}",
         tells_of="file",
-        measure=epsilon,
+        measure=lambda _, forest: epsilon(forest),
         step="train with differential privacy, or ask for a policy without max-epsilon",
         unbounded=unbounded_because,
-        of_records=protects_records,
+        of_person=epsilon,
+    ),
+    Rule(
+        name="max-delta",
+        title="Differential privacy, delta",
+        bound="at most {:g}",
+        tells_of="file",
+        measure=lambda _, forest: delta(forest),
+        step="train with a smaller delta, or ask for a policy without max-delta",
+        unbounded=unbounded_because,
     ),
 )
 """Checks of what the model itself tells."""

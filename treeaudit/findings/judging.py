@@ -10,7 +10,7 @@ from treeaudit.findings.findings import Check, Finding, Skipped, Verdict
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 
-__all__ = ["check_names", "epsilons_added", "judge", "not_run", "verdict_of"]
+__all__ = ["check_names", "judge", "losses_added", "not_run", "verdict_of"]
 
 Results = Sequence[Finding | Skipped]
 
@@ -68,20 +68,20 @@ def verdict_of(checks: Sequence[Check]) -> Verdict:
     return "accepted" if any(check.accepted for check in checks) else "pass"
 
 
-def epsilons_added(checks: Sequence[Check], cost: float) -> tuple[Check, ...]:
-    """Return the checks of one model of a file, its epsilon being that of all of them together.
+def losses_added(checks: Sequence[Check], costs: Mapping[str, float]) -> tuple[Check, ...]:
+    """Return the checks of one model of a file, its losses being those of all of them together.
 
     Nothing in a file tells that its models were trained on different people, so that what
-    they give away adds up (sequential composition).
+    they give away adds up (sequential composition), epsilons and deltas.
     """
     return tuple(
         replace(
             check,
-            measured=cost if math.isfinite(cost) else None,
-            shown=f"{cost:g} by all models of the file",
-            status="pass" if cost <= check.threshold else "fail",
+            measured=costs[check.name] if math.isfinite(costs[check.name]) else None,
+            shown=f"{costs[check.name]:g} by all models of the file",
+            status="pass" if costs[check.name] <= check.threshold else "fail",
         )
-        if check.name == "max-epsilon" and check.status == "pass" and cost > (check.measured or 0)
+        if check.status == "pass" and costs.get(check.name, 0) > (check.measured or 0)
         else check
         for check in checks
     )
@@ -136,11 +136,10 @@ def _check(
             first = found.get(attacks[0])
             reason = first.reason if isinstance(first, Skipped) else f"{attacks[0]} was not run"
             return replace(check, reason=reason)
-    measured = rule.measure(findings, forest)
+    of_person = rule.of_person if records_each > 1 else None
+    measured = of_person(forest, records_each) if of_person else rule.measure(findings, forest)
     if measured is None:
         return replace(check, reason=rule.missing or "the finding does not tell")
-    if rule.of_records is not None and rule.of_records(forest):
-        measured *= records_each
     known = math.isfinite(measured)
     unseen = [part for finding in findings for part in finding.unseen]
     if unseen and rule.holds(measured, threshold):

@@ -146,6 +146,7 @@ BUILT_IN: Mapping[str, Policy] = {
         name="private",
         values={
             "max-epsilon": 1.0,
+            "max-delta": 1e-6,
             "max-training-rows-inside": 0,
             "max-calls": 0,
             "max-unexplained-bytes": 0,

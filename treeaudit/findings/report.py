@@ -3,10 +3,11 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from treeaudit.findings.checks import epsilon, protects_records
+from treeaudit.findings.checks import delta, epsilon
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.policy import Policy
@@ -14,6 +15,7 @@ from treeaudit.findings.request import Request
 from treeaudit.findings.unit import Unit
 from treeaudit.findings.view import View
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import loss_in_words
 from treeaudit.rendered import Rendered, renderer_of
 from treeaudit.stats import Estimate
 from treeaudit.table.table import Table
@@ -157,8 +159,17 @@ class Report(Rendered):
     @property
     def epsilon(self) -> float:
         """What bounds all that the model gives away of one person; infinite where nothing does."""
-        claimed = epsilon([], self.forest)
-        return claimed * self.unit.most if protects_records(self.forest) else claimed
+        return epsilon(self.forest, self.unit.most)
+
+    @property
+    def delta(self) -> float:
+        """The chance with which that may be exceeded; infinite where nothing bounds it."""
+        return delta(self.forest)
+
+    @property
+    def bound(self) -> str:
+        """Both in words; empty where nothing bounds what the model gives away."""
+        return loss_in_words(self.epsilon, self.delta) if isfinite(self.epsilon) else ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:

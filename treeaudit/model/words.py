@@ -11,7 +11,16 @@ from treeaudit.arrays import Float
 from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
 
-__all__ = ["cell", "cells", "conditions", "label_text", "number", "number_of", "sentence"]
+__all__ = [
+    "cell",
+    "cells",
+    "conditions",
+    "label_text",
+    "loss_in_words",
+    "number",
+    "number_of",
+    "sentence",
+]
 
 ANY = "*"
 _OURS = re.compile(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$|\s$')
@@ -28,6 +37,17 @@ def label_text(label: Label) -> str:
     if isinstance(label, float) and label.is_integer() and abs(label) < 1e15:
         return str(int(label))
     return str(label)
+
+
+def loss_in_words(epsilon: float, delta: float) -> str:
+    """Return what bounds a loss of privacy: an epsilon, and the chance that it is more.
+
+    Examples
+    --------
+    >>> loss_in_words(0.5, 0.0), loss_in_words(1.0, 1e-06)
+    ('epsilon 0.5', 'epsilon 1 with delta 1e-06')
+    """
+    return f"epsilon {epsilon:g}" + (f" with delta {delta:g}" if delta else "")
 
 
 def number_of(n: int, one: str, many: str) -> str:

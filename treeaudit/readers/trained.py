@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 else:
     checked_forest = later("treeaudit.readers.own_json", "checked_forest")
 
+_PROMISED = (
+    "random_state",
+    "variant",
+    "schema",
+    "epsilon",
+    "delta",
+    "neighbours",
+    "rows_per_person",
+)
+"""Parameters of a trainer that its promise rests on."""
+
 __all__ = ["from_inert", "held_by", "is_trainer"]
 
 
@@ -45,7 +56,14 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
         raise UnsupportedModelError(f"the {value.kind} was never fitted: call fit before saving it")
     what = f"the {value.kind}"
     data: Any = _plain(stored, 0, what)
-    return checked_forest(data, replace(source, format="treeaudit-pickle"), what)
+    forest = checked_forest(data, replace(source, format="treeaudit-pickle"), what)
+    # Whoever loads the pickle reads what the estimator says itself.
+    told = {name: value.get(name) for name in _PROMISED}
+    plain = {name: part for name, part in told.items() if isinstance(part, int | float | str)}
+    if told["random_state"] is not None:
+        plain["random_state"] = True
+    parameters = {**forest.source.parameters, **plain}
+    return replace(forest, source=replace(forest.source, parameters=parameters))
 
 
 def held_by(forest: Forest, inside: str, before: Sequence[object]) -> Forest:

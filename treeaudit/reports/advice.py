@@ -103,7 +103,8 @@ def _under_private(report: Report) -> str:
     """Say what a policy for models of noise makes of this one: it was tried."""
     policy = BUILT_IN["private"]
     checks = judge(policy, report.results, report.forest, all_checks(), report.unit.most)
-    bound = f"its counts are noise, and its epsilon of {report.epsilon:g} bounds what it tells"
+    claim = report.bound.replace("epsilon", "epsilon of")
+    bound = f"its counts are noise, and its {claim} bounds what it tells"
     if verdict_of(checks) == "pass":
         return f"--policy private was tried and passes: {bound} of anybody"
     open_ = ", ".join(c.title.lower() for c in checks if c.status != "pass")

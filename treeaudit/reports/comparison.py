@@ -41,6 +41,7 @@ def _model(model: Compared, comparison: Comparison) -> dict[str, Any]:
         "n_trees": forest.n_trees,
         "n_leaves": model.report.table.n_leaves,
         "epsilon": model.epsilon,
+        "delta": None if model.epsilon is None else model.delta,
         "claims": {
             "told": claims.told,
             "smallest_leaf": claims.smallest,
@@ -88,7 +89,7 @@ def print_comparison(comparison: Comparison, console: "Console") -> None:
     console.print()
     for model in comparison.models:
         if model.epsilon is not None:
-            told = f"whatever it gives away about anybody is bounded by epsilon {model.epsilon:g}"
+            told = f"whatever it gives away about anybody is bounded by {model.report.bound}"
             console.print(Text(f"{plain(model.name, 40)}: {told}", style="dim"))
         for note in model.notes:
             console.print(Text(f"{plain(model.name, 40)}: {plain(note, 300)}", style="dim"))

@@ -28,9 +28,16 @@ def _cell(model: Compared, column: str) -> str:
         "hidden": None if leaks.attribute is None else _points(leaks.attribute),
         "certified": None if leaks.certified is None else f"{leaks.certified.value:.1%}",
         "useful": None if useful is None else goodness(model, useful.value),
-        "epsilon": None if model.epsilon is None else f"{model.epsilon:g}",
+        "epsilon": None if model.epsilon is None else in_letters(model).removeprefix("ε "),
     }
     return values[column] or "–"
+
+
+def in_letters(model: Compared) -> str:
+    """Return the epsilon of a model, and its delta where there is one; empty without."""
+    if model.epsilon is None:
+        return ""
+    return f"ε {model.epsilon:g}" + (f", δ {model.delta:g}" if model.delta else "")
 
 
 def _smallest(model: Compared) -> str | None:
@@ -120,7 +127,7 @@ def _take(choice: Choice, policy: str) -> str:
         return text + (" or are bounded by their epsilon." if best.ledger else ".")
     less = "gives away less of what was measured"
     if best.epsilon is not None and top.epsilon is None:
-        less = f"whatever it gives away of anybody is bounded by epsilon {best.epsilon:g}"
+        less = f"whatever it gives away of anybody is bounded by {best.report.bound}"
     return f"{text}it cannot be told from {_called(top)} in accuracy, and {less}."
 
 

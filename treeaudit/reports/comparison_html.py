@@ -12,7 +12,14 @@ from treeaudit.comparison.compared import Compared
 from treeaudit.comparison.leakage import MEASURES
 from treeaudit.model.words import number_of
 from treeaudit.reports.charts import strip
-from treeaudit.reports.comparison_cells import advice, cells, claimed, interval, verdict
+from treeaudit.reports.comparison_cells import (
+    advice,
+    cells,
+    claimed,
+    in_letters,
+    interval,
+    verdict,
+)
 from treeaudit.reports.html import environment
 from treeaudit.reports.trade import Trade, picture
 from treeaudit.reports.wording import LEVELS, percent
@@ -87,7 +94,7 @@ def _rows(comparison: Comparison) -> list[Mapping[str, object]]:
             "membership": (columns["member AUC"][i], interval(model, "member AUC")),
             "attribute": (columns["hidden"][i], interval(model, "hidden")),
             "certified": columns["certified"][i],
-            "epsilon": (columns["epsilon"][i], _worth(model.epsilon)),
+            "epsilon": (columns["epsilon"][i], _worth(model)),
             "accuracy": (columns["useful"][i], _good(model)),
             "verdict": verdict(model),
             "best": model is comparison.best,
@@ -115,11 +122,12 @@ def _claim(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str
     return number, note.strip("()")
 
 
-def _worth(epsilon: float | None) -> str:
+def _worth(model: Compared) -> str:
     """Say how sure an attacker can get at most who held something about a person for 50:50."""
-    if epsilon is None:
+    if model.epsilon is None:
         return ""
-    return f"50% → {percent(1 / (1 + math.exp(-epsilon)))} at most"
+    most = f"50% → {percent(1 / (1 + math.exp(-model.epsilon)))} at most"
+    return most + (f", but for a chance of {model.delta:g}" if model.delta else "")
 
 
 def _good(model: Compared) -> tuple[str, ...]:
@@ -154,7 +162,7 @@ def _picture(comparison: Comparison) -> Markup:
             name=model.name,
             useful=model.useful,
             leaks=model.leakage.measured,
-            epsilon=model.epsilon,
+            epsilon=in_letters(model),
             passes=model.verdict == "pass",
         )
         for i, model in enumerate(comparison.models, start=1)

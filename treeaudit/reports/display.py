@@ -9,6 +9,7 @@ from treeaudit.comparison.compare import Comparison
 from treeaudit.comparison.compared import Compared
 from treeaudit.errors import TreeauditError
 from treeaudit.findings.report import Report
+from treeaudit.reports.comparison_cells import in_letters
 from treeaudit.stats import Estimate
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class TradeDisplay:
                 [useful.value], [leak.value], _arms(leak), _arms(useful),
                 mfc=colour if model.verdict == "pass" else "white", **style,
             )  # fmt: skip
-            epsilon = "" if model.epsilon is None else f", ε {model.epsilon:g}"
+            epsilon = f", {told}" if (told := in_letters(model)) else ""
             # Names of models that stand together are set above each other.
             x, y = useful.value, leak.value
             crowd = sum(abs(x - a) < _NEAR and abs(y - b) < _NEAR for a, b in placed)

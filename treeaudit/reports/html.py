@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from math import isfinite
 
 import jinja2
 import numpy as np
@@ -121,7 +120,7 @@ def to_html(
             table=rows,
             one_label_groups=_one_label_groups(report),
             method=facts(report),
-            bounded=f"{report.epsilon:g}" if isfinite(report.epsilon) else "",
+            bounded=report.bound,
             not_checked=not_checked(report),
             command=_line(repeat_command(report)),
             place=place_to_repeat(report),
@@ -195,7 +194,7 @@ def _meta(report: Report) -> list[str]:
     people = table.n_people
     parts.append("people: not told" if people is None else number_of(people, "person", "people"))
     if bound := bounded_by(forest):
-        parts.append(f"claims epsilon {bound}")
+        parts.append(f"claims {bound}")
     named = forest.schema.classes is not None and forest.schema.target != "label"
     if named:
         parts.append(f"sensitive: {plain(forest.schema.target, 60)}")

@@ -1,14 +1,15 @@
 """What a differentially private model claims, in words: epsilon, neighbours and ledger."""
 
-from fractions import Fraction
+from dataclasses import replace
 from math import isfinite
 
 from treeaudit.dp.bounded import unbounded_because
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError
-from treeaudit.findings.checks import epsilon, protects_records
+from treeaudit.findings.checks import delta, epsilon, protects_records
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import loss_in_words
 from treeaudit.reports.plain_text import plain
 
 __all__ = ["bounded_by", "claim", "spent"]
@@ -23,8 +24,8 @@ _MOST = 12
 
 def bounded_by(forest: Forest) -> str:
     """Return the epsilon that bounds what a model gives away, or nothing."""
-    value = epsilon([], forest)
-    return f"{value:g}" if isfinite(value) else ""
+    value = epsilon(forest)
+    return loss_in_words(value, delta(forest)) if isfinite(value) else ""
 
 
 def claim(forest: Forest) -> str:
@@ -44,7 +45,10 @@ def claim(forest: Forest) -> str:
     if privacy is None:
         return ""
     stated = privacy.get("epsilon")
-    text = f"epsilon {stated:g}" if isinstance(stated, int | float) else "no epsilon told"
+    chance = privacy.get("delta")
+    text = "no epsilon told"
+    if isinstance(stated, int | float):
+        text = loss_in_words(stated, chance if isinstance(chance, int | float) else 0)
     neighbours = plain(str(privacy.get("neighbours") or ""), 40)
     if neighbours:
         one = "record" if protects_records(forest) else "person"
@@ -80,6 +84,7 @@ def spent(forest: Forest) -> list[tuple[str, str]]:
     Examples
     --------
     >>> import treeaudit as ta
+    >>> from fractions import Fraction
     >>> from treeaudit.dp import Ledger, Query
     >>> from treeaudit.model.tree import Tree
     >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
@@ -90,14 +95,25 @@ def spent(forest: Forest) -> list[tuple[str, str]]:
     [('1', 'counts (discrete Laplace)')]
     """
     try:
-        asked = Ledger.from_plain(forest.privacy or {}).queries
+        whole = Ledger.from_plain(forest.privacy or {})
     except DataError:
         return []
+    asked, as_rho = whole.queries, bool(whole.rho)
     told = [
-        (f"{float(q.cost):.4g}", f"{plain(q.name, 80)} ({plain(q.mechanism, 60)})")
+        (
+            _cost(replace(whole, queries=(q,)), as_rho=as_rho),
+            f"{plain(q.name, 80)} ({plain(q.mechanism, 60)})",
+        )
         for q in asked[:_MOST]
     ]
     if len(asked) > _MOST:
-        rest = sum((query.cost for query in asked[_MOST:]), Fraction(0))
-        told.append((f"{float(rest):.4g}", f"{len(asked) - _MOST:,} more questions"))
+        cost = _cost(replace(whole, queries=asked[_MOST:]), as_rho=as_rho)
+        told.append((cost, f"{len(asked) - _MOST:,} more questions"))
     return told
+
+
+def _cost(some: Ledger, *, as_rho: bool) -> str:
+    """Return what some rows cost, as what adds up."""
+    if as_rho:
+        return f"rho {float(sum(query.concentrated for query in some.queries)):.4g}"
+    return f"{float(some.epsilon):.4g}"

@@ -29,7 +29,7 @@ class Trade:
     name: str
     useful: Estimate
     leaks: Mapping[Measure, Estimate]
-    epsilon: float | None
+    epsilon: str
     passes: bool
 
 
@@ -39,7 +39,7 @@ def picture(models: Sequence[Trade], *, across: str, percent: bool) -> Markup:
     Examples
     --------
     >>> half = Estimate(value=0.5, low=0.4, high=0.6, n=9)
-    >>> one = Trade(number=1, name="<a>", useful=half, leaks={"membership": half}, epsilon=1,
+    >>> one = Trade(number=1, name="<a>", useful=half, leaks={"membership": half}, epsilon="ε 1",
     ...             passes=True)
     >>> svg = picture([one], across="accuracy", percent=True)
     >>> "&lt;a&gt;" in svg, "<a>" in svg, "ε 1" in svg
@@ -128,7 +128,7 @@ def _mark(model: Trade, x: _Axis, y: _Axis, *, percent: bool) -> Markup:
         for name, one in model.leaks.items()
     )
     good = _told(useful.value, 4 if percent else 3, percent=percent)
-    epsilon = "" if model.epsilon is None else f"ε {model.epsilon:g}"
+    epsilon = model.epsilon
     height = y.at(first[1].value)
     parts = [
         Markup("<title>{}. {}: {}; {}{}</title>").format(

@@ -28,6 +28,7 @@ Columns = npt.NDArray[Any] | pd.DataFrame
 # scikit-learn 1.6 renamed the parameter, 1.8 dropped the old name.
 _FINITE = next(p for p in signature(check_array).parameters if p.endswith("all_finite"))
 
+_EXACT = 1 << 53
 _TWO = (("False", "True"), ("0", "1"))
 
 CURATOR = "This is about private data, for the eyes of its curator only"
@@ -98,8 +99,11 @@ def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
     """
     allowed: dict[str, Any] = {_FINITE: "allow-nan" if finite else False}
     if isinstance(X, pd.DataFrame):
+        kinds = [getattr(kind, "kind", "O") for kind in X.dtypes]
+        if "c" in kinds:
+            raise DataError(f"column {X.columns[kinds.index('c')]!r} holds complex numbers")
         # The name of a Boolean is False or True, of a number 0 or 1.
-        if all(getattr(kind, "kind", "O") in "iuf" for kind in X.dtypes) or X.empty:
+        if X.empty or (set(kinds) <= set("iuf") and not _too_long(X, kinds)):
             numbers: Float = check_array(X, dtype=np.float64, estimator=estimator, **allowed)
             return numbers
         return X
@@ -113,6 +117,15 @@ def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
     # That all cells are numbers must not change how one of them is read.
     stored = getattr(getattr(X, "dtype", None), "kind", "") == "O"
     return np.asarray(X) if stored and table.dtype != object else table
+
+
+def _too_long(frame: pd.DataFrame, kinds: Sequence[str]) -> bool:
+    """Tell whether there are whole numbers that a floating-point number does not tell apart."""
+    whole = [
+        i for i, kind in enumerate(kinds) if kind in "iu" and frame.dtypes.iloc[i].itemsize > 4
+    ]
+    ends = [end for i in whole for end in (frame.iloc[:, i].min(), frame.iloc[:, i].max())]
+    return any(not pd.isna(end) and abs(int(end)) > _EXACT for end in ends)
 
 
 def derive_features(table: Columns, names: Sequence[str] | None) -> tuple[Feature, ...]:

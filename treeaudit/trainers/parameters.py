@@ -15,8 +15,10 @@ from treeaudit.model.schema_file import read_schema
 
 __all__ = [
     "FROM_DATA",
+    "WITH_DELTA",
     "answering",
     "check_choice",
+    "check_delta",
     "check_unit",
     "check_whole",
     "entropy_of",
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 FROM_DATA = "from-data"
+WITH_DELTA = "a budget counts fits that are private by epsilon alone, and this one has a delta"
 
 
 def refuse_extras(given: Mapping[str, Any]) -> None:
@@ -65,6 +68,13 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
         known = " or ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} is {value!r}: it must be {known}")
+
+
+def check_delta(delta: object) -> None:
+    """Refuse a delta that is no chance; None is none."""
+    number = isinstance(delta, int | float) and not isinstance(delta, bool)
+    if delta is not None and not (number and 1e-100 <= delta < 1):  # type: ignore[operator]
+        raise ValueError(f"delta is {delta!r}: it must be above 0 and below 1")
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:

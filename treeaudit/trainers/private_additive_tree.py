@@ -19,9 +19,13 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Float
+from treeaudit.dp.concentrated import rho_at
+from treeaudit.dp.concentrated_curator import ConcentratedCurator
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.rational import rational
+from treeaudit.errors import PrivacyError
 from treeaudit.trainers.listed import Listed
+from treeaudit.trainers.parameters import WITH_DELTA, check_delta
 from treeaudit.trainers.private_additive_parts import (
     WEIGHTS,
     Stump,
@@ -59,8 +63,12 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
     max_depth, criterion, n_bins, leaf_share, cost_of_a_part, max_records, variant
         As in `PrivateTreeClassifier`, for the tree, whose budget is what stumps, weights and
         the number of people leave; ``leaf_share`` is a share of that.
+    delta
+        The chance with which the loss of a person may be more than epsilon. Answers are then
+        counted as concentrated (zCDP) and counts have discrete Gaussian noise: less of it where
+        many columns are asked, from about a dozen on. None for an epsilon that holds always.
     epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`.
+        As in `PrivateTrees`; ``budget`` must be None where there is a delta.
 
     Notes
     -----
@@ -72,6 +80,9 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
     2. for every pair of weights in `WEIGHTS`, how many people are answered rightly: one added
        person moves each of them by 0 or 1, all in one direction, and permute-and-flip
        chooses among them for a twentieth of the budget.
+
+    With a delta all of these are asked of `treeaudit.dp.concentrated_curator`, for shares of the
+    rho that epsilon and delta allow (`treeaudit.dp.concentrated`), in the place of epsilon.
 
     A number is cut into fewer parts than the square root of people times the epsilon of a
     column, since few parts have less noise, and into finer ones where it is near its bounds.
@@ -102,20 +113,39 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
     )
 
     stump_share: float | None = None
+    delta: float | None = None
 
     def _checked(self) -> Fraction:
+        check_delta(self.delta)
         value = self.stump_share
         if value is not None and (not isinstance(value, int | float) or not 0 < value <= 0.9):
             raise ValueError(f"stump_share is {value!r}: it must be above 0 and at most 0.9")
         return super()._checked()
 
+    def _conversion_delta(self) -> Fraction:
+        return Fraction(0) if self.delta is None else Fraction(str(float(self.delta)))
+
+    def _cost(self, epsilon: Fraction) -> Fraction:
+        """Return what all answers may cost: epsilon, or a rho where there is a delta."""
+        return epsilon if self.delta is None else rho_at(epsilon, self._conversion_delta())
+
+    def _curator(self, epsilon: Fraction) -> Curator:
+        kind = Curator if self.delta is None else ConcentratedCurator
+        return self._asking(kind, self._cost(epsilon))
+
+    def _spend(self, epsilon: Fraction, reasons: tuple[str, ...]) -> None:
+        if self.delta is not None:
+            raise PrivacyError(WITH_DELTA)
+        super()._spend(epsilon, reasons)
+
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        cost = self._cost(epsilon)
         share = _SHARES[0] if self.stump_share is None else rational(float(self.stump_share))
         # Stumps, weights and size leave more than a fiftieth to the tree.
         return min(
-            super()._least(rows, epsilon),
-            epsilon * share / len(rows.schema.features),
-            epsilon * rational(float(self.leaf_share)) / 50,
+            super()._least(rows, cost),
+            cost * share / len(rows.schema.features),
+            cost * rational(float(self.leaf_share)) / 50,
         )
 
     def _share(self, worth: float) -> Fraction:
@@ -127,14 +157,15 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
         return most - Fraction(round(64 * tree), 64) * (most - least)
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
-        people = self._people(rows, curator, epsilon)
-        worth = people * float(epsilon) / curator.factor
-        for_stumps, for_weights = epsilon * self._share(worth), epsilon * _FOR_THE_WEIGHTS
-        for_tree = epsilon - for_stumps - for_weights - curator.spent
+        cost = self._cost(epsilon)
+        people = self._people(rows, curator, cost)
+        worth = people * curator.strength(cost)
+        for_stumps, for_weights = cost * self._share(worth), cost * _FOR_THE_WEIGHTS
+        for_tree = cost - for_stumps - for_weights - curator.spent
         growth = planted(rows, curator, self.n_bins or bins_for(worth), 1)
         of_all, stumps, noise = _stumps(growth, curator, for_stumps, people)
-        counts, rate = self._spend_on(
-            *(growth, rows, curator, epsilon - for_weights),
+        counts, spent = self._spend_on(
+            *(growth, rows, curator, cost - for_weights),
             *(for_tree * rational(float(self.leaf_share)), people),
         )
         if not stumps:
@@ -160,9 +191,9 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
             ),
             counts_are="noisy",
             counts_reason=(
-                f"discrete Laplace noise of {noise}rate {float(rate):.6g} on the leaves of the "
-                "tree, drawn towards the shares of all people by the noise in them and by what "
-                "each tree weighs in the answer"
+                f"{noise}{curator.noise(spent)} on the leaves of the tree, drawn towards the "
+                "shares of all people by the noise in them and by what each tree weighs in the "
+                "answer"
             ),
             answers="product",
             noise=None,
@@ -172,7 +203,7 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
 
 
 def _stumps(
-    growth: Growth, curator: Curator, epsilon: Fraction, people: int
+    growth: Growth, curator: Curator, cost: Fraction, people: int
 ) -> tuple[Float, list[Stump], str]:
     """Ask for the tables of all columns that tell anybody apart.
 
@@ -182,7 +213,7 @@ def _stumps(
     n_classes = growth.cells.n_classes
     if not columns:
         return np.full(n_classes, 1 / n_classes), [], ""
-    each = epsilon / len(columns)
+    each = cost / len(columns)
     rate = float(curator.rate(each))
     least, most = _PARTS
     n_parts = int(min(most, max(least, round(0.8 * math.sqrt(people * rate)))))
@@ -199,4 +230,4 @@ def _stumps(
     of_all = share_of_all(*zip(*((n.sum(axis=0), len(n)) for *_, n in tables), strict=True))
     deviation = math.sqrt(2 * n_classes) / rate
     stumps = [stump_of(*table, of_all, deviation) for table in tables]
-    return of_all, stumps, f"rate {rate:.6g} on the stumps and of "
+    return of_all, stumps, f"{curator.noise(each)} on the stumps, and "

@@ -197,8 +197,10 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not 0 < value < 1:
                 raise ValueError(f"{name} is {value!r}: it must be above 0 and below 1")
         epsilon = rational(self.epsilon)
-        for_choice = rational(epsilon * rational(self.choice))
-        return epsilon, for_choice, rational((epsilon - for_choice) / max(1, len(self.candidates)))
+        n = max(1, len(self.candidates))
+        each = rational(epsilon * (1 - rational(self.choice)) / n)
+        # What is rounded off the candidates is the choice's, so that the ledger sums to epsilon.
+        return epsilon, epsilon - n * each, each
 
     def _trials(self, each: Fraction) -> list[PrivateClassifier]:
         if not isinstance(self.estimator, PrivateClassifier):
@@ -211,7 +213,10 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             shared = [name for name in one if name in _SHARED]
             if shared:
                 raise ValueError(f"{shared[0]!r} is what all candidates share: set it once")
-        return [clone(self.estimator).set_params(**one, epsilon=each) for one in self.candidates]
+        trials = [clone(self.estimator).set_params(**one, epsilon=each) for one in self.candidates]
+        if any(trial._conversion_delta() for trial in trials):
+            raise ValueError("a search adds up epsilons alone, and a candidate has a delta")
+        return trials
 
     def _aside(self, rows: TrainingRows, person: object) -> Flag:
         """Toss a coin for each person; tell whose rows are put aside."""

@@ -65,19 +65,21 @@ class GreedyTrees(PrivateClassifier):
         """Grow trees, each on the records that are sent to it at random."""
         size = self._people(rows, curator, epsilon)
         people = max(1, size // n_trees)
-        bins = self.n_bins or bins_for(people * float(epsilon) / curator.factor)
+        bins = self.n_bins or bins_for(people * curator.strength(epsilon))
         growth = planted(rows, curator, bins, n_trees)
         for_leaves = epsilon * rational(float(self.leaf_share))
-        counts, rate = self._spend_on(growth, rows, curator, epsilon, for_leaves, people)
+        counts, spent = self._spend_on(growth, rows, curator, epsilon, for_leaves, people)
         return Grown(
             trees=growth.nodes.trees(counts),
             counts_are="noisy",
             counts_reason=(
-                f"discrete Laplace noise of rate {float(rate):.6g} on the "
-                "leaves, drawn towards the node above where they hold few people"
+                f"{curator.noise(spent)} on the leaves, drawn towards the node above where they "
+                "hold few people"
             ),
             answers="mean",
-            noise=Noise(rate=float(rate), counts="leaves", afterwards=("shrunk", "clipped")),
+            noise=Noise(
+                rate=float(curator.rate(spent)), counts="leaves", afterwards=("shrunk", "clipped")
+            ),
             records_are="disjoint" if n_trees > 1 else "all",
             public=self._taken_as_public(),
         )
@@ -95,16 +97,16 @@ class GreedyTrees(PrivateClassifier):
         for_leaves: Fraction,
         people: int,
     ) -> tuple[Float, Fraction]:
-        """Grow trees until so much is spent; return counts and the rate of their noise."""
+        """Grow trees until so much is spent; return counts and what they cost."""
         nodes, left = growth.nodes, until - curator.spent
-        depth = self.max_depth or _depth(people * float(left) / curator.factor, rows.n_classes)
+        depth = self.max_depth or _depth(people * curator.strength(left), rows.n_classes)
         for_levels = max(Fraction(0), left - for_leaves)
         grow_levels(growth, curator, self._plan(shared_out(for_levels, depth), people))
         # What no level asked for is left to the leaves.
         for_leaves = until - curator.spent
         counts = _leaf_counts(rows, growth.node, nodes, curator, for_leaves)
-        rate = curator.rate(for_leaves)
-        return settled(nodes.parent, counts, math.sqrt(2) / float(rate), _TRUST), rate
+        deviation = math.sqrt(2) / float(curator.rate(for_leaves))
+        return settled(nodes.parent, counts, deviation, _TRUST), for_leaves
 
     def _taken_as_public(self) -> tuple[str, ...]:
         return () if self.max_records is None else ("that there are at most max_records",)

@@ -88,8 +88,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
 
     What is predicted, a class or a number, is for `treeaudit.trainers.answers`.
 
-    A dataclass, so that a trainer states each parameter of its own once; they
-    are kept as they are given, as scikit-learn wants it.
+    A dataclass, so that a trainer states each parameter of its own once.
 
     Parameters
     ----------
@@ -170,13 +169,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             Shape ``(n_records,)``: a name or number for whose record each is,
             where a person is what epsilon protects; needs ``rows_per_person``.
         **refused
-            Nothing. ``sample_weight`` is refused: a weight multiplies what
-            one person can change.
-
-        Returns
-        -------
-        object
-            Itself.
+            Nothing: a ``sample_weight`` would multiply what one person can change.
 
         Raises
         ------
@@ -212,12 +205,18 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _curator(self, epsilon: Fraction) -> Curator:
-        return Curator(
+        return self._asking(Curator, epsilon)
+
+    def _asking(self, kind: type[Curator], ceiling: Fraction) -> Curator:
+        return kind(
             neighbours=self.neighbours,
             rows_per_person=None if self.rows_per_person is None else int(self.rows_per_person),
             entropy=entropy_of(self.random_state),
-            ceiling=epsilon if self.variant == "sound" else None,
+            ceiling=ceiling if self.variant == "sound" else None,
         )
+
+    def _conversion_delta(self) -> Fraction:
+        return Fraction(0)
 
     def _trained(
         self,
@@ -240,6 +239,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             reasons=(*reasons, *(f"as published: {flaw}" for flaw in grown.flaws)),
             public=("the schema", "the parameters", *grown.public),
             rows_per_person=None if self.rows_per_person is None else int(self.rows_per_person),
+            conversion_delta=self._conversion_delta(),
         )
         self._remember(rows.schema, names, grown, ledger)
         return self

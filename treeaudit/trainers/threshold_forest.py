@@ -20,7 +20,7 @@ from treeaudit.dp.sampling import least_threshold, loose_threshold_delta
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
+from treeaudit.trainers.parameters import WITH_DELTA, check_delta, check_whole
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.random_counts import branching, counted, levels_of
 from treeaudit.trainers.random_trees import leaves_within, random_trees
@@ -106,16 +106,13 @@ class ThresholdForestClassifier(PrivateClassifier):
         for name, most in (("max_depth", 64), ("n_records", 2**40), ("max_leaves", 2**31)):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), 1, most)
-        if not 1e-100 <= self.delta < 1:
-            raise ValueError(f"delta is {self.delta!r}: it must be above 0 and below 1")
+        check_delta(self.delta)
         epsilon = super()._checked()
         self._rate(self._of_a_tree(epsilon)[0])
         return epsilon
 
     def _spend(self, epsilon: Fraction, reasons: tuple[str, ...]) -> None:
-        raise PrivacyError(
-            "a budget counts fits that are private by epsilon alone, and this one has a delta"
-        )
+        raise PrivacyError(WITH_DELTA)
 
     def _of_a_tree(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
         """Return epsilon and delta of a tree."""

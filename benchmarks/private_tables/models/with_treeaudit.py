@@ -10,10 +10,17 @@ from benchmarks.private_tables.folds import Split
 from benchmarks.private_tables.models.model import Answers, Model
 from benchmarks.private_tables.scoring import in_order
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import ALGORITHMS, PrivateClassifier
+from treeaudit.trainers import (
+    ALGORITHMS,
+    PrivateAdditiveTreeClassifier,
+    PrivateClassifier,
+)
 from treeaudit.version import __version__
 
-__all__ = ["MODELS", "version"]
+__all__ = ["MODELS", "WITH_DELTA", "version"]
+
+WITH_DELTA, DELTA = "private-additive-delta", 1e-5
+"""That of ours which claims what DP-EBM claims."""
 
 
 def version() -> str:
@@ -51,19 +58,25 @@ def _frame(X: np.ndarray, schema: Schema) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _of(trainer: type[PrivateClassifier]) -> Model:
+def _of(trainer: type[PrivateClassifier], title: str = "", **options: float) -> Model:
     def answers(split: Split, epsilon: float | None) -> Answers:
         schema = _schema(split)
-        model = trainer(epsilon=epsilon, schema=schema).fit(_frame(split.X, schema), split.y)
+        model = trainer(epsilon=epsilon, schema=schema, **options).fit(
+            _frame(split.X, schema), split.y
+        )
         unseen = _frame(split.unseen, schema)
         shares = in_order(model.predict_proba(unseen), model.classes_, split.n_classes)
         return np.asarray(model.predict(unseen), dtype=int), shares
 
-    return Model(answers=answers, title=trainer.__name__)
+    return Model(answers=answers, title=title or trainer.__name__)
 
 
 MODELS = {
     trainer.algorithm: _of(trainer)
     for trainer in ALGORITHMS
     if issubclass(trainer, PrivateClassifier)
+} | {
+    WITH_DELTA: _of(
+        PrivateAdditiveTreeClassifier, "PrivateAdditiveTreeClassifier, δ = 1e-5", delta=DELTA
+    )
 }

@@ -55,10 +55,10 @@ def test_what_cannot_apply_is_no_bar(model, reason) -> None:
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3), "how they"),
+        (AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3), "how much each"),
         (
             VotingClassifier([("a", DecisionTreeClassifier()), ("b", DecisionTreeClassifier())]),
-            "how they",
+            "what joins their answers",
         ),
         (RandomForestClassifier(3), "give --train"),
         (GradientBoostingClassifier(n_estimators=3), "give --train"),

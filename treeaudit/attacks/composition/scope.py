@@ -8,6 +8,10 @@ __all__ = ["NEEDS", "adds_steps", "grown_at_once", "not_applicable"]
 
 _MOST_PAIRS = 100_000_000
 """People times trees: 1.2 GB while they are put together."""
+_JOINED = {
+    "product": "their shares are multiplied, and sums and votes are what is taken apart",
+    "weighted": "how much each of them counts in an answer stands outside the trees",
+}
 _STEPS = ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
 
 
@@ -53,7 +57,7 @@ def _not_judged(forest: Forest) -> str | None:
     if forest.answers == "sum" and not at_once:
         return said + "an ONNX file does not tell whether its leaves hold shares or steps"
     if not at_once and forest.answers not in ("mean", "vote", "confidence"):
-        return said + "how they answer together is not told by them alone"
+        return said + _JOINED.get(forest.answers, "what joins their answers is not known")
     if forest.source.parameters.get("criterion") == "absolute_error":
         return said + "their leaves hold medians"
     tree = forest.trees[0]

@@ -1,7 +1,6 @@
 """What TA101 shows: who is alone, what singles them out, the risk outside the data."""
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 
 from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.showing import headline_tree, in_any, of_tree, where
@@ -59,12 +58,11 @@ def view(result: Finding | Skipped, report: Report) -> View:
 
 
 def _untold(report: Report) -> Phrase:
-    bound = report.epsilon
-    if isfinite(bound):
+    if report.bound:
         return say(
             "What this file can give away about any one person is bounded by {}, by its own "
             "ledger. It does not tell the sizes of its groups",
-            Strong(f"epsilon {bound:g}"),
+            Strong(report.bound),
         )
     return say(
         "This file does not tell how many people are in a group: {}", Strong("nothing was measured")

@@ -61,12 +61,14 @@ _KEYS: Keys = {
     "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
     "privacy": {
         **_each(
-            "epsilon used delta budget neighbours unit rows_per_person variant not_private", _SHORT
+            "epsilon used delta rho conversion_delta budget neighbours unit rows_per_person "
+            "variant not_private",
+            _SHORT,
         ),
         **_each("reasons public", (_is_sentence,)),
         "queries": {
             **_each("name mechanism", _QUERY),
-            **_each("epsilon used sensitivity composition asked delta", _SHORT),
+            **_each("epsilon used sensitivity composition asked delta rho", _SHORT),
         },
     },
     "schema": {
