@@ -173,7 +173,7 @@ def test_mistakes_elsewhere(model, report, tmp_path) -> None:
         (lambda: ta.save("tree.pkl", tmp_path / "x.pkl"), "a str is not what is saved"),
         (lambda: ta.scan([ta.load(model)] * 2), "a list is no model: give one path"),
         (lambda: ta.defend(report), "a Report is no model: give one path"),
-        (lambda: ta.RiskDisplay.from_report(model), "a Forest is no report"),
+        (lambda: ta.RiskDisplay.from_report(model), "is no report: treeaudit.scan gives one"),
     ):
         with pytest.raises(ta.TreeauditError, match=says):
             call()
