@@ -142,6 +142,10 @@ def test_a_picture_in_the_manner_of_scikit_learn(report) -> None:
         ({"person": 3}, "person is 3: it takes the name of a column"),
         ({"baseline": 3}, "baseline is 3: it takes the path of an accepted report"),
         ({"model_name": 3}, "model_name is 3: it takes a text"),
+        ({"model_name": " "}, "the model name is empty: name what stays the same"),
+        ({"seed": -1}, "seed is -1: it takes a whole number of at least 0"),
+        ({"baseline": ta.Schema.numeric(["a"] * 40)}, "it takes the path of an accepted report"),
+        ({"attacks": ["TA101, TA102"]}, "there is no attack TA101, TA102: name each on its own"),
     ],
 )
 def test_mistakes_are_named(model, asked, says) -> None:
@@ -166,6 +170,15 @@ def test_mistakes_elsewhere(model, report, tmp_path) -> None:
         (lambda: ta.compare(model, attacks="TA101"), "attacks takes a list of texts"),
         (lambda: report.save(tmp_path / "x.doc"), "can be written as"),
         (lambda: ta.compare(), "nothing to compare"),
+        (lambda: ta.save("tree.pkl", tmp_path / "x.pkl"), "a str is not what is saved"),
+        (lambda: ta.scan([ta.load(model)] * 2), "a list is no model: give one path"),
+        (lambda: ta.defend(report), "a Report is no model: give one path"),
+        (lambda: ta.RiskDisplay.from_report(model), "is no report: treeaudit.scan gives one"),
     ):
         with pytest.raises(ta.TreeauditError, match=says):
             call()
+
+
+def test_an_attack_that_was_not_asked_for_is_told_with_those_that_were(report) -> None:
+    with pytest.raises(KeyError, match="ta101 was not run; asked for: TA101, TA102"):
+        report["ta101"]

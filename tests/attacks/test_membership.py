@@ -277,3 +277,15 @@ def test_of_a_private_model_only_the_answers_can_be_attacked() -> None:
     # Every member is answered rightly, about half of the others: 1 * 1/2 + 1/2 * 1/2.
     assert details.auc == pytest.approx(0.75, abs=0.06)
     assert "by what the model answers" in report["TA105"].summary
+
+
+@pytest.mark.filterwarnings("error:The number of unique classes:UserWarning")
+def test_models_trained_to_compare_warn_nobody() -> None:
+    rng = np.random.default_rng(0)
+    x = np.arange(1_200.0)[:, None] + rng.normal(0, 30, (1_200, 2))
+    y = np.arange(1_200) // 8
+    model = RandomForestClassifier(60, max_depth=4, random_state=0).fit(x[::2], y[::2])
+    case = case_of(model, (x[::2], y[::2]), (x[1::2], y[1::2]))
+    found = run_attack(Membership(), case)
+    assert isinstance(found, ta.Finding), found
+    assert found.details.references.lira.auc is not None

@@ -124,7 +124,6 @@ def _odd(kind: str):
     return model.fit(x[:800], y[:800]), people[:800], people[800:]
 
 
-@pytest.mark.filterwarnings("ignore:The number of unique classes is greater:UserWarning")
 @pytest.mark.parametrize(
     "kind", ["300 columns", "100 classes", "names of 40 words", "1,000 trees", "numbers"]
 )

@@ -46,6 +46,12 @@ def folder(tmp_path_factory):
         "logreg.pkl": pickle.dumps(LogisticRegression().fit(people[["age", "pay"]], people.job)),
         "never.pkl": pickle.dumps(DecisionTreeClassifier()), "people.xlsx": b"PK\x03\x04",
         "people.json": b"{}", "tree.gz": gzip.compress(content),
+        "tree.h5": b"\x89HDF\r\n\x1a\n" + b"0" * 90, "torch.pt": b"PK\x03\x04" + b"0" * 90,
+        "page.pkl": b"<!DOCTYPE html><html><body>404</body></html>",
+        "pointer.pkl": b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n",
+        "notebook.ipynb": b'{"cells": [], "nbformat": 4}', "cut.parquet": b"PAR1xxxx",
+        "words.toml": b"[policies.mine]\nmin-leaf = 'five'\n",
+        "shares.toml": b"[policies.mine]\nmax-certain-share = 20\n",
         "bad.toml": b"[policies.mine]\nmin-leafs = 4\n", "broken.toml": b"min-leaf: 4\n",
     }.items():  # fmt: skip
         (at / name).write_bytes(data)
@@ -62,6 +68,8 @@ def folder(tmp_path_factory):
     tables = {
         "people": people, "others": rows(30), "half": people.head(30), "gaps": gaps,
         "twice": pd.concat([people, people]), "texts": texts, "norows": people.head(0),
+        "one": people.head(1), "lower": people.assign(job=people.job.str.upper()),
+        "units": people.assign(age=people.age.astype(str) + " years"),
         "upper": people.rename(columns=str.upper), "short": people[["age", "job"]],
         "named": people.assign(who="A")[["who", "age", "pay", "job"]],
         "wide": people.assign(**{f"more {i}": 1 for i in range(9)}),

@@ -419,3 +419,17 @@ def test_every_output_about_many_files(tmp_path) -> None:
             assert "alone in a leaf;" not in text
             assert '"summary"' not in text
             assert '"evidence"' not in text
+
+
+@pytest.mark.parametrize(
+    "values", [{"max-unique-people": 0}, {"min-leaf": 2, "max-unique-people": 0}], ids=str
+)
+@pytest.mark.parametrize("leaves", [[[1, 0], [14, 14]], [[9, 9], [14, 14]]], ids=str)
+def test_a_policy_whose_verdict_alone_would_tell_is_refused(values, leaves) -> None:
+    """Passed or failed: refusing only what fails would tell the same."""
+    report = ta.scan(forest_of(np.array(leaves)), policy=ta.Policy(name="own", values=values))
+    for form in ("json", "html", "txt", "md"):
+        with pytest.raises(ta.PolicyError, match="its verdict would tell whether there is"):
+            render(report, form, release_safe=True)
+    more = ta.Policy(name="own", values=values | {"max-certain-share": 0.5})
+    assert render(ta.scan(forest_of(np.array(leaves)), policy=more), "json", release_safe=True)

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -214,6 +215,8 @@ def _audit(
     asked = request.policy
     policy = asked if isinstance(asked, Policy) else read_policy(os.fspath(asked))
     check_names(policy, known_checks)
+    if request.model_name is not None and not request.model_name.strip():
+        raise DataError("the model name is empty: name what stays the same from model to model")
     chosen = _choose(request.attacks, all_attacks(offered))
     asked_of = request.baseline
     accepted = None if asked_of is None else read_baseline(asked_of, forest, request.model_name)
@@ -268,6 +271,8 @@ def _choose(ids: Sequence[str] | None, attacks: Sequence[type[Attack]]) -> list[
     wanted = list(known) if ids is None else [i.upper() for i in ids]
     for attack_id in wanted:
         if attack_id not in known:
+            if set(re.split(r"[,;\s]+", attack_id.strip(" ,;"))) <= known.keys():
+                raise PolicyError(f"there is no attack {attack_id}: name each on its own")
             every = f"; known: {', '.join(known)}"
             close = near(attack_id, known, "known:")
             raise PolicyError(

@@ -7,6 +7,8 @@ from treeaudit.cli import declared as typer
 
 __all__ = ["explain"]
 
+_LISTED = 8
+
 
 def explain(
     name: Annotated[
@@ -38,8 +40,11 @@ def explain(
         named = [one for one in every if asked and asked in one.title.casefold()]
         if len(named) != 1:
             among = {one.id: one for one in named} or known
-            told = ", ".join(f"{one.id} ({one.title.lower()})" for one in among.values())
-            raise PolicyError(f"there is no attack {name}; known: {told}")
+            told = [f"{one.id} ({one.title.lower()})" for one in among.values()]
+            more = "" if named else ", …; 'treeaudit attacks' lists all"
+            raise PolicyError(
+                f"there is no attack {name}; known: {', '.join(told[:_LISTED])}{more}"
+            )
         found = named[0]
     console = Console(highlight=False, emoji=False)
     console.print(Text(f"{found.id}  {found.title}", style="bold"))

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -21,6 +22,8 @@ USAGE: type[Exception] = next(
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _IN_PYTHON = re.compile(r" \(\w+=\w*\)")
+_MOST_FILES = 10_000
+"""A folder may hold millions: so many names are looked at for one that may have been meant."""
 _NUMBERS = {int: "a whole number", float: "a number"}
 
 
@@ -34,13 +37,30 @@ def told(error: Exception, words: Sequence[str]) -> str:
                 return f"{word} is an address, and treeaudit reads files: download it first"
             if word == "-":
                 return "standard input is not read: save the model to a file, and name that"
+        return said + _beside(said)
     path = getattr(error, "path", None)
     if isinstance(error, ReadError) and not isinstance(error, UnsafeModelError) and path:
         name = Path(path).name
         said = said if name in said else f"{name}: {said}"
-        if type(error) is ReadError and re.search(r"beyond|breaks off|ends|too short", said):
+        if type(error) is ReadError and "damaged" in said:
+            said += "; copy the file again"
+        elif type(error) is ReadError and re.search(r"beyond|breaks off|ends|too short", said):
             said += "; the file is damaged or cut off: copy it again"
     return said
+
+
+def _beside(said: str) -> str:
+    """Return which file may have been meant by one that does not exist."""
+    found = re.search(r"there is no file ([^;]+)", said)
+    meant = Path(found[1]) if found else Path()
+    try:
+        beside = [one.name for one in islice(meant.parent.iterdir(), _MOST_FILES)]
+    except OSError:
+        return ""
+    close = near(meant.name, beside, "known:")
+    if "; did you mean " not in close:
+        return ""
+    return f"; did you mean {meant.parent / close[15:-1]}?"
 
 
 def usage(
@@ -83,6 +103,8 @@ def usage(
         if takes:
             return f"{error.param.opts[0]} takes {takes}; see {see}"
     if found := re.search(r"No such command '?(.+?)'?\.(?: |$)", message):
+        if Path(found[1]).exists():
+            return f"there is no command {found[1]}; did you mean 'treeaudit scan {found[1]}'?"
         close = near(found[1], commands, "commands are")
         return f"there is no command {found[1]}{close}"
     if found := re.search(r"unexpected extra argument(?:s|\(s\))? \((.*)\)", message):

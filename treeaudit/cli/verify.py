@@ -59,10 +59,16 @@ def verify(
 
     treeaudit verify proof.json model.pkl
     """
-    from treeaudit.errors import DataError
-    from treeaudit.findings.report_file import checked_reports, read_json
+    from treeaudit.errors import DataError, PolicyError
+    from treeaudit.findings.report_file import checked_reports, is_report, read_json
 
-    content, _ = read_json(report, "the report", _MOST)
+    try:
+        content, _ = read_json(report, "the report", _MOST)
+    except PolicyError:
+        if is_report(model) and report.is_file():
+            swapped = f"'treeaudit verify {model} {report}'"
+            raise DataError(f"{model} is the report: name it first, {swapped}") from None
+        raise
     if isinstance(content, dict) and "treeaudit_proof" in content:
         if given := [one for one in (train, test, known, prior, baseline) if one is not None]:
             raise DataError(f"{report} is a proof, which needs no people: leave {given[0]} away")

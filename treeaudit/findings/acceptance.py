@@ -77,7 +77,7 @@ def accepted_report(
         raise PolicyError(f"--until {until} has passed: name the last day on which it is accepted")
     for option, text in (("--by", by), ("--reason", reason)):
         if not _is_line(text):
-            raise PolicyError(f"{option} takes one line of at most {_LONGEST} characters")
+            raise PolicyError(f"{option} takes one line of 1 to {_LONGEST} characters")
     told = {
         "by": by.strip(),
         "on": date.today().isoformat(),

@@ -38,7 +38,9 @@ def check_kind(name: str, value: Any) -> None:  # noqa: ANN401  # whatever was g
     number = _NUMBER[0] if hasattr(value, "__index__") else _NUMBER[1]
     fits = isinstance(value, kinds) or (number in kinds and hasattr(value, "dtype"))
     if value is not None and (not fits or (isinstance(value, bool) and int in kinds)):
-        raise DataError(f"{name} is {value!r}: it takes {said}")
+        raise DataError(f"{name} is {value!r:.60}: it takes {said}")
+    if name == "seed" and value is not None and value < 0:
+        raise DataError(f"{name} is {value}: it takes {said}")
 
 
 def listed(name: str, value: object, such: str) -> tuple[str, ...]:

@@ -202,7 +202,8 @@ class Skipped:
     Attributes
     ----------
     asks
-        The options of the command line that would supply what is missing.
+        The options of the command line that would supply what is missing; none where the
+        attack was tried and did not come to an end.
     """
 
     id: str

@@ -189,7 +189,8 @@ class Report(Rendered):
                 if isinstance(result, Skipped):
                     raise KeyError(f"{attack_id} was skipped: {result.reason}")
                 return result
-        raise KeyError(f"{attack_id} was not run")
+        asked = ", ".join(result.id for result in self.results)
+        raise KeyError(f"{attack_id} was not run; asked for: {asked or 'none'}")
 
     def __len__(self) -> int:
         """Return how many attacks were asked for."""

@@ -290,8 +290,10 @@ def _numbers(column: Column, where: str, first: int, *, missing: bool = False) -
 
 
 def _comma(text: str) -> str:
-    """Return what helps where a number has a comma for its point."""
-    return "; write its decimals behind a point" if re.fullmatch(r"[-+\d.]*\d,\d+", text) else ""
+    """Return what helps where a number has a comma for its point, or words around it."""
+    if re.fullmatch(r"[-+\d.]*\d,\d+", text):
+        return "; write its decimals behind a point"
+    return "; write the number alone" if re.search(r"\d", text) else ""
 
 
 def coder_of(

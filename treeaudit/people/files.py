@@ -64,4 +64,7 @@ def readable(name: str) -> Iterator[None]:
             raise DataError(f"{name} is empty") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         reason = reason.removeprefix("Error tokenizing data. C error: ")
-        raise DataError(f"{name} cannot be read as a table: {reason}") from None
+        reason = f"{reason[:120]}{'…' * (len(reason) > 120)}".rstrip(".")
+        raise DataError(
+            f"{name} cannot be read as a table: {reason}; save it anew as CSV (UTF-8) or Parquet"
+        ) from None

@@ -4,6 +4,7 @@ An attack is only worth its name by what it adds to this. The guess is learnt on
 people who were not in the training data, and tested on others of them.
 """
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -130,7 +131,9 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
         bootstrap=True,
         random_state=int(rng.integers(2**31)),
     )
-    with config_context(skip_parameter_validation=True):
+    with config_context(skip_parameter_validation=True), warnings.catch_warnings():
+        # What a version says about a model that nobody keeps is for nobody.
+        warnings.simplefilter("ignore")
         forest.fit(values, answer)
     found = np.zeros((len(asked), n_answers))
     found[:, present] = forest.predict_proba(asked)
@@ -169,7 +172,8 @@ def _learn(
     # A column without any value at all has no bins to put anything in.
     empty = np.isnan(values[learnt]).all(axis=0)
     # Threads that wait for each other on a busy machine cost fifty times the work itself.
-    with threadpool_limits(limits=1, user_api="openmp"):
+    with threadpool_limits(limits=1, user_api="openmp"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         model.fit(np.where(empty, 0.0, values[learnt]), answer[learnt])
 
     def guess(asked: Float) -> Float:

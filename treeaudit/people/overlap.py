@@ -90,11 +90,11 @@ def without_members(
         told = f"{inside:,} of the {n:,} rows of {test.origin} ({inside / n:.1%}) stand in "
         told += f"{train.origin} too{how}"
         if not len(out):
-            told += ", no more than chance makes of such rows: they were kept"
+            told += ", no more than chance may make of such rows: they were kept"
         elif len(out) == inside:
             told += f" {named} and were left out of the control"
         else:
-            told += f", {len(out):,} ({len(out) / n:.1%}) more than chance makes: "
+            told += f", {len(out):,} ({len(out) / n:.1%}) more than are expected by chance: "
             told += f"as many of them {named} were left out of the control"
         said.append(told)
         left = np.delete(left, out)

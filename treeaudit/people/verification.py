@@ -104,7 +104,8 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
 
 
 def _size(train: Records, in_file: int) -> str:
-    text = f"{train.origin} is not the training data: it has {train.n_people:,} rows, "
+    rows = "1 row" if train.n_people == 1 else f"{train.n_people:,} rows"
+    text = f"{train.origin} is not the training data: it has {rows}, "
     text += f"the model was trained on {in_file:,}"
     if in_file and train.n_people % in_file == 0:
         text += f"; every row seems to be there {train.n_people // in_file} times"

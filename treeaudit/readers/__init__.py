@@ -269,9 +269,10 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
                 return replace(forest, source=in_memory)
             return forest
     what = name_of(content.data)
-    if what == "a text file":
-        raise ReadError(f"{_where(source, content)} is a text file; name the model that was saved")
-    raise UnsupportedModelError(f"{_where(source, content)} is {what}")
+    kind = ReadError if what == "a text file" else UnsupportedModelError
+    # What is behind a colon says already what helps.
+    step = "" if ":" in what else "; name the model that was saved"
+    raise kind(f"{_where(source, content)} is {what}{step}")
 
 
 # What text becomes at worst: a text and a copy of it, of four bytes a character each.
@@ -305,6 +306,10 @@ def _pickled(model: object) -> bytes:
     try:
         return pickle.dumps(model, protocol=5)
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(model, list | tuple) or type(model).__module__.startswith("treeaudit."):
+            raise UnsupportedModelError(
+                f"a {type(model).__name__} is no model: give one path, fitted estimator or Forest"
+            ) from None
         raise UnsupportedModelError(
             f"a {type(model).__name__} cannot be read as a model: {error}"
         ) from None

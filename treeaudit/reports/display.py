@@ -67,8 +67,12 @@ class RiskDisplay:
         Raises
         ------
         TreeauditError
-            If the model does not tell how many people are in its leaves.
+            If the model does not tell how many people are in its leaves, or this is no report.
         """
+        if not isinstance(report, Report):
+            raise TreeauditError(
+                f"a {type(report).__name__} is no report: treeaudit.scan gives one"
+            )
         groups = report.table.groups
         if not groups.tells_people:
             raise TreeauditError("the model does not tell how many people are in its leaves")

@@ -8,17 +8,20 @@ steps that stand for twice k people or more, each by itself and none computed fr
 another; numbers of leaves, the smallest group, rules, labels, reasons and severities are
 not told. Where a check failed, what became of the others is told where that is about k
 people or more, or about none: that one passes and another fails tells between which two
-bounds a number lies. `tests.reports.test_release_safe` attacks it with a linear program and
+bounds a number lies. A verdict tells of the number that decides it: what asks for one such
+number alone is refused, and two statements on one model by two policies tell more than one
+does. `tests.reports.test_release_safe` attacks it with a linear program and
 by trying every small table.
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
 
+from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Check, Finding
 from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
@@ -51,11 +54,24 @@ def _fewest(report: Report) -> int:
 
 
 def that_may_leave(report: Report) -> Report:
-    """Return a report of whose checks nothing is told that is about fewer than ``k`` people."""
-    if all(check.status != "fail" for check in report.checks):
-        return report
+    """Return a report of whose checks nothing is told that is about fewer than ``k`` people.
+
+    Raises
+    ------
+    PolicyError
+        If the verdict alone would tell whether there is somebody, passed or failed.
+    """
     k, told = _fewest(report), report.table.n_people
     surely = 0 if told is None else about(told, k) - k
+    if _tells_by_verdict(report.checks, k):
+        only = ", ".join(check.name for check in report.checks)
+        raise PolicyError(
+            f"policy {report.policy.name} asks for {only} alone, so that its verdict would tell "
+            "whether there is somebody: add another check, such as max-certain-share, or leave "
+            "--release-safe away"
+        )
+    if all(check.status != "fail" for check in report.checks):
+        return report
     large = any(one.name == "min-leaf" and _is_large(one, k) for one in report.checks)
 
     def may_be_told(check: Check) -> bool:
@@ -77,6 +93,13 @@ def that_may_leave(report: Report) -> Report:
         report,
         checks=tuple(one if may_be_told(one) else _untold(one) for one in report.checks),
     )
+
+
+def _tells_by_verdict(checks: Sequence[Check], k: int) -> bool:
+    """Tell whether one number of so few decides, whatever it is: the same for every model."""
+    few = [check for check in checks if check.tells_of in ("people", "small groups")]
+    few += [c for c in checks if c.tells_of == "smallest group" and c.threshold < k]
+    return 0 < len(few) == len(checks) and len({check.attack for check in few}) == 1
 
 
 def _is_large(check: Check, k: int) -> bool:

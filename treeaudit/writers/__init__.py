@@ -88,6 +88,8 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
     DataError
         If nothing can be written there.
     """
+    if not isinstance(forest, Forest):
+        raise DataError(f"a {type(forest).__name__} is not what is saved: treeaudit.load gives it")
     target = Path(path)
     writers = _writers_of(forest)
     writer = writers.get(target.suffix.lower())

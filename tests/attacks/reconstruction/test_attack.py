@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.attacks.reconstruction.details import ReconstructionDetails
+from treeaudit.reports.attack_lines import attack_lines
 
 POLICY = ta.Policy(name="test", values={"max-certified-people": 0})
 
@@ -93,6 +94,10 @@ def test_no_time_is_no_pass(table) -> None:
         "nobody is certain so far, but the search ended after 0 seconds: more with --seconds"
     )
     assert report.verdict == "review"
+    # What was tried and not ended is not called unasked for.
+    lines = attack_lines(report, short=True)
+    assert next(one for one in lines if one.id == "TA108").found == skipped(report)
+    assert not any("reconstruction" in one.found for one in lines if one.title == "Not asked for")
 
 
 def test_trees_that_contradict_each_other_are_not_clear(table) -> None:

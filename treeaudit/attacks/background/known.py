@@ -228,4 +228,9 @@ def _summary(details: KnownPeople, origin: str) -> str:
     text = f"Taking out {_those(details.records)} discloses {whom}"
     text += f", {later:,} of them because of others who fell before" if later else ""
     before = details.people_certain_before
-    return f"{text}; {before:,} {'is' if before == 1 else 'are'} certain before anybody is known."
+    verb = "is" if before == 1 else "are"
+    if details.trees_used > 1:
+        # What follows from several trees is searched for: not everybody of whom it does is found.
+        verb += " found"
+    text += f"; {before:,} {verb} certain before anybody is known"
+    return text + (", and some of the others may be." if details.trees_used > 1 else ".")

@@ -10,6 +10,7 @@ Carlini et al. (2022), Membership inference attacks from first principles,
 section IV and algorithm 1, offline and with one variance for all (LiRA).
 """
 
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 
@@ -150,7 +151,9 @@ def _shadow(
     if "n_estimators" in options:
         options["n_estimators"] = min(forest.n_trees, _MOST_TREES)
     try:
-        with context(skip_parameter_validation=checked):
+        with context(skip_parameter_validation=checked), warnings.catch_warnings():
+            # What a version says about models that nobody keeps is for nobody.
+            warnings.simplefilter("ignore")
             model = kind(**options, random_state=seed).fit(*known)
             answer = model.predict_proba(asked)
     except (ValueError, TypeError) as error:

@@ -228,10 +228,9 @@ class Reconstruction:
         return self._found(details, evidence_likely(case, answer, _SHOWN))
 
     def _out_of(self, budget: str) -> Skipped:
-        asks = ("--seconds",) if budget.endswith(" seconds") else ()
         reason = f"nobody is certain so far, but the search ended after {budget}"
-        reason += ": more with --seconds" if asks else ""
-        return Skipped(id=self.id, title=self.title, reason=reason, asks=asks)
+        reason += ": more with --seconds" if budget.endswith(" seconds") else ""
+        return Skipped(id=self.id, title=self.title, reason=reason)
 
     def _found(
         self, details: ReconstructionDetails, evidence: tuple[Evidence, ...]
