@@ -8,7 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
@@ -126,3 +130,13 @@ def test_classes_that_are_dates(unit, tmp_path) -> None:
     (tmp_path / "m").write_bytes(pickle.dumps(model))
     with pytest.raises(ta.UnsupportedModelError, match="dates or durations: train it on them"):
         ta.load(tmp_path / "m")
+
+
+def test_members_in_an_array_without_an_axis() -> None:
+    bag = BaggingClassifier(DecisionTreeClassifier(max_depth=1), 2, max_features=2).fit(X, Y)
+    bag._estimators_features = [np.array(1), np.array(0)]
+    bag.estimators_features_ = bag._estimators_features
+    boosting = GradientBoostingClassifier(n_estimators=1, max_depth=1).fit(X, Y)
+    boosting.estimators_ = np.array(boosting.estimators_[0, 0], dtype=object)
+    ends = _ends((pickle.dumps(model), "no axis") for model in (bag, boosting))
+    assert ends["refused"] >= 1, ends

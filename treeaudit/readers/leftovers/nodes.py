@@ -160,8 +160,8 @@ def _no_flags(nodes: npt.NDArray[np.void], names: Sequence[str]) -> Iterator[tup
             yield f"{name} of nodes", int(np.count_nonzero(nodes[name] > 1))
 
 
-def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
-    """Yield the same for a tree of histogram boosting."""
+def unused_in_predictor(tree: Inert, bins: Sequence[object] = ()) -> Iterator[tuple[str, int]]:
+    """Yield the same for a tree of histogram boosting, of which the bounds of bins are given."""
     nodes = arrived(tree.get("nodes"))
     if (
         not isinstance(nodes, np.ndarray)
@@ -176,16 +176,54 @@ def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
         if name in (nodes.dtype.names or ()):
             full = int(np.count_nonzero(nodes[name][leaf]))
             yield f"{name} of leaves", full * nodes.dtype[name].itemsize
-    sets = (
-        int(np.count_nonzero(nodes["is_categorical"]))
-        if "is_categorical" in nodes.dtype.names
-        else 0
-    )
+    by_set = _flags(nodes, "is_categorical")
+    yield from _in_questions(nodes, ~leaf, by_set, bins)
+    sets = int(np.count_nonzero(by_set))
     for name in ("binned_left_cat_bitsets", "raw_left_cat_bitsets"):
         stored = arrived(tree.get(name))
         if isinstance(stored, np.ndarray) and stored.shape != (sets, 8) and stored.size:
             yield name, stored.nbytes
     yield "nodes out of reach", _out_of_reach(nodes["left"], nodes["right"], ~leaf) * nodes.itemsize
+
+
+def _flags(nodes: npt.NDArray[np.void], name: str) -> Flag:
+    there = name in (nodes.dtype.names or ())
+    return nodes[name] != 0 if there else np.zeros(len(nodes), dtype=np.bool_)
+
+
+def _in_questions(
+    nodes: npt.NDArray[np.void], inner: Flag, by_set: Flag, bins: Sequence[object]
+) -> Iterator[tuple[str, int]]:
+    """Yield the columns of histogram boosting that follow from others and do not."""
+    fields, at = nodes.dtype.names or (), np.flatnonzero(inner)
+    if "depth" in fields:
+        depth, sides = nodes["depth"], [nodes[side][at] for side in ("left", "right")]
+        inside = all(np.all(side < len(nodes)) for side in sides)
+        odd = [np.count_nonzero(depth[side] != depth[at] + 1) for side in sides if inside]
+        yield "depth of nodes", 4 * (int(depth[0] != 0) + sum(map(int, odd)))
+    if "bitset_idx" in fields:
+        yield "bitset_idx of nodes", 4 * int(np.count_nonzero(nodes["bitset_idx"][~by_set]))
+    if "num_threshold" in fields:
+        # A set that holds all categories splits off missing values.
+        bounds = nodes["num_threshold"][by_set]
+        yield "num_threshold of sets", 8 * int(np.count_nonzero((bounds != 0) & (bounds != np.inf)))
+    if "bin_threshold" in fields:
+        yield "bin_threshold of nodes", _odd_bins(nodes[inner], by_set[inner], bins)
+
+
+def _odd_bins(nodes: npt.NDArray[np.void], by_set: Flag, bins: Sequence[object]) -> int:
+    """Count the questions that name another bin than the one that ends at their bound."""
+    name = "num_threshold" if "num_threshold" in (nodes.dtype.names or ()) else "threshold"
+    stated, bound, column = nodes["bin_threshold"], nodes[name], nodes["feature_idx"]
+    odd = stated != 0
+    for i in np.unique(column[odd & ~by_set]).tolist():
+        known = arrived(bins[i]) if 0 <= i < len(bins) else None
+        if isinstance(known, np.ndarray) and known.ndim == 1 and known.dtype == np.float64:
+            here = np.flatnonzero(odd & ~by_set & (column == i))
+            ends = np.append(known, np.inf)
+            fits = ends[np.minimum(stated[here], len(known))] == bound[here]
+            odd[here] = ~fits | (stated[here] > len(known))
+    return int(np.count_nonzero(odd))
 
 
 def is_path_length(member: Inert, stored: Array) -> bool:
