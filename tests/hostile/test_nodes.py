@@ -114,6 +114,28 @@ def test_flags_of_histogram_boosting(tmp_path) -> None:
         assert _unexplained(model, tmp_path / "m") != [], name
 
 
+@pytest.mark.parametrize("name", ["depth", "bin_threshold", "bitset_idx", "num_threshold"])
+def test_columns_of_histogram_boosting_that_follow_from_others(name, tmp_path) -> None:
+    columns = np.c_[X, RNG.integers(0, 6, N)]
+    told = (columns[:, 4] % 2 == (X[:, 0] > 0)).astype(int)
+    small = {"max_iter": 2, "max_leaf_nodes": 8, "min_samples_leaf": 100}
+    model = HistGradientBoostingClassifier(**small, categorical_features=[4]).fit(columns, told)
+    assert _unexplained(model, tmp_path / "m") == []
+    nodes = model._predictors[0][0].nodes
+    inner = np.flatnonzero(nodes["is_leaf"] == 0)
+    by_set = nodes["is_categorical"][inner] != 0
+    assert by_set.any()
+    assert not by_set.all()
+    # The sets are numbered one after the other, and the bound of a number is the model.
+    planted = {"bitset_idx": inner[~by_set], "num_threshold": inner[by_set]}
+    for node in planted.get(name, inner):
+        before = nodes[name][node]
+        nodes[name][node] = before + 3
+        assert _unexplained(model, tmp_path / "m") != [], node
+        nodes[name][node] = before
+    assert _unexplained(model, tmp_path / "m") == []
+
+
 def test_what_a_copy_leaves_between_the_columns(tmp_path) -> None:
     model = DecisionTreeClassifier(**SMALL).fit(X, Y)
     nodes = model.tree_.__getstate__()["nodes"]

@@ -177,7 +177,8 @@ def _bag(found: Found) -> Held:
         picked = chosen[i] if i < len(chosen) else None
         inner = found
         if isinstance(picked, np.ndarray) and isinstance(width, int) and not _all_of(picked, width):
-            if picked.dtype.kind not in "iu" or ((picked < 0) | (picked >= width)).any():
+            inside = picked.dtype.kind in "iu" and picked.ndim == 1
+            if not inside or ((picked < 0) | (picked >= width)).any():
                 raise ReadError("the bag is damaged: a member saw columns that cannot be")
             inner = replace(found, before=(*found.before, _pick(picked, width)))
         if not isinstance(member, Inert):
@@ -186,7 +187,7 @@ def _bag(found: Found) -> Held:
 
 
 def _all_of(chosen: Array, width: int) -> bool:
-    return len(chosen) == width and np.array_equal(chosen, np.arange(len(chosen)))
+    return chosen.shape == (width,) and np.array_equal(chosen, np.arange(width))
 
 
 def _pick(chosen: object, width: int) -> Inert:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.errors import ReadError
+from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Label
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.pickles.arrays import arrived
@@ -128,6 +128,10 @@ class Found:
         stored = self.get("classes_")
         if not isinstance(stored, np.ndarray) or stored.ndim != 1 or stored.dtype.names:
             return None
+        if stored.dtype.metadata:
+            raise UnsupportedModelError(
+                "the classes of the model are dates or durations: train it on them as texts"
+            )
         values = [arrived(value) for value in stored.tolist()]
         plain = [value for value in values if isinstance(value, bool | int | float | str | bytes)]
         if len(set(plain)) < len(plain):

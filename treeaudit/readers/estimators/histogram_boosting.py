@@ -18,6 +18,7 @@ from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.histogram_categories import Categories, categories_of, code_sets
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link
+from treeaudit.readers.node_types import of_boosting
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Table, Wide
@@ -25,7 +26,6 @@ from treeaudit.readers.types import Array, Table, Wide
 __all__ = ["read_histogram_boosting"]
 
 _NEEDED = ("value", "count", "feature_idx", "left", "right", "is_leaf")
-_OPTIONAL = ("missing_go_to_left", "is_categorical", "bitset_idx")
 _NO_COUNTS = "boosted trees predict a number each: the file holds no counts of classes"
 
 
@@ -130,11 +130,9 @@ def _read(predictor: Inert) -> _Stored:
     threshold = "num_threshold" if "num_threshold" in names else "threshold"
     if lacking := [name for name in (*_NEEDED, threshold) if name not in names]:
         raise ReadError(f"the tree is damaged: its node table lacks {', '.join(lacking)}")
-    for name in (*_NEEDED, threshold, *_OPTIONAL):
-        if name in names:
-            wanted = "f" if name in ("value", threshold) else "biu"
-            if nodes.dtype[name].kind not in wanted or nodes.dtype[name].shape:
-                raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
+    for name, fits in of_boosting(nodes.dtype).items():
+        if not fits:
+            raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
     if isinstance(bitsets, np.ndarray):
         if bitsets.dtype != np.uint32 or bitsets.ndim != 2 or bitsets.shape[1] != 8:
             raise ReadError("the tree is damaged: its category sets have the wrong shape")

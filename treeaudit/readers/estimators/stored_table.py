@@ -4,6 +4,7 @@ import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.limits import Most, listed
+from treeaudit.readers.node_types import of_tree
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Table
@@ -11,9 +12,7 @@ from treeaudit.readers.types import Float, Table
 __all__ = ["COLUMNS", "stored_table"]
 
 _NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
-_OPTIONAL = ("weighted_n_node_samples", "missing_go_to_left")
-COLUMNS = (*_NEEDED, *_OPTIONAL)
-_NUMBERS = ("threshold", "weighted_n_node_samples")
+COLUMNS = (*_NEEDED, "weighted_n_node_samples", "missing_go_to_left")
 
 
 def stored_table(stored: object) -> tuple[Table, Float, int]:
@@ -54,16 +53,7 @@ def _check_columns(table: np.dtype[np.void]) -> None:
         raise ReadError(f"the tree is damaged: its node table lacks {', '.join(lacking)}")
     if unknown := set(names) - {*COLUMNS, "impurity"}:
         raise UnsupportedModelError(f"the tree has columns that are not known: {listed(unknown)}")
-    for name in COLUMNS:
-        if name not in names:
-            continue
-        column = table[name]
-        if name in _NUMBERS:
-            fits = _is_double(column)
-        elif name in _OPTIONAL:
-            fits = column.kind in "biu"
-        else:
-            fits = column.kind in "iu" and column.itemsize >= 4
+    for name, fits in of_tree(table).items():
         if not fits:
             raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
 

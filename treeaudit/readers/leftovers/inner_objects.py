@@ -50,12 +50,12 @@ class InnerObjects(FittedValues):
             self._trees.append((place, value))
         elif kind == "TreePredictor" and module.startswith("sklearn."):
             self._tree(place, value)
-            self.unused(place, unused_in_predictor(value))
+            self.unused(place, unused_in_predictor(value, _bins_of(place)))
         elif module.endswith(("_kd_tree", "_ball_tree", "kd_tree", "ball_tree")):
             # The records in it are told by `named_rows`.
             state = value.state
             first = arrived(state[0]) if isinstance(state, tuple) and state else None
-            if isinstance(first, np.ndarray) and len(first):
+            if isinstance(first, np.ndarray) and first.ndim and len(first):
                 self._seen.add(id(value))
             else:
                 self.leave(place, "", value)
@@ -114,3 +114,13 @@ class InnerObjects(FittedValues):
                 where = place.at(what)
                 says = "no audited model accounts for it: no question and no answer uses it"
                 self._more.append(Leftover(kind="unexplained", where=where, n=n, says=says))
+
+
+def _bins_of(place: Place) -> list[object]:
+    """Return the bounds of the bins of every column, by the boosting that holds a tree."""
+    for owner in place.owners():
+        mapper = arrived(owner.get("_bin_mapper") or owner.get("bin_mapper_"))
+        if isinstance(mapper, Inert):
+            bins = arrived(mapper.get("bin_thresholds_"))
+            return bins if isinstance(bins, list) else []
+    return []

@@ -1,7 +1,6 @@
 """Room in the nodes of a stored tree that no question and no answer uses."""
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy.typing as npt
 
 from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
+from treeaudit.readers.node_types import of_boosting, of_tree
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.together import in_rows, together
@@ -16,14 +16,6 @@ from treeaudit.readers.types import Array, Flag
 
 __all__ = ["is_path_length", "unused_in_predictor", "unused_in_trees"]
 
-_FIELDS = frozenset(
-    "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
-    "missing_go_to_left".split()
-)
-_PREDICTOR = frozenset(
-    "value count feature_idx num_threshold missing_go_to_left left right gain depth is_leaf "
-    "bin_threshold is_categorical bitset_idx".split()
-)
 _LOGICAL = ("missing_go_to_left",)
 _EMPTY_IN_LEAVES = ("feature_idx", "num_threshold", "left", "right", "bin_threshold")
 
@@ -61,7 +53,7 @@ def _plain(tree: Inert, owners: Sequence[Inert]) -> _Plain | None:
     sizes, count = tree_sizes(tree), tree.get("node_count")
     if not (isinstance(nodes, np.ndarray) and isinstance(values, np.ndarray) and sizes):
         return None
-    usual = nodes.ndim == 1 and _is_record(nodes, _FIELDS) and "impurity" in nodes.dtype.names
+    usual = nodes.ndim == 1 and _is_record(of_tree(nodes.dtype)) and "impurity" in nodes.dtype.names
     shapes = ((len(nodes), sizes[1], sizes[2]), (len(nodes), sizes[1], 1)) if usual else ()
     if values.shape not in shapes or values.dtype != np.float64 or count.__class__ is not int:
         return None
@@ -120,7 +112,7 @@ def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, 
     sizes, count = tree_sizes(tree), state.get("node_count")
     if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
         return
-    if sizes is None or nodes.ndim != 1 or not _is_record(nodes, _FIELDS):
+    if sizes is None or nodes.ndim != 1 or not _is_record(of_tree(nodes.dtype)):
         yield "nodes", nodes.nbytes
         return
     fields = nodes.dtype.names or ()
@@ -168,10 +160,14 @@ def _no_flags(nodes: npt.NDArray[np.void], names: Sequence[str]) -> Iterator[tup
             yield f"{name} of nodes", int(np.count_nonzero(nodes[name] > 1))
 
 
-def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
-    """Yield the same for a tree of histogram boosting."""
+def unused_in_predictor(tree: Inert, bins: Sequence[object] = ()) -> Iterator[tuple[str, int]]:
+    """Yield the same for a tree of histogram boosting, of which the bounds of bins are given."""
     nodes = arrived(tree.get("nodes"))
-    if not isinstance(nodes, np.ndarray) or nodes.ndim != 1 or not _is_record(nodes, _PREDICTOR):
+    if (
+        not isinstance(nodes, np.ndarray)
+        or nodes.ndim != 1
+        or not _is_record(of_boosting(nodes.dtype))
+    ):
         yield "nodes", nodes.nbytes if isinstance(nodes, np.ndarray) else 1
         return
     yield from _no_flags(nodes, ("is_leaf", "missing_go_to_left", "is_categorical"))
@@ -180,11 +176,9 @@ def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
         if name in (nodes.dtype.names or ()):
             full = int(np.count_nonzero(nodes[name][leaf]))
             yield f"{name} of leaves", full * nodes.dtype[name].itemsize
-    sets = (
-        int(np.count_nonzero(nodes["is_categorical"]))
-        if "is_categorical" in nodes.dtype.names
-        else 0
-    )
+    by_set = _flags(nodes, "is_categorical")
+    yield from _in_questions(nodes, ~leaf, by_set, bins)
+    sets = int(np.count_nonzero(by_set))
     for name in ("binned_left_cat_bitsets", "raw_left_cat_bitsets"):
         stored = arrived(tree.get(name))
         if isinstance(stored, np.ndarray) and stored.shape != (sets, 8) and stored.size:
@@ -192,12 +186,52 @@ def unused_in_predictor(tree: Inert) -> Iterator[tuple[str, int]]:
     yield "nodes out of reach", _out_of_reach(nodes["left"], nodes["right"], ~leaf) * nodes.itemsize
 
 
+def _flags(nodes: npt.NDArray[np.void], name: str) -> Flag:
+    there = name in (nodes.dtype.names or ())
+    return nodes[name] != 0 if there else np.zeros(len(nodes), dtype=np.bool_)
+
+
+def _in_questions(
+    nodes: npt.NDArray[np.void], inner: Flag, by_set: Flag, bins: Sequence[object]
+) -> Iterator[tuple[str, int]]:
+    """Yield the columns of histogram boosting that follow from others and do not."""
+    fields, at = nodes.dtype.names or (), np.flatnonzero(inner)
+    if "depth" in fields:
+        depth, sides = nodes["depth"], [nodes[side][at] for side in ("left", "right")]
+        inside = all(np.all(side < len(nodes)) for side in sides)
+        odd = [np.count_nonzero(depth[side] != depth[at] + 1) for side in sides if inside]
+        yield "depth of nodes", 4 * (int(depth[0] != 0) + sum(map(int, odd)))
+    if "bitset_idx" in fields:
+        yield "bitset_idx of nodes", 4 * int(np.count_nonzero(nodes["bitset_idx"][~by_set]))
+    if "num_threshold" in fields:
+        # A set that holds all categories splits off missing values.
+        bounds = nodes["num_threshold"][by_set]
+        yield "num_threshold of sets", 8 * int(np.count_nonzero((bounds != 0) & (bounds != np.inf)))
+    if "bin_threshold" in fields:
+        yield "bin_threshold of nodes", _odd_bins(nodes[inner], by_set[inner], bins)
+
+
+def _odd_bins(nodes: npt.NDArray[np.void], by_set: Flag, bins: Sequence[object]) -> int:
+    """Count the questions that name another bin than the one that ends at their bound."""
+    name = "num_threshold" if "num_threshold" in (nodes.dtype.names or ()) else "threshold"
+    stated, bound, column = nodes["bin_threshold"], nodes[name], nodes["feature_idx"]
+    odd = stated != 0
+    for i in np.unique(column[odd & ~by_set]).tolist():
+        known = arrived(bins[i]) if 0 <= i < len(bins) else None
+        if isinstance(known, np.ndarray) and known.ndim == 1 and known.dtype == np.float64:
+            here = np.flatnonzero(odd & ~by_set & (column == i))
+            ends = np.append(known, np.inf)
+            fits = ends[np.minimum(stated[here], len(known))] == bound[here]
+            odd[here] = ~fits | (stated[here] > len(known))
+    return int(np.count_nonzero(odd))
+
+
 def is_path_length(member: Inert, stored: Array) -> bool:
     """Tell whether numbers, one per node, are its depth or the mean depth of as many people."""
     tree = arrived(member.get("tree_"))
     state = tree.state if isinstance(tree, Inert) and isinstance(tree.state, dict) else {}
     nodes = arrived(state.get("nodes"))
-    if not isinstance(nodes, np.ndarray) or not _is_record(nodes, _FIELDS):
+    if not isinstance(nodes, np.ndarray) or not _is_record(of_tree(nodes.dtype)):
         return False
     if stored.shape != nodes.shape or stored.dtype.kind not in "iuf":
         return False
@@ -216,16 +250,9 @@ def is_path_length(member: Inert, stored: Array) -> bool:
     return bool(np.array_equal(stored, depth))
 
 
-def _is_record(nodes: Array, names: frozenset[str]) -> bool:
-    return _fits(nodes.dtype, names)
-
-
-@lru_cache(16)
-def _fits(record: np.dtype[Any], names: frozenset[str]) -> bool:
-    fields = record.names
-    if fields is None or not names.issuperset(fields) or len(fields) <= 6:
-        return False
-    return all(record[name].kind in "biuf" for name in fields)
+def _is_record(told: Mapping[str, bool]) -> bool:
+    """Tell whether a node table has all columns that it needs, each as scikit-learn writes it."""
+    return len(told) > 6 and all(told.values())
 
 
 def _out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], inner: Flag) -> int:

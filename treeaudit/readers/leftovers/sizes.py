@@ -12,7 +12,7 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["Facts", "own_sizes", "tree_sizes", "width_of"]
+__all__ = ["Facts", "length", "own_sizes", "tree_sizes", "width_of"]
 
 _WIDTHS = ("n_features_in_", "n_features_", "_n_features_in", "_n_features", "n_features")
 _COUNTED = (
@@ -57,6 +57,12 @@ def _state_of(model: Inert) -> Mapping[Any, object]:
     return model.state if isinstance(model.state, dict) else model.attributes
 
 
+def length(value: object) -> int:
+    """Return how long a list or an array is; 0 for anything else, and for one without an axis."""
+    one = isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return len(value) if one else 0  # type: ignore[arg-type]
+
+
 def width_of(model: Inert) -> int | None:
     """Return how many columns a model sees: that of its tree, else what it states.
 
@@ -93,7 +99,7 @@ def _used(state: Mapping[Any, object]) -> int | None:
         if isinstance(columns, Inert):
             return None
         if not isinstance(step, str) or step != "drop":
-            total += len(columns) if isinstance(columns, list | np.ndarray) else 1
+            total += length(columns) if isinstance(columns, list | np.ndarray) else 1
     return total
 
 
@@ -153,13 +159,12 @@ class Facts:
             members = arrived(state.get(name))
             if isinstance(members, np.ndarray) and members.ndim == 2:
                 self.classes.add(members.shape[1])
-            elif isinstance(members, list | np.ndarray) and len(members):
-                first = members[0]
+            elif n := length(members):
+                first = members[0]  # type: ignore[index]
                 if name == "_predictors" and isinstance(first, list | tuple):
                     self.classes.add(len(first))
-                self.classes.add(len(members))
                 # One against one: a member for each pair of classes.
-                self.classes.add(int((1 + (1 + 8 * len(members)) ** 0.5) / 2))
+                self.classes |= {n, int((1 + (1 + 8 * n) ** 0.5) / 2)}
         for name in _NAMED:
             self._add(arrived(state.get(name)))
 

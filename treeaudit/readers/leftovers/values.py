@@ -20,7 +20,7 @@ from treeaudit.readers.leftovers.forms import (
     is_sound,
 )
 from treeaudit.readers.leftovers.settled import Settled
-from treeaudit.readers.leftovers.sizes import Facts
+from treeaudit.readers.leftovers.sizes import Facts, length
 from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.pickles.arrays import arrived
@@ -71,8 +71,8 @@ def _bears_tree(value: Inert) -> bool:
         last = steps[-1] if isinstance(steps, list) and steps else None
         inner = last[-1] if isinstance(last, tuple) and last else value.get("estimator")
         members = arrived(value.get("estimators_"))
-        if isinstance(members, list | np.ndarray) and len(members):
-            inner = members[0] if isinstance(members, list) else members.flat[0]
+        if isinstance(members, list | np.ndarray) and length(members):
+            inner = members[0] if isinstance(members, list) else next(members.flat, None)
         inner = arrived(inner)
         if not isinstance(inner, Inert):
             return value.get("_predictors") is not None
