@@ -57,6 +57,11 @@ class PrivateClassifier(ClassifierMixin, PrivateTrees):  # type: ignore[misc]
         tags.classifier_tags.poor_score = True
         return tags
 
+    def _more_tags(self) -> dict[str, Any]:
+        """Return the same for scikit-learn before 1.6, which asks for all labels even so."""
+        told = "noise, or few trees, may answer no one of thirty records with some label"
+        return {"_xfail_checks": {"check_classifiers_classes": told}}
+
 
 class PrivateRegressor(RegressorMixin, PrivateTrees):  # type: ignore[misc]
     """Private trees that answer with a number; the schema bounds it."""

@@ -11,6 +11,7 @@ signal-to-noise ratios. Fletcher & Islam (2019), a survey, sections 3.4 (equatio
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -19,7 +20,7 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import Entropy, below, permutation, unit
+from treeaudit.dp.entropy import Entropy, permutation, unit
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
@@ -34,7 +35,7 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["SignalToNoiseForestClassifier", "least_support", "most_trees"]
 
-_MOST_NODES = 200_000
+_MOST_NODES, _DRAWN = 200_000, 4096
 
 _FLAW = (
     "depth and number of trees follow from the exact number of records, which one record more "
@@ -184,6 +185,12 @@ def _fan(schema: Schema, column: int) -> int:
     return fan_of(feature.categories, feature.low, feature.high)
 
 
+def _chances(entropy: Entropy) -> Iterator[float]:
+    """Yield numbers in [0, 1), for choices that do not depend on data; many are drawn at once."""
+    while True:
+        yield from unit(entropy, _DRAWN).tolist()
+
+
 def _grown(schema: Schema, root: int, n: int, least: float, depth: int, entropy: Entropy) -> Nodes:
     """Grow a tree that asks about a given column first; a root of -1 is a tree of one leaf."""
     nodes = Nodes()
@@ -191,16 +198,17 @@ def _grown(schema: Schema, root: int, n: int, least: float, depth: int, entropy:
     ends = {i: (float(f.low or 0), float(f.high or 0)) for i, f in enumerate(schema.features)}
     # Per open node: the support it is expected to have, and the columns and ranges left.
     front = [(first, float(n), {int(i): ends[int(i)] for i in _useful(schema)})]
+    chance = _chances(entropy)
     while front:
         node, support, left = front.pop()
         if support < least or not left or nodes.depth[node] >= depth:
             continue
         names = sorted(left)
-        column = root if node == first else names[int(below(entropy, len(names), 1)[0])]
+        column = root if node == first else names[int(next(chance) * len(names))]
         parts = _fan(schema, column)
         if len(nodes) + parts > _MOST_NODES:
             break
-        missing = int(below(entropy, parts, 1)[0])
+        missing = int(next(chance) * parts)
         inside = [left] * parts
         if schema.features[column].categories is not None:
             sets = tuple((code,) for code in range(parts))
@@ -208,7 +216,7 @@ def _grown(schema: Schema, root: int, n: int, least: float, depth: int, entropy:
             inside = [{i: r for i, r in left.items() if i != column}] * parts
         else:
             low, high = left[column]
-            share = float(unit(entropy, 1)[0])
+            share = next(chance)
             point = low * (1 - share) + high * share
             edges = Edges(
                 feature=column, low=(-np.inf, point), high=(point, np.inf), missing=missing
