@@ -12,17 +12,24 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from benchmarks.sections import RESULTS, replace_section
+from treeaudit import load, reconstruct
+from treeaudit.attacks import Case as Held
+from treeaudit.attacks.control import leaf_control
 from treeaudit.attacks.membership_inference.details import Test, strongest
-from treeaudit.attacks.membership_inference.roc import area, rate_at
+from treeaudit.attacks.membership_inference.roc import area, rate_at, threshold_at
 from treeaudit.attacks.singling_out.population import alone_in_both
+from treeaudit.people.predictions import explained
+from treeaudit.people.records import read_records
 from treeaudit.stats import (
     Estimate,
     difference,
     exact,
     fact,
+    largest_of,
     paired,
     residual,
     together,
@@ -85,6 +92,20 @@ def cases() -> Iterator[Case]:
     for n, p, q in ((200, 0.15, 0.05), (1_000, 0.1, 0.1), (2_000, 0.02, 0.01)):
         setting = f"n {n:,}, {p:g} against {q:g} right alone"
         yield Case("paired difference", "TA104 beyond the guess", setting, _paired(n, p, q))
+    for columns in (2, 13):
+        setting = f"2,000 members, 1,000 unseen, the largest of {columns} columns"
+        yield Case("attribute advantage", "`compare`", setting, _largest(columns), 1_500)
+    for trees, n in ((1, 300), (10, 300), (10, 1_000)):
+        setting = f"{trees} tree{'s' * (trees > 1)}, {n:,} unseen"
+        where = "TA101, TA102: leaves of a forest, a person counted once"
+        yield Case("unseen people who fit", where, setting, _fitting(trees, n), 100)
+    for n, noise in ((100, 1.0), (1_000, 3.0)):
+        setting = f"n {n:,}, noise {noise:g} of the signal"
+        yield Case("R² (delta method)", "`defend`, `compare`", setting, _explained(n, noise), 1_500)
+    for n, shift in ((1_000, 0.5), (5_000, 1.5)):
+        setting = f"{n:,} controls, shift {shift:g}"
+        for name, left in (("TPR above its false alarms", False), ("the same, residual", True)):
+            yield Case(name, "TA105, card", setting, _above_alarms(n, shift, left=left), 1_000)
     for n, shift in ((60, 1.0), (500, 0.3), (500, 2.5), (2_000, 0.0)):
         setting = f"{n:,} each, shift {shift:g}"
         yield Case("AUC (DeLong, logit)", "TA105", setting, _area(n, shift, 0.0), 1_500)
@@ -148,6 +169,73 @@ def _paired(n: int, p: float, q: float) -> Draw:
     def draw(rng: np.random.Generator) -> tuple[Estimate, float]:
         first, second, _ = rng.multinomial(n, [p, q, 1 - p - q])
         return paired(int(first), int(second), n), p - q
+
+    return draw
+
+
+def _largest(columns: int) -> Draw:
+    """Of columns in which the model tells nothing of members."""
+
+    def draw(rng: np.random.Generator) -> tuple[Estimate, float]:
+        found = []
+        for _ in range(columns):
+            members, unseen = _two(rng, 2_000, 1_000, 0.4, 0.4)
+            found.append(difference(members, unseen))
+        return largest_of(max(found, key=lambda one: one.value), columns), 0.0
+
+    return draw
+
+
+def _fitting(trees: int, n: int) -> Draw:
+    def people(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        x = rng.normal(size=(n, 3))
+        return x, (x[:, 0] + rng.normal(0, 1, n) > 0).astype(int)
+
+    def draw(rng: np.random.Generator) -> tuple[Estimate | None, float]:
+        seed = int(rng.integers(2**31))
+        kind = ExtraTreesClassifier(trees, max_leaf_nodes=60, random_state=seed)
+        forest = load(kind.fit(*people(rng, 600)))
+        found = []
+        for size in (n, 10_000):
+            case = Held(
+                forest=forest,
+                table=reconstruct(forest).groups,
+                test=read_records(people(rng, size), forest, origin="test"),
+            )
+            control = leaf_control(case, case.table.size < 5, "small leaves")
+            if control is None or control.control is None:
+                return None, 0.0
+            found.append(control.control)
+        return found[0], found[1].value
+
+    return draw
+
+
+def _explained(n: int, noise: float) -> Draw:
+    """Of a stump that knows which of two halves somebody is in."""
+    stump = DecisionTreeRegressor(max_depth=1, random_state=0)
+    forest = load(stump.fit([[0.0], [1.0]], [0.0, 2.0]))
+
+    def draw(rng: np.random.Generator) -> tuple[Estimate, float]:
+        x = rng.integers(0, 2, (n, 1)).astype(float)
+        y = 2 * x[:, 0] + rng.normal(0, noise, n)
+        return explained(forest, read_records((x, y), forest)), 1 / (1 + noise**2)
+
+    return draw
+
+
+def _above_alarms(n: int, shift: float, *, left: bool) -> Draw:
+    truth = _true_rate(shift, 0.0) - 0.01
+
+    def draw(rng: np.random.Generator) -> tuple[Estimate | None, float]:
+        members, control = _scores(rng, 2_000, n, shift, 0.0)
+        rate = rate_at(members, control, 0.01)
+        if rate is None:
+            return None, 0.0
+        alarms = wilson(int((control > threshold_at(control, 0.01)).sum()), n)
+        if left:
+            return residual(rate, alarms), truth / 0.99
+        return difference(rate, alarms), truth
 
     return draw
 

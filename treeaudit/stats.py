@@ -14,7 +14,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Estimate", "difference", "exact", "fact", "paired", "residual", "together", "wilson"]
+__all__ = [
+    "Estimate",
+    "difference",
+    "exact",
+    "fact",
+    "largest_of",
+    "paired",
+    "residual",
+    "together",
+    "wilson",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +165,32 @@ def residual(attack: Estimate, control: Estimate) -> Estimate | None:
         high=min(1.0, max(0.0, 1 - below)),
         n=min(attack.n, control.n),
     )
+
+
+def largest_of(found: Estimate, several: int) -> Estimate:
+    """Return an interval that holds although the largest of several was picked (Bonferroni).
+
+    Parameters
+    ----------
+    found
+        A difference of shares with its 95 % interval.
+    several
+        How many it was picked from.
+
+    Examples
+    --------
+    >>> largest_of(Estimate(value=0.1, low=0.0, high=0.2, n=90), 1).high
+    0.2
+    >>> round(largest_of(Estimate(value=0.1, low=0.0, high=0.2, n=90), 13).high, 3)
+    0.247
+    """
+    from statistics import NormalDist
+
+    # The ends of these intervals are about as many standard errors away as normal ones.
+    wider = NormalDist().inv_cdf(1 - 0.025 / several) / NormalDist().inv_cdf(0.975)
+    low = max(-1.0, found.value - wider * (found.value - found.low))
+    high = min(1.0, found.value + wider * (found.high - found.value))
+    return Estimate(value=found.value, low=low, high=high, n=found.n)
 
 
 def together(parts: Sequence[Estimate]) -> Estimate:

@@ -7,7 +7,7 @@ from treeaudit.attacks.attribute_inference.details import AttributesDetails, Inf
 from treeaudit.attacks.membership_inference.details import MembershipDetails
 from treeaudit.attacks.reconstruction.details import ReconstructionDetails
 from treeaudit.findings.report import Report
-from treeaudit.stats import Estimate, fact
+from treeaudit.stats import Estimate, fact, largest_of
 
 __all__ = ["MEASURES", "Leakage", "Measure", "leakage_of"]
 
@@ -64,8 +64,9 @@ def leakage_of(report: Report) -> Leakage:
                 value=details.auc, low=details.auc_low, high=details.auc_high, n=details.members
             )
         elif isinstance(details, AttributesDetails) and details.columns:
-            attribute = max((_of_column(row, details.members) for row in details.columns),
-                            key=lambda one: one.value)  # fmt: skip
+            columns = [_of_column(row, details.members) for row in details.columns]
+            worst = max(columns, key=lambda one: one.value)
+            attribute = largest_of(worst, len(columns))
         elif isinstance(details, ReconstructionDetails) and details.certified.whole:
             n = details.certified.whole
             certified = fact(details.given_away / n, n) if details.likely is None else None
