@@ -12,7 +12,7 @@ from treeaudit.readers.node_types import of_boosting, of_tree
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.together import in_rows, together
-from treeaudit.readers.types import Array, Flag
+from treeaudit.readers.types import Array, Flag, Float
 
 __all__ = ["is_path_length", "unused_in_predictor", "unused_in_trees"]
 
@@ -219,7 +219,7 @@ def _odd_bins(nodes: npt.NDArray[np.void], by_set: Flag, bins: Sequence[object])
     of_numbers = np.flatnonzero(odd & ~by_set & (column >= 0) & (column < len(bins)))
     if len(of_numbers):
         # The last bin has no end; a column without bounds, or with others than numbers, has none.
-        ends = [np.append(one, np.inf) if _is_column(one) else [] for one in map(arrived, bins)]
+        ends = [_ends(one) for one in map(arrived, bins)]
         size = np.array([len(one) for one in ends])
         first, every = np.cumsum(size) - size, np.concatenate(ends)
         place, column = stated[of_numbers], column[of_numbers]
@@ -229,9 +229,11 @@ def _odd_bins(nodes: npt.NDArray[np.void], by_set: Flag, bins: Sequence[object])
     return int(np.count_nonzero(odd))
 
 
-def _is_column(bounds: object) -> bool:
-    whole = isinstance(bounds, np.ndarray) and bounds.ndim == 1 and len(bounds) > 0
-    return whole and bounds.dtype.kind == "f"  # type: ignore[union-attr]
+def _ends(bounds: object) -> Float:
+    """Return where the bins of a column end, the last one nowhere; none where it has no bins."""
+    if isinstance(bounds, np.ndarray) and bounds.ndim == 1 and bounds.dtype.kind == "f":
+        return np.append(bounds.astype(np.float64), np.inf) if len(bounds) else np.zeros(0)
+    return np.zeros(0)
 
 
 def is_path_length(member: Inert, stored: Array) -> bool:
