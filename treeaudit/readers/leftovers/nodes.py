@@ -12,7 +12,7 @@ from treeaudit.readers.node_types import of_boosting, of_tree
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.together import in_rows, together
-from treeaudit.readers.types import Array, Flag
+from treeaudit.readers.types import Array, Flag, Float
 
 __all__ = ["is_path_length", "unused_in_predictor", "unused_in_trees"]
 
@@ -216,14 +216,24 @@ def _odd_bins(nodes: npt.NDArray[np.void], by_set: Flag, bins: Sequence[object])
     name = "num_threshold" if "num_threshold" in (nodes.dtype.names or ()) else "threshold"
     stated, bound, column = nodes["bin_threshold"], nodes[name], nodes["feature_idx"]
     odd = stated != 0
-    for i in np.unique(column[odd & ~by_set]).tolist():
-        known = arrived(bins[i]) if 0 <= i < len(bins) else None
-        if isinstance(known, np.ndarray) and known.ndim == 1 and known.dtype == np.float64:
-            here = np.flatnonzero(odd & ~by_set & (column == i))
-            ends = np.append(known, np.inf)
-            fits = ends[np.minimum(stated[here], len(known))] == bound[here]
-            odd[here] = ~fits | (stated[here] > len(known))
+    of_numbers = np.flatnonzero(odd & ~by_set & (column >= 0) & (column < len(bins)))
+    if len(of_numbers):
+        # The last bin has no end; a column without bounds, or with others than numbers, has none.
+        ends = [_ends(one) for one in map(arrived, bins)]
+        size = np.array([len(one) for one in ends])
+        first, every = np.cumsum(size) - size, np.concatenate(ends)
+        place, column = stated[of_numbers], column[of_numbers]
+        inside = place < size[column]
+        at = np.where(inside, first[column] + place, 0)
+        odd[of_numbers] = ~inside | (every[at] != bound[of_numbers] if len(every) else True)
     return int(np.count_nonzero(odd))
+
+
+def _ends(bounds: object) -> Float:
+    """Return where the bins of a column end, the last one nowhere; none where it has no bins."""
+    if isinstance(bounds, np.ndarray) and bounds.ndim == 1 and bounds.dtype.kind == "f":
+        return np.append(bounds.astype(np.float64), np.inf) if len(bounds) else np.zeros(0)
+    return np.zeros(0)
 
 
 def is_path_length(member: Inert, stored: Array) -> bool:
