@@ -174,7 +174,9 @@ def boosters(folder: Path) -> dict[str, Path]:
         made = lightgbm.LGBMClassifier(n_estimators=1000, num_leaves=15, verbose=-1).fit(x, y)
         made.booster_.save_model(files["lightgbm"])
     if not files["catboost"].is_file():
-        made = catboost.CatBoostClassifier(iterations=1000, depth=5, verbose=0).fit(x, y)
+        made = catboost.CatBoostClassifier(
+            iterations=1000, depth=5, verbose=0, allow_writing_files=False
+        ).fit(x, y)
         made.save_model(str(files["catboost"]), format="json")
     return files
 
