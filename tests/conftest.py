@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: "pytest.TerminalReporter") -> None:
     """Print what was seen of the promise of each private trainer."""
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.getreports(kind)]
     seen = [each for r in reports if r.when == "call" for each in r.user_properties]

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-RUNS = {*PROJECT["dependencies"], *EXTRAS["lz4"], *EXTRAS["parquet"]}
+RUNS = {*PROJECT["dependencies"], *EXTRAS["lz4"], *EXTRAS["parquet"], *EXTRAS["plot"]}
 TESTS = {*EXTRAS["test"], *EXTRAS["browser"], *EXTRAS["libraries"]}
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import catboost_model
+from treeaudit.readers.boosters.catboost_columns import ColumnTable
+from treeaudit.readers.boosters.catboost_trees import stored_trees
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import open_file
 
@@ -343,3 +346,28 @@ def test_mutants_end_in_a_model_or_a_sentence(small):
     chance = random.Random(3)
     for _ in range(3000):
         sentence_or_model(catboost_model, spoil(chance, small, words))
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 11])
+def test_an_oblivious_tree_is_unfolded_bit_by_bit(depth: int) -> None:
+    """Bit i of the number of a leaf is the answer to question i, and people add up level by level.
+
+    Summed from node to node, as trees of any other form are, they are the same.
+    """
+    borders = [float(i) for i in range(depth)]
+    feature = {"feature_index": 0, "flat_feature_index": 0, "borders": borders}
+    columns = ColumnTable({"float_features": [feature]})
+    splits = [
+        {"split_type": "FloatFeature", "float_feature_index": 0, "border": b, "split_index": i}
+        for i, b in enumerate(borders)
+    ]
+    numbers = np.arange(1 << depth, dtype=np.float64)
+    tree = {"splits": splits or None, "leaf_values": numbers, "leaf_weights": numbers + 1}
+    (stored,) = stored_trees({"oblivious_trees": [tree]}, columns)
+    unfolded = stored.build(columns, people=True)
+    summed = replace(stored, depth=None).build(columns, people=True)
+    for name in ("parent", "feature", "low", "high", "value", "n_records"):
+        assert np.array_equal(getattr(unfolded, name), getattr(summed, name))
+    at = unfolded.apply([[i - 0.5] for i in range(depth + 1)])
+    assert unfolded.value is not None
+    assert unfolded.value[at].tolist() == [(1 << i) - 1 for i in range(depth + 1)]

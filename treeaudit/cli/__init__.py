@@ -5,6 +5,7 @@ stdout carries the result; stderr progress, warnings and errors. Exit codes:
 required check was skipped, 4 a named person accepted what fails.
 """
 
+import gc
 import io
 import os
 import sys
@@ -69,6 +70,8 @@ def _front_page() -> str | None:
 def main() -> None:
     """Run the command line; every failure ends in one sentence and exit code 2, Ctrl-C in 130."""
     _write_utf8()
+    # A short command makes nothing that has to be collected, and looks 200 times for it.
+    gc.set_threshold(100_000, 20, 20)
     words = sys.argv[1:]
     try:
         with bounded(words):

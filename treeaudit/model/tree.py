@@ -125,9 +125,9 @@ class Tree:
         if self.parent[0] != -1 or self.feature[0] != -1:
             raise DataError("tree: node 0 must be the root")
         above = self.parent[1:]
-        if np.any(above < 0) or np.any(above >= np.arange(1, n)):
+        if n > 1 and (above.min() < 0 or (above >= np.arange(1, n)).any()):
             raise DataError("tree: every node but the root needs one parent that comes before it")
-        if np.any(self.feature[1:] < 0):
+        if n > 1 and self.feature[1:].min() < 0:
             raise DataError("tree: an edge names no feature")
         if np.isnan(self.low).any() or np.isnan(self.high).any():
             raise DataError("tree: a threshold is not a number")

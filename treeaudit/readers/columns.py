@@ -1,6 +1,6 @@
 """Columns of tables of records, each on its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,9 @@ import numpy.typing as npt
 
 from treeaudit.readers.types import Table
 
-__all__ = ["gathered"]
+__all__ = ["Columns", "gathered"]
+
+Columns = Mapping[str, npt.NDArray[Any]]
 
 # Records that fit a fast cache: each is fetched once, whatever its columns.
 _BLOCK = 4096

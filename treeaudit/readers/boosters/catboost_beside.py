@@ -164,6 +164,8 @@ def _nobody(tree: StoredTree) -> int:
     if tree.weights is None or not tree.weights.any():
         return 0
     empty = tree.weights == 0
+    if not tree.values[empty].any():
+        return 0
     known = np.concatenate([tree.values[~empty].ravel(), [0.0]])
     return int(np.count_nonzero(~np.isin(tree.values[empty], known)))
 

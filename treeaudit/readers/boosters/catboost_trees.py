@@ -7,6 +7,7 @@ answer to question ``i``. Leaves that no row can reach are kept; they hold nobod
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.types import Flag, Float, Int, Table, Wide
 
 __all__ = ["StoredTree", "stored_trees"]
+
+# Questions of a tree whose form is kept for the next one: CatBoost asks six unless told.
+_USUAL = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +46,8 @@ class StoredTree:
         Shape ``(n_leaves, n_outputs)``.
     weights
         Shape ``(n_leaves,)``, or None where the file does not tell.
+    depth
+        How many questions every path asks; None where paths differ.
     """
 
     parent: Int
@@ -51,6 +57,7 @@ class StoredTree:
     leaf: Wide
     values: Float
     weights: Float | None
+    depth: int | None = None
 
     def asks_statistics(self, columns: ColumnTable) -> bool:
         """Tell whether a question is about a statistic of categories."""
@@ -91,6 +98,11 @@ class StoredTree:
 
     def _sum(self, leaves: Float) -> Float:
         """Sum numbers of leaves up to the root."""
+        if self.depth is not None:
+            levels = [leaves]
+            for _ in range(self.depth):
+                levels.append(levels[-1][0::2] + levels[-1][1::2])
+            return np.concatenate(levels[::-1])
         total = np.zeros((len(self.parent), leaves.shape[1]))
         total[self.leaf] = leaves
         return np.column_stack([sums(self.parent, column) for column in total.T])
@@ -156,20 +168,49 @@ def _oblivious(tree: object, columns: ColumnTable) -> StoredTree:
     if weights is not None and (not isinstance(weights, np.ndarray) or len(weights) != n_leaves):
         raise ReadError(f"it is damaged: it has {n_leaves:,} leaves and other leaf weights")
     questions = np.array([columns.ask(split) for split in splits], dtype=np.int64)
+    form = _usual(depth) if depth <= _USUAL else _unfolded(depth)
+    return StoredTree(
+        parent=form.parent,
+        question=form.question,
+        answer=form.answer,
+        questions=questions,
+        leaf=form.leaf,
+        values=values.reshape(n_leaves, -1)[form.number],
+        weights=None if weights is None else weights[form.number],
+        depth=depth,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Unfolded:
+    """What all trees of so many questions have in common, and the number of each leaf."""
+
+    parent: Int
+    question: Wide
+    answer: Flag
+    leaf: Wide
+    number: Wide
+
+
+def _unfolded(depth: int) -> _Unfolded:
+    n_leaves = 1 << depth
     node = np.arange(2 * n_leaves - 1)
-    level = np.repeat(np.arange(depth + 1), 1 << np.arange(depth + 1))
     number, place = np.zeros(n_leaves, dtype=np.int64), np.arange(n_leaves)
     for i in range(depth):
         number |= (place >> (depth - 1 - i) & 1) << i
-    return StoredTree(
+    made = _Unfolded(
         parent=((node - 1) // 2).astype(np.int32),
-        question=level - 1,
+        question=np.repeat(np.arange(-1, depth), 1 << np.arange(depth + 1)),
         answer=(node % 2 == 0) & (node > 0),
-        questions=questions,
         leaf=node[n_leaves - 1 :],
-        values=values.reshape(n_leaves, -1)[number],
-        weights=None if weights is None else weights[number],
+        number=number,
     )
+    for array in (made.parent, made.question, made.answer, made.leaf, made.number):
+        array.flags.writeable = False
+    return made
+
+
+_usual = lru_cache(_USUAL + 1)(_unfolded)
 
 
 def _free(tree: object, columns: ColumnTable) -> StoredTree:

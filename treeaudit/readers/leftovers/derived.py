@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeaudit.readers.columns import gathered
-from treeaudit.readers.types import Flag, Float, Table
+from treeaudit.readers.columns import Columns
+from treeaudit.readers.types import Flag, Float
 
 __all__ = ["underived"]
 
@@ -25,7 +25,7 @@ _BLOCK = 1 << 12
 
 
 def underived(
-    nodes: Table,
+    nodes: Columns,
     values: Float,
     criterion: str,
     *,
@@ -38,7 +38,7 @@ def underived(
     Parameters
     ----------
     nodes
-        The table of a `Tree` of scikit-learn, all nodes within reach.
+        The columns of the table of a `Tree` of scikit-learn, all nodes within reach.
     values
         Shape ``(n_nodes, n_outputs, n_classes)``.
     criterion
@@ -52,13 +52,13 @@ def underived(
         How large its numbers may become; told by itself unless given.
     """
     stored, of_classes = nodes["impurity"], values.shape[2] > 1
-    known = not np.isnan(stored[0]) or stored.tobytes() != len(nodes) * _UNKNOWN
+    known = not np.isnan(stored[0]) or stored.tobytes() != len(stored) * _UNKNOWN
     if most is None:
         most = _most(stored) + (1.0 if of_classes else min(_most(values), 1e150) ** 2)
     n_impurities = n_values = 0
     # A file may state them column by column; a copy is made of no others.
     values = np.ascontiguousarray(values)
-    for begin in range(0, len(nodes), _BLOCK):
+    for begin in range(0, len(stored), _BLOCK):
         block = _Block(nodes, values, begin)
         n_values += 0 if clipped else block.odd_values(criterion, changed)
         if known and of_classes and not clipped:
@@ -71,10 +71,10 @@ def underived(
 class _Block:
     """Some nodes of a tree and their children: few enough that their numbers stay at hand."""
 
-    def __init__(self, nodes: Table, values: Float, begin: int) -> None:
+    def __init__(self, nodes: Columns, values: Float, begin: int) -> None:
         end = begin + _BLOCK
         self.nodes, self.rows = nodes, slice(begin, end)
-        self.columns = columns = gathered(nodes[begin:end], _USED)
+        self.columns = columns = {name: nodes[name][begin:end] for name in _USED}
         self.inner = inner = np.flatnonzero(columns["left_child"] >= 0)
         self.sides = columns["left_child"][inner], columns["right_child"][inner]
         self.weight = columns["weighted_n_node_samples"][inner]
@@ -96,8 +96,8 @@ class _Block:
 
     def _excess(self, above: Float, parts: Sequence[Float]) -> Float:
         """Return by how much a parent is above the mean of its children."""
-        below: Float = sum(part * by for part, by in zip(parts, self.weights, strict=True))
-        excess: Float = above - below / self.weight
+        left, right = (part * by for part, by in zip(parts, self.weights, strict=True))
+        excess: Float = above - (left + right) / self.weight
         return excess
 
     def _usual(self, changed: bool) -> Flag:
@@ -160,9 +160,10 @@ def _largest(a: Float) -> Float:
     return largest
 
 
-def _slack(nodes: Table) -> Float:
+def _slack(nodes: Columns) -> Float:
     """Return how far a number of each node may be off, which was summed up with the one beside."""
-    weight, slack = nodes["weighted_n_node_samples"], np.full(len(nodes), _ROUNDING)
+    weight = nodes["weighted_n_node_samples"]
+    slack = np.full(len(weight), _ROUNDING)
     inner = np.flatnonzero(nodes["left_child"] >= 0)
     for name in ("left_child", "right_child"):
         side = nodes[name][inner]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.readers.columns import Columns, gathered
 from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
 from treeaudit.readers.node_types import of_boosting, of_tree
@@ -72,26 +73,29 @@ def _grown(owners: Sequence[Inert]) -> tuple[str, bool]:
 def _without_fault(trees: Sequence[_Plain]) -> bool:
     """Tell whether nothing at all is unused or does not follow in some trees that are alike."""
     row = together([nodes for nodes, *_ in trees], [values for _, values, *_ in trees])
-    if row is None or np.isnan(row.nodes["impurity"]).any():
+    if row is None:
         return False
-    leaf = row.nodes["left_child"] < 0
-    if any(n for _, n in (*_in_leaves(row.nodes, leaf), *_no_flags(row.nodes, _LOGICAL))):
+    nodes = gathered(row.nodes, row.nodes.dtype.names or ())
+    if np.isnan(nodes["impurity"]).any():
+        return False
+    leaf = nodes["left_child"] < 0
+    if any(n for _, n in (*_in_leaves(nodes, leaf), *_no_flags(nodes, _LOGICAL))):
         return False
     largest = np.maximum.reduceat(np.abs(row.values).max(axis=(1, 2)), row.start)
     # What a number may be off by grows with the largest one: in a row with the smallest of these.
-    most = np.maximum.reduceat(row.nodes["impurity"], row.start)
+    most = np.maximum.reduceat(nodes["impurity"], row.start)
     most += 1.0 if row.values.shape[2] > 1 else np.minimum(largest, 1e150) ** 2
     *_, criterion, changed = trees[0]
     with np.errstate(all="ignore"):
-        odd = underived(row.nodes, row.values, criterion, changed=changed, most=float(most.min()))
+        odd = underived(nodes, row.values, criterion, changed=changed, most=float(most.min()))
     return odd == (0, 0)
 
 
-def _in_leaves(nodes: npt.NDArray[np.void], leaf: Flag) -> Iterator[tuple[str, int]]:
+def _in_leaves(nodes: Columns, leaf: Flag) -> Iterator[tuple[str, int]]:
     """Yield the columns that hold a question in leaves, with its bytes."""
     for name, empty in (("feature", -2), ("threshold", -2), ("right_child", -1)):
         full = (nodes[name] != empty) & leaf
-        yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes.dtype[name].itemsize
+        yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes[name].itemsize
 
 
 def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, int]]:
@@ -124,17 +128,18 @@ def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, 
         nodes, values = nodes[:count], values[:count]
     if values.shape[1:] != (sizes[1], sizes[2]) and values.shape[1:] != (sizes[1], 1):
         yield "values", values.nbytes
-    leaf = nodes["left_child"] < 0
-    yield from _in_leaves(nodes, leaf)
-    yield from _no_flags(nodes, _LOGICAL)
+    columns = gathered(nodes, fields)
+    leaf = columns["left_child"] < 0
+    yield from _in_leaves(columns, leaf)
+    yield from _no_flags(columns, _LOGICAL)
     each = nodes.itemsize + (values[0].nbytes if len(values) else 0)
-    lost = _out_of_reach(nodes["left_child"], nodes["right_child"], ~leaf)
+    lost = _out_of_reach(columns["left_child"], columns["right_child"], ~leaf)
     yield "nodes out of reach", lost * each
     if not lost and 2 * np.count_nonzero(~leaf) == len(nodes) - 1 and "impurity" in fields:
         criterion, changed = _grown(owners)
         with np.errstate(all="ignore"):
             impurities, answers = underived(
-                nodes,
+                columns,
                 values,
                 criterion,
                 changed=changed,
@@ -153,10 +158,10 @@ def _is_bounded(estimator: Inert) -> bool:
     )
 
 
-def _no_flags(nodes: npt.NDArray[np.void], names: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _no_flags(nodes: Columns, names: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield the logical columns that hold another number than 0 and 1."""
     for name in names:
-        if name in (nodes.dtype.names or ()):
+        if name in nodes:
             yield f"{name} of nodes", int(np.count_nonzero(nodes[name] > 1))
 
 
@@ -170,7 +175,8 @@ def unused_in_predictor(tree: Inert, bins: Sequence[object] = ()) -> Iterator[tu
     ):
         yield "nodes", nodes.nbytes if isinstance(nodes, np.ndarray) else 1
         return
-    yield from _no_flags(nodes, ("is_leaf", "missing_go_to_left", "is_categorical"))
+    flags = gathered(nodes, ("is_leaf", "missing_go_to_left", "is_categorical"))
+    yield from _no_flags(flags, tuple(flags))
     leaf = nodes["is_leaf"] != 0
     for name in _EMPTY_IN_LEAVES:
         if name in (nodes.dtype.names or ()):

@@ -1,8 +1,8 @@
 """Types of array elements as numpy describes them in a pickle, checked before numpy sees them."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Array, Flag
 
 __all__ = ["DType", "gaps", "not_described"]
 
@@ -155,8 +155,7 @@ class DType:
                 raise ReadError("a record type is damaged")
             if entry[0].n_fields:
                 raise UnsupportedModelError("an array of records within records cannot be read")
-            form = entry[0].build()
-            offset = entry[1]
+            form, offset = entry[0].build(), entry[1]
             inside = isinstance(offset, int) and 0 <= offset <= size - form.itemsize
             if form.hasobject:
                 raise UnsafeModelError(
@@ -199,17 +198,21 @@ def gaps(table: Array) -> int:
     >>> gaps(np.frombuffer(bytes(8) + b"ab", {"names": ["x"], "formats": ["i8"], "itemsize": 10}))
     2
     """
-    fields: Mapping[str, tuple[Any, ...]] = table.dtype.fields or {}
-    size = table.dtype.itemsize
-    if sum(field[0].itemsize for field in fields.values()) == size:
+    if not (free := _free(table.dtype)).any():
         return 0
-    free = np.ones(size, dtype=np.bool_)
-    for field in fields.values():
-        free[field[1] : field[1] + field[0].itemsize] = False
-    rows = table.reshape(-1, order="A").view(np.uint8).reshape(-1, size)
-    if size % 8 == 0:
+    rows = table.reshape(-1, order="A").view(np.uint8).reshape(-1, len(free))
+    if len(free) % 8 == 0:
         # Eight bytes at a time, as nearly all tables have none.
         mask, words = (free * np.uint8(255)).view(np.uint64), rows.view(np.uint64)
-        if not any((words[:, i] & mask[i]).any() for i in np.flatnonzero(mask)):
+        if not any(np.bitwise_or.reduce(words[:, i]) & mask[i] for i in np.flatnonzero(mask)):
             return 0
     return int(np.count_nonzero(rows[:, free]))
+
+
+@lru_cache(16)
+def _free(record: np.dtype[Any]) -> Flag:
+    """Return which bytes of a record no column takes."""
+    free = np.ones(record.itemsize, dtype=np.bool_)
+    for column, at, *_ in (record.fields or {}).values():
+        free[at : at + column.itemsize] = False
+    return free

@@ -109,8 +109,7 @@ class Machine(Tape):
 
     def refuse_files_within(self) -> None:
         for name in self.mentioned:
-            library = file_within(str(name))
-            if library is not None:
+            if (library := file_within(str(name))) is not None:
                 raise UnsupportedModelError(
                     f"the file holds a model of {library}, as a file within the file (byte "
                     f"{name.offset:,}), which treeaudit does not read"
@@ -175,17 +174,13 @@ class Machine(Tape):
 
     def create(self, target: object, args: object) -> object:
         made = create(target, args, self.at - 1, self.spend)
-        if isinstance(target, Global):
-            self.excused.add(id(target))
+        self.excused.update([id(target)] if isinstance(target, Global) else ())
         return made
 
     def note_gaps(self, array: object) -> object:
         """Note what stands between the columns of a table."""
         if isinstance(array, np.ndarray) and array.dtype.names and (n := gaps(array)):
-            self.note(
-                n,
-                "bytes between the columns of a table, as numpy leaves them in a copy",
-            )
+            self.note(n, "bytes between the columns of a table, as numpy leaves them in a copy")
         return array
 
     def begin_array(self) -> None:
