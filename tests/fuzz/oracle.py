@@ -248,7 +248,9 @@ def answers_differ(model: Any, forest: Forest, say: Callable[[str], None]) -> st
     try:
         # As many jobs as a file asks for are processes, which are stopped.
         with joblib.parallel_config(backend="sequential"):
-            theirs = model.predict_proba(x) if by_class else model.predict(x)
+            # A step may work in what it is given: what it is asked is a copy.
+            asked = x.copy()
+            theirs = model.predict_proba(asked) if by_class else model.predict(asked)
     except Exception as error:  # noqa: BLE001  # a model that answers nothing tells nobody anything
         say(f"no answer {type(error).__name__}")
         return ""

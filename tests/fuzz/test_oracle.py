@@ -168,3 +168,19 @@ def test_other_libraries_load_what_is_read() -> None:
     n = _outcomes("oracle_formats", 60)
     assert {name.split()[-1] for name in n if "genuine" in name} <= {"equal"}
     assert sum(count for name, count in n.items() if "genuine" not in name) % 60 == 0
+
+
+def test_a_step_that_works_in_place_is_no_difference(tmp_path: Path) -> None:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    from tests.fuzz.oracle import answers_differ
+
+    x = np.random.default_rng(0).uniform(0, 9, (60, 3))
+    steps = make_pipeline(StandardScaler(copy=False), DecisionTreeClassifier(max_depth=2))
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(steps.fit(x.copy(), x[:, 0] > 4)))
+    said: list[str] = []
+    assert answers_differ(steps, load(path), said.append) == ""
+    assert said == ["answering"]
