@@ -218,7 +218,7 @@ def test_parameters_that_undo_the_promise_are_not_bounded(tmp_path, changes) -> 
         {"epsilon": 2.0},
         {"neighbours": "replace-one"},
     ],
-    ids=str,
+    ids=["seed", "generator", "schema", "variant", "epsilon", "neighbours"],
 )
 def test_a_pickled_estimator_that_contradicts_its_ledger_is_not_bounded(
     tmp_path, monkeypatch, changes
