@@ -208,9 +208,9 @@ def test_the_json_form_is_the_same_model(tmp_path: Path) -> None:
 
 
 def test_an_object_nested_too_deeply_is_no_model() -> None:
-    nested: list[object] = []
+    nested: dict[str, object] = {}
     for _ in range(100_000):
-        nested = [nested]
+        nested = {"model": nested}
     with pytest.raises(UnsupportedModelError, match="cannot be read as a model"):
         load(nested)
 

@@ -70,13 +70,13 @@ def test_no_fit_fails_at_any_budget(trainer, epsilon, record_property) -> None:
 @pytest.mark.parametrize("epsilon", [*BUDGETS, 1e4, 1e9, 10**-0.5, 2**0.5, 1 / 6, 1 / 7, 0.7333])
 @pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
 def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon, record_property) -> None:
-    fits(record_property, trainer, options, epsilon, 4)
+    fits(record_property, trainer, options, epsilon, 2)
     if "max_depth" in trainer().get_params():
-        fits(record_property, trainer, options, epsilon, 2, max_depth=9)
+        fits(record_property, trainer, options, epsilon, max_depth=9)
     # Gaussian noise beyond 2^30 is refused before anything is asked.
     persons = 3 if "delta" in options else 1000
     fits(
-        record_property, trainer, options, epsilon, 2,
+        record_property, trainer, options, epsilon,
         neighbours="replace-one", rows_per_person=persons,
     )  # fmt: skip
 

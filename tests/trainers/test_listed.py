@@ -40,7 +40,8 @@ def test_the_list_the_readme_and_the_benchmark_name_the_same() -> None:
     assert readme == with_table(readme, MEASURED)
     table = readme.partition("### Private trainers")[2].partition("### ")[0]
     assert re.findall(r"^\| ([a-z][a-z0-9-]+) \|", table, re.M) == ["algorithm", *names]
-    benchmarked = list(module_of(RUNNERS["treeaudit"]).MODELS)
+    models = module_of(RUNNERS["treeaudit"]).MODELS
+    benchmarked = [name for name in models if not name.endswith("-delta")]
     assert benchmarked == [trainer.algorithm for trainer in CLASSIFIERS]
     assert set(MEASURED) <= set(benchmarked)
 

@@ -119,8 +119,9 @@ class InnerObjects(FittedValues):
 def _bins_of(place: Place) -> list[object]:
     """Return the bounds of the bins of every column, by the boosting that holds a tree."""
     for owner in place.owners():
-        mapper = arrived(owner.get("_bin_mapper") or owner.get("bin_mapper_"))
-        if isinstance(mapper, Inert):
-            bins = arrived(mapper.get("bin_thresholds_"))
-            return bins if isinstance(bins, list) else []
+        for name in ("_bin_mapper", "bin_mapper_"):
+            mapper = arrived(owner.get(name))
+            if isinstance(mapper, Inert):
+                bins = arrived(mapper.get("bin_thresholds_"))
+                return bins if isinstance(bins, list) else []
     return []
