@@ -67,7 +67,9 @@ def test_no_fit_fails_at_any_budget(trainer, epsilon, record_property) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [*BUDGETS, 1e4, 1e9, 10**-0.5, 2**0.5, 1 / 6, 1 / 7, 0.7333])
+@pytest.mark.parametrize(
+    "epsilon", [*BUDGETS[::2], 1e4, 1e9, 10**-0.5, 2**0.5, 1 / 6, 1 / 7, 0.7333]
+)
 @pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
 def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon, record_property) -> None:
     fits(record_property, trainer, options, epsilon, 2)

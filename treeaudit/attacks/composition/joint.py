@@ -185,19 +185,24 @@ class _Part:
         size = (size * said.told[nodes])[held].astype(np.min_scalar_type(len(node)))
         return cls(trees=n, at=place[at], mean=said.mean[nodes][held], size=size)
 
+    @property
+    def _at(self) -> Index:
+        """The same as numpy looks up: it takes four times as long to convert them on its way."""
+        return self.at.astype(np.intp)
+
     def spread(self, said: Float) -> Float:
         """Return the sum over the trees of something of one's leaves, person by person."""
-        total = np.empty((len(self.at) // self.trees, said.shape[1]))
+        total, at = np.empty((len(self.at) // self.trees, said.shape[1])), self._at
         for i, column in enumerate(said.T):
-            each = column.take(self.at, mode="clip").reshape(self.trees, -1)
+            each = column.take(at, mode="clip").reshape(self.trees, -1)
             total[:, i] = each[0] if self.trees == 1 else each.sum(axis=0)
         return total
 
     def lacks(self, said: Said, x: Float) -> Float:
         """Return how far the means of the leaves are off what these say."""
-        mean, asked = self.mean.astype(np.float64), self.size > 0
+        mean, asked, at = self.mean.astype(np.float64), self.size > 0, self._at
         for i, column in enumerate(x.T):
-            total = np.bincount(self.at, np.tile(column, self.trees), len(mean))
+            total = np.bincount(at, np.tile(column, self.trees), len(mean))
             np.divide(total, self.size, out=mean[:, i], where=asked)
         return _lacks(said.kind, mean, self.mean)
 
