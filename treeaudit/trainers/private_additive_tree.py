@@ -97,7 +97,7 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
     >>> schema = Schema(features=(Feature(name="age", low=0, high=120),), classes=("no", "yes"))
     >>> model = PrivateAdditiveTreeClassifier(epsilon=5.0, schema=schema, max_depth=1)
     >>> model = model.fit([[20], [25], [90], [95]] * 500, ["no", "no", "yes", "yes"] * 500)
-    >>> model.predict([[18], [99]]).tolist(), float(model.privacy_.epsilon)
+    >>> model.predict([[20], [95]]).tolist(), float(model.privacy_.epsilon)
     (['no', 'yes'], 5.0)
     """
 
