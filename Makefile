@@ -3,7 +3,7 @@
 #   make test    everything that is checked before a change lands
 #   make test-oldest  the suite on the oldest versions that pyproject.toml declares
 #   make check-fast  in a minute: no slow test, no other model library, few examples of each law
-#   make deep    a thousand examples of each law
+#   make deep    a thousand examples of each law, and all of the many cases that others sample
 #   make audit-private  what private trainers give away, replayed on neighbours, and whether they fail
 #   make lock  write down the versions that the tests ran on; LOCK=requirements/development.txt
 #                before any other target installs these very versions
@@ -51,7 +51,7 @@ check-fast: lint
 	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not slow and not libraries and not browser"
 
 deep: $(VENV)/test
-	HYPOTHESIS_PROFILE=deep $(PYTEST) -m hypothesis
+	HYPOTHESIS_PROFILE=deep $(PYTEST) -m "hypothesis or sampled"
 
 # The views of other libraries, the browser and the notebooks are left to `make test`.
 test-oldest:

@@ -9,7 +9,8 @@
   ``spawn`` is the same in one of its own.
 * Laws (hypothesis) run in a profile, ``--hypothesis-profile NAME`` or ``HYPOTHESIS_PROFILE``:
   ``fast`` 5 examples, ``ci`` 30 (unless told), ``deep`` 1,000. ``@examples(n)`` of
-  `tests.strategies` tries at most n of them.
+  `tests.strategies` tries at most n of them; ``one_in(n, cases)`` is every nth of very many
+  cases, and all of them in ``deep`` (``@pytest.mark.sampled``).
 * Nothing is timed by the clock on the wall; a limit is in CPU seconds.
 """
 

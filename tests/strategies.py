@@ -1,5 +1,7 @@
 """Random trees, tables and models for the laws that hold for all of them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -19,6 +21,11 @@ def smallest_intersection(forest: Forest, values: np.ndarray) -> int:
 def examples(most: int) -> settings:
     """Try so many examples of a law, or as many as the profile tries if these are fewer."""
     return settings(max_examples=min(most, settings().max_examples))
+
+
+def one_in(n: int, cases: Sequence) -> Sequence:
+    """Return every nth of very many cases; all of them in the profile ``deep``."""
+    return cases if settings().max_examples >= 1_000 else cases[::n]
 
 
 @st.composite

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tests.strategies import one_in
 from tests.trainers.people import REGRESSORS
 from tests.trainers.test_transcripts import BUDGETS, CONFIGURATIONS
 from treeaudit.dp import Budget
@@ -35,6 +36,11 @@ SCHEMA = Schema(
 OF_NUMBERS = replace(SCHEMA, classes=None, target_low=0, target_high=1)
 ALONE = (np.zeros((1, 5)), [0])
 TWO = (np.array([[0.0] * 5, [10.0, 0, 0, 0, 0]]), [0, 1])
+EACH_AT_MANY = [
+    pytest.param(*each.values, epsilon, id=f"{each.id} {float(epsilon):.7g}")
+    for each in CONFIGURATIONS
+    for epsilon in (*BUDGETS, 1e4, 1e9, 10**-0.5, 2**0.5, 1 / 6, 1 / 7, 0.7333)
+]
 MANY = (np.tile(TWO[0], (30, 1)), TWO[1] * 30)
 
 
@@ -67,10 +73,8 @@ def test_no_fit_fails_at_any_budget(trainer, epsilon, record_property) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "epsilon", [*BUDGETS[::2], 1e4, 1e9, 10**-0.5, 2**0.5, 1 / 6, 1 / 7, 0.7333]
-)
-@pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
+@pytest.mark.sampled
+@pytest.mark.parametrize(("trainer", "options", "epsilon"), one_in(4, EACH_AT_MANY))
 def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon, record_property) -> None:
     fits(record_property, trainer, options, epsilon, 2)
     if "max_depth" in trainer().get_params():
