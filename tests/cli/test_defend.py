@@ -89,8 +89,8 @@ def test_nothing_passes(cancer_file) -> None:
 
 def test_nothing_of_before_and_after_is_cut() -> None:
     """Of a forest a check is a sentence: it runs on to the next line of its column."""
-    before = "99.5% of the people in tree 56, at most 100.0% in any"
-    after = "0.2% of the people in tree 7, at most 3.1% in any"
+    before = "99.5% of the people in tree 56, at most 100.0% of all people in some tree"
+    after = "0.2% of the people in tree 7, at most 3.1% of all people in some tree"
     rows = [("people whose number is known within the tolerance", before, after)]
     rows.append(("verdict", "FAIL", "REVIEW"))
     text = printed(lambda console: console.print(grid(["", "before", "after"], rows)), 80)
