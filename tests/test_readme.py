@@ -33,6 +33,11 @@ def test_the_help_is_the_real_one() -> None:
     assert words(text) == words(run("--help").stdout)
 
 
+def test_no_command_needs_an_index_that_does_not_have_it() -> None:
+    for _, body in BLOCKS:
+        assert not re.search(r"pip install (?:--?\S+ )*treeaudit\b", body)
+
+
 def test_the_commands_run(tmp_path) -> None:
     commands = [
         shlex.split(typed.removeprefix("$ treeaudit "))

@@ -28,8 +28,9 @@ def test_the_papers_walk_through(figure_3) -> None:
 
 def test_ninety_and_ten() -> None:
     """Ten known people of the smaller class disclose ninety; nine disclose nobody."""
-    curve = run(leaves([[90, 10], [50, 50]])).details.people_disclosed_by_known
-    assert curve == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 90)
+    details = run(leaves([[90, 10], [50, 50]])).details
+    assert details.people_disclosed_by_known == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 90)
+    assert details.leaves_by_known == (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)
 
 
 def brute(counts, known: int) -> int:

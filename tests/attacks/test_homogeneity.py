@@ -76,6 +76,12 @@ def test_many_leaves_of_one_label_beside_a_dominated_one() -> None:
     assert details.dominant_people == 1000
 
 
+def test_the_smallest_leaves_of_one_label_are_shown_first() -> None:
+    """Who is alone is exposed; a large leaf of one label is often a fact of the population."""
+    finding = run(leaves([[9, 0], [1, 0], [555, 0], [0, 3], [4, 4]]))
+    assert [leaf.people for leaf in finding.evidence] == [1, 3, 9, 555]
+
+
 def test_classes_that_nobody_has_are_not_absent() -> None:
     assert run(leaves([[3, 2, 0], [1, 4, 0]])).details.absent_class_leaves == 0
 

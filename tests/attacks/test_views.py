@@ -311,6 +311,10 @@ def test_membership_has_the_strongest_of_three_tests_and_says_what_is_not_told(r
     assert one.lines[0].cells == ("2.1%", "1.8–2.3%", "of 20,000")
     assert tenth.lines == ()
     assert tenth.sentences == (f"Not told: {TOO_FEW}.",)
+    # The area is a chance, and no share of people who are recognised.
+    (rung,) = view.rungs
+    assert in_words(rung.follows).startswith("is the chance that the score of a member is above")
+    assert area.title.startswith("Chance that the score of a member is above somebody else's (AUC")
 
 
 def test_the_control_of_membership_stands_by_the_first_rate(report) -> None:

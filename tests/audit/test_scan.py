@@ -216,6 +216,11 @@ def test_chosen_attacks_leave_the_other_checks_open(cancer_tree) -> None:
         ta.scan(cancer_tree, attacks=["TA999"])
 
 
+def test_the_target_names_the_label_without_tables(figure_3) -> None:
+    (leaf, *_) = ta.scan(figure_3, target="vote", attacks=["TA102"])["TA102"].evidence
+    assert leaf.says.startswith("vote = ")
+
+
 def test_progress_is_told(cancer_tree) -> None:
     told = []
     ta.scan(cancer_tree, progress=lambda *step: told.append(step))

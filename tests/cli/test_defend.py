@@ -8,6 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
+from treeaudit.cli.grid import grid
+from treeaudit.reports.plain_text import printed
 
 
 def test_the_mildest_repair_is_written(cancer_file, cancer_tree, cancer) -> None:
@@ -83,6 +85,20 @@ def test_nothing_passes(cancer_file) -> None:
         in text
     )
     assert not (folder / "safe.pkl").exists()
+
+
+def test_nothing_of_before_and_after_is_cut() -> None:
+    """Of a forest a check is a sentence: it runs on to the next line of its column."""
+    before = "99.5% of the people in tree 56, at most 100.0% of all people in some tree"
+    after = "0.2% of the people in tree 7, at most 3.1% of all people in some tree"
+    rows = [("people whose number is known within the tolerance", before, after)]
+    rows.append(("verdict", "FAIL", "REVIEW"))
+    text = printed(lambda console: console.print(grid(["", "before", "after"], rows)), 80)
+    assert max(map(len, text.splitlines())) <= 80
+    words = text.split()
+    for row in rows:
+        for cell in row:
+            assert all(word in words for word in cell.split()), text
 
 
 def test_what_each_k_costs(cancer_file) -> None:

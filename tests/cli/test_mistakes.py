@@ -21,7 +21,7 @@ MISTAKES = Path(__file__).with_name("mistakes.txt").read_text(encoding="utf-8")
 ROWS = [tuple(part.strip() for part in row.split(" | ")) for row in MISTAKES.splitlines()[1:]]
 PYTHON = re.compile(
     r"Traceback|pydantic|Value error|Input should be|\w+=(True|None|False)|Error\(|internal error"
-    r"|\(\w+=\)|NoneType|<class|object at 0x"
+    r"|\(\w+=\)|NoneType|<class|object at 0x|column 'x\d+'"
 )
 
 

@@ -3,6 +3,8 @@
 import json
 import os
 import pickle
+import tomllib
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -11,6 +13,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.cli.run import run
 from treeaudit.reports.to_json import json_schema
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 class Payload:
@@ -186,7 +190,10 @@ def test_a_bug_is_no_verdict(cancer_file, monkeypatch, capsys) -> None:
     with pytest.raises(SystemExit) as stopped:
         treeaudit.cli.main()
     assert stopped.value.code == 2
-    assert "internal error (RuntimeError: the sky)" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "internal error (RuntimeError: the sky)" in said
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    assert f"report it at {project['urls']['Issues']}" in said
 
 
 @pytest.mark.parametrize("where", [0, 1, 2, 3])

@@ -29,6 +29,12 @@ def test_an_unknown_attack_is_named() -> None:
     assert done.stderr.startswith("treeaudit: there is no attack TA999; known: TA101")
 
 
+def test_an_attack_is_explained_by_its_name() -> None:
+    assert run("explain", "singling").stdout == run("explain", "TA101").stdout
+    several = run("explain", "merge").stderr
+    assert several.startswith("treeaudit: there is no attack merge; known: merge-siblings (")
+
+
 def test_version_and_help() -> None:
     assert run("--version").stdout == f"treeaudit {__version__}\n"
     done = run("-h")

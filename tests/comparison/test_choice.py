@@ -15,7 +15,7 @@ from treeaudit.comparison.choice import choose, dominates
 from treeaudit.comparison.leakage import Leakage
 from treeaudit.people.predictions import explained
 from treeaudit.people.records import read_records
-from treeaudit.reports.comparison_cells import advice
+from treeaudit.reports.comparison_cells import advice, cells, claimed, verdict
 from treeaudit.stats import Estimate
 from treeaudit.trainers import PrivateTreeClassifier, SmoothSensitivityForestClassifier
 
@@ -112,6 +112,20 @@ def test_private_models_are_judged_by_what_their_ledger_bounds(found) -> None:
     assert "Take private" in said
     assert "printed" not in said
     assert "Weighed: accuracy against what attacks found beyond the guess (membership)" in said
+
+
+def test_leaves_of_noise_are_no_claims_about_people(found) -> None:
+    """More would be true than is claimed, or more people certain than there are."""
+    full, private, loose, _ = found.models
+    for one in (private, loose):
+        assert claimed(one, "alone") == claimed(one, "certain") == ("noise", "")
+        assert verdict(one) == (one.verdict, "by policy private")
+    assert claimed(full, "certain") == ("1,500", "")
+    assert cells(found, "smallest")[1:3] == ["noise", "noise"]
+    assert "by policy private" in " ".join(str(found).split())
+    claims = SimpleNamespace(told=True, certain=255, certain_true=1_167, certain_expected=None)
+    merged = SimpleNamespace(claims=claims, epsilon=None)
+    assert claimed(merged, "certain") == ("255", "(1,167 in truth)")
 
 
 def test_the_picture_has_accuracy_leakage_and_epsilon(found) -> None:

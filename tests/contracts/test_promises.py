@@ -118,7 +118,8 @@ def _text(where: str) -> str:
 
 
 @cache
-def _tests(module: str) -> set[str]:
+def functions_of(module: str) -> set[str]:
+    """Return what is defined in a module of the tests."""
     tree = ast.parse((ROOT / "tests" / module).read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
@@ -130,4 +131,4 @@ def test_what_is_promised_is_tested(where: str, promise: str) -> None:
     assert promise in _text(where)
     for test in PROMISES[where][promise]:
         module, _, name = test.partition("::")
-        assert name in _tests(module), f"{promise!r} rests on {test}, which is not there"
+        assert name in functions_of(module), f"{promise!r} rests on {test}, which is not there"

@@ -446,6 +446,15 @@ def test_bounds_over_all_trees_are_told_and_judged_by_their_upper_end(figure_3) 
     (check,), _ = judge(policy, [finding("TA101", unique_in_any_tree=BOUNDS)], figure_3)
     assert (check.measured, check.status) == (42, "fail")
     assert check.shown == "at least 7 (tree 3 alone: 5), at most 42"
+    share = ta.Policy(name="mine", values={"max-certain-share": 0.01})
+    found = finding("TA102", certain_share=0.6, homogeneous_in_any_tree=BOUNDS)
+    (check,), _ = judge(share, [found], figure_3)
+    of_all = BOUNDS.high / BOUNDS.among
+    assert check.measured == max(0.6, of_all)
+    # Of a tree of draws and of everybody: two shares of different people.
+    assert check.shown == (
+        f"60.0% of the people in tree 3, at most {of_all:.1%} of all people in some tree"
+    )
 
 
 def test_magnitudes_are_only_asked_for_where_there_are_any(figure_3) -> None:

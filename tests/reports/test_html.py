@@ -19,6 +19,7 @@ from treeaudit.findings.acceptance import accepted_report
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.tree import CategorySets
 from treeaudit.repair.fix import with_fix
+from treeaudit.reports.advice import next_steps
 from treeaudit.reports.html import to_html
 
 INF = np.inf
@@ -144,7 +145,19 @@ def test_a_forest_speaks_of_its_worst_tree():
     assert headline(model).startswith(
         "In one tree alone, anyone who can read this file can single out 2 people"
     )
-    assert "over 2 trees" in page_of(model).text
+    text = page_of(model).text
+    assert "over 2 trees" in text
+    assert "2 trees, a column each" in text
+
+
+def test_no_headline_joins_numbers_of_two_trees():
+    """The tree with the most people alone is not the one with the most certain labels."""
+    alone, certain = flat([1, 1, 9]), flat([1, 10], counts=[[1, 0], [10, 0]])
+    model = Forest(trees=(certain.trees[0], alone.trees[0]), schema=alone.schema, n_records=11)
+    assert headline(model) == (
+        "In one tree alone, anyone who can read this file can single out 2 people, and knows the "
+        "label of 2 people for certain."
+    )
 
 
 def test_a_tree_that_tells_no_sizes_among_others_that_do():
@@ -254,6 +267,27 @@ def test_without_unseen_people_the_card_says_what_to_give():
     assert "Held against unseen people" not in text
 
 
+def test_the_footer_tells_what_the_page_was_made_from():
+    model, train, test = small_and_large()
+    alone = to_html(scan(model, attacks=["TA101"]))
+    held = to_html(scan(model, train=train, test=test, attacks=["TA101"]))
+    for text, made in ((alone, "the model file alone"), (held, "the model file and train, test")):
+        (foot,) = re.findall(r"<footer>(.*?)</footer>", text)
+        assert foot.endswith(f"one file, no network · made from {made}")
+
+
+def test_words_of_the_field_are_explained_where_they_stand_first():
+    text = page_of(flat([1, 20, 30])).text
+    for word, means in (
+        ("t-closeness", "how far the labels of a group are from everybody's, 0 to 1"),
+        ("entropy l-diversity", "groups of at least l different labels"),
+    ):
+        told = re.search(rf"{word}\W+{re.escape(means)}", text)
+        assert told is not None
+        assert text.index(word) == told.start()
+    assert "who knows that the person is in the data (prosecutor risk)" in text
+
+
 def test_what_was_not_checked_is_listed_with_the_reason():
     text = page_of(flat([8, 30])).text.split("What was not checked")[1]
     assert "no unseen people were given (--test)" in text
@@ -272,9 +306,15 @@ def test_the_command_repeats_the_tables(tmp_path):
 
 
 def test_the_repair_that_was_tried_is_told(cancer_tree):
-    report = with_fix(scan(cancer_tree))
+    alone = scan(cancer_tree)
+    report = with_fix(alone)
     text = Page(to_html(report)).text
     assert report.fix.passed
+    # Advice that nobody tried says so, and is left out where a repair was seen to pass.
+    advice = [step for step in next_steps(alone) if re.search("train again|leaves larger", step)]
+    assert advice
+    assert all(step.startswith("not tried: ") for step in advice)
+    assert not [step for step in next_steps(report) if "not tried" in step]
     assert "A repair was tried and passes every check" in text
     assert "treeaudit.save(treeaudit.defend(model), 'safer.pkl')" in text
     assert f"{report.fix.leaves[0]} → {report.fix.leaves[1]} leaves" in text

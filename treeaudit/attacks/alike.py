@@ -39,7 +39,7 @@ class Alike:
         By the share of people, without those about whom a leaf says what is
         true of anybody.
     evidence
-        The largest such leaves.
+        The smallest such leaves.
     controls
         Small and large leaves beside unseen people.
     """

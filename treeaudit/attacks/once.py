@@ -220,14 +220,18 @@ def share_at_most(share: str, name: str) -> Measure:
 
 
 def share_told(share: str, name: str) -> Callable[[Sequence[Finding]], str]:
-    """Say the share of the worst tree, and what it is at most over all; empty for one tree."""
+    """Say the share of the worst tree, and what it is at most of everybody; empty for one tree."""
 
     def say(findings: Sequence[Finding]) -> str:
         worst: float = max(getattr(finding.details, share) for finding in findings)
         once = _worst(findings, name)
         if once.low == once.high == once.worst:
             return ""
-        return f"{worst:.1%} of the people in tree {once.tree}, at most {once.share:.1%} in any"
+        # A tree of draws holds fewer people than there are: the second share can be the lower one.
+        return (
+            f"{worst:.1%} of the people in tree {once.tree}, at most {once.share:.1%} of all "
+            "people in some tree"
+        )
 
     return say
 

@@ -99,10 +99,15 @@ def main() -> None:
 
 def _write_utf8() -> None:
     # A pipe has the code page of the machine, on Windows one without ≤ or most people's names.
+    # Where somebody chose another, what it does not have is written as its number.
     for stream in (sys.stdout, sys.stderr):
         told = stream.isatty() or "PYTHONIOENCODING" in os.environ
-        if isinstance(stream, io.TextIOWrapper) and not told:
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if not told:
             stream.reconfigure(encoding="utf-8")
+        elif stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _fail(message: str, code: int = 2) -> None:

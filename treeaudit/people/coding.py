@@ -212,7 +212,7 @@ class Coder:
             return error
         return DataError(
             f"the model takes {takes} columns without names, and {self.origin} has {given} beside "
-            f"the labels: give those that it was trained on, in their order ({error})"
+            "the labels: give those that it was trained on, in their order"
         )
 
     def _categories(self, column: Column, feature: Feature, first: int) -> Float:

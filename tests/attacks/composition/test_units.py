@@ -10,6 +10,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 import treeaudit as ta
 from tests.libraries import library
 from treeaudit.attacks.composition.groups import groups_together
+from treeaudit.reports.summary import reasons
 
 N = 240
 RANDOM = np.random.default_rng(8)
@@ -36,6 +37,22 @@ def test_persons_of_one_record_are_records(seed, trees) -> None:
     for t, (n, size) in groups_together(node, range(1, trees + 1), own).items():
         plain = groups_together(node, (t,))[t]
         assert (n, size[own].tolist()) == (plain[0], plain[1].tolist())
+
+
+def test_who_is_apart_from_everybody_is_told() -> None:
+    """Beside what scikit-learn says: where everybody ends, in all trees."""
+    rows, labels = RANDOM.normal(size=(N, 4)).round(3), RANDOM.integers(0, 2, N)
+    model = ExtraTreesClassifier(7, min_samples_leaf=10, random_state=0).fit(rows, labels)
+    report = ta.scan(model, train=(rows, labels), attacks=["TA101", "TA106"])
+    _, size = np.unique(model.apply(rows), axis=0, return_counts=True)
+    alone = int((size == 1).sum())
+    last = report["TA106"].details.curve[-1]
+    assert (last.alone, last.below_k) == (alone, size[size < 5].sum())
+    assert alone > 100
+    assert report["TA101"].status == "clear"
+    assert f"All trees together set {alone} of {N} people apart from everybody else." in (
+        reasons(report)
+    )
 
 
 def test_everybody_counts_once_however_many_visits() -> None:
