@@ -1,6 +1,7 @@
 """People counted once over all trees: literal numbers, and by scikit-learn and numpy alone."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.ensemble._forest import _generate_sample_indices
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.attacks.once import in_any_tree, of_each_tree
+from treeaudit.attacks.once import _followed, in_any_tree, of_each_tree
 from treeaudit.people.records import read_records
 from treeaudit.table.persons import in_persons
 
@@ -206,3 +207,23 @@ def test_seeds_and_the_order_of_the_table_tell_who_was_drawn() -> None:
     mixed = people.sample(frac=1, random_state=0)
     once = ta.scan(grown, train=mixed, target="label", attacks=["TA101"])["TA101"].details
     assert once.unique_in_any_tree.low < alone.sum() < once.unique_in_any_tree.high
+
+
+@pytest.mark.parametrize("drawn", ["all", "bootstrap"])
+@pytest.mark.parametrize("most", [1, 3])
+def test_people_of_one_tree_are_those_who_are_followed_through_it(drawn, most) -> None:
+    """Whether everybody has one record or several, and whatever the leaves say of them."""
+    rng = np.random.default_rng(most)
+    for _ in range(40):
+        values = np.sort(rng.integers(1, 9, 24))
+        persons = np.unique(rng.integers(0, 24 if most > 1 else 10**6, 24), return_inverse=True)[1]
+        code = rng.integers(0, 2, 24).astype(np.int32)
+        ends = [int((values <= at).sum()) for at in (3.5, 6.5)]
+        trees = [stump(at, n, 24 - n) for at, n in zip((3.5, 6.5), ends, strict=True)]
+        asked = case(forest_of(*trees, n_records=24, records_are=drawn), values)
+        asked = replace(asked, train=replace(asked.train, persons=persons.astype(np.int32)))
+        held = rng.integers(0, 6, len(asked.table))
+        says = SimpleNamespace(top=rng.integers(0, 2, len(held)))
+        for said in ((None, None), (says, code)):
+            each = [_followed(asked, held, [tree], *said)[0] for tree in (0, 1)]
+            assert of_each_tree(asked, held, *said).tolist() == each

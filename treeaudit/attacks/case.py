@@ -21,7 +21,10 @@ from treeaudit.table.ends import Held, held_in
 from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
+    from treeaudit.attacks.meant import Meant
+    from treeaudit.attacks.stated import Codes
     from treeaudit.people.prior import Prior
+    from treeaudit.table.labels import Labels
 
 __all__ = [
     "Attack",
@@ -78,6 +81,8 @@ class Case:
         How long an attack that could go on for ever may take.
     progress
         Called with what is being done, steps done and steps in all.
+    meant
+        Whom the leaves of a tree mean, as `treeaudit.attacks.meant.meant_in` found it.
     """
 
     forest: Forest
@@ -96,6 +101,9 @@ class Case:
     progress: Callable[[str, int, int], None] | None = None
     _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)
     _drawn: list[Flag | None] = field(init=False, repr=False, default_factory=list)
+    meant: "dict[tuple[int, bool], tuple[Labels | None, Codes | None, Meant]]" = field(
+        init=False, repr=False, default_factory=dict
+    )
 
     def people(self, role: Literal["train", "test"]) -> Records:
         """Return people who are there because the attack said that it needs them.

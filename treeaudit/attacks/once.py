@@ -14,6 +14,7 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.meant import meant_in
 from treeaudit.attacks.stated import Codes
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details
@@ -134,7 +135,18 @@ def of_each_tree(
     if case.train is None or case.train.persons is None or case.forest.counts_are == "noisy":
         return case.table.per_tree(held)
     trees = range(case.forest.n_trees)
-    return np.array([_followed(case, held, [tree], labels, code)[0] for tree in trees])
+    return np.array([_fewest(case, held, tree, labels, code) for tree in trees])
+
+
+def _fewest(case: Case, held: Wide, tree: int, labels: Labels | None, code: Codes | None) -> int:
+    """Return no fewer than how many people some leaves of a tree mean."""
+    size = held[case.table.rows_of(tree)]
+    if not size.any():
+        return 0
+    meant = meant_in(case, tree, labels, code)
+    if meant.apart:
+        return int(np.minimum(meant.people, size).sum())
+    return _followed(case, held, [tree], labels, code)[0]
 
 
 def worst_share(case: Case, chosen: Flag) -> Share:
@@ -159,25 +171,20 @@ def _followed(
         size = held[rows]
         if not size.any():
             continue
-        found = case.ends(tree)
-        chosen, single = np.flatnonzero((size > 0)[found.leaf]), None
-        if labels is not None and code is not None:
-            said = np.append(labels.top[rows][found.leaf], -2)[found.pair] == code
-            alike, mixed = np.zeros((2, len(found.leaf) + 1), dtype=np.bool_)
-            alike[found.pair[said]] = True
-            mixed[found.pair[~said]] = True
-            chosen = chosen[alike[chosen]]
-            # Of a person with several labels in a leaf none follows, unless one record was drawn.
-            single = ~mixed[chosen]
-            if case.forest.records_are == "all":
-                chosen, single = chosen[single], None
-        leaf, who = found.leaf[chosen], found.who[chosen]
-        whole = np.bincount(leaf, minlength=len(size))[leaf] <= size[leaf]
+        meant = meant_in(case, tree, labels, code)
+        leaf, who, single = meant.leaf, meant.who, meant.single
+        if not size.all():
+            chosen = np.flatnonzero((size > 0)[leaf])
+            leaf, who = leaf[chosen], who[chosen]
+            single = None if single is None else single[chosen]
+        whole = (meant.people <= size)[leaf]
         if single is not None:
             whole &= single
         possible[who] = True
-        certain[who[whole]] = True
-        if not whole.all():
+        if whole.all():
+            certain[who] = True
+        else:
+            certain[who[whole]] = True
             open_leaves.append((size, who[~whole], leaf[~whole]))
     # Of a leaf that holds some of those who end there: as many as it holds beyond those who
     # are counted already. What it may hold is then taken, so that nobody counts twice.

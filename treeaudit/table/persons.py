@@ -148,7 +148,8 @@ def _fewest(held: Held, stated: Wide) -> Wide:
 
 def _most(held: Held, n: int) -> Wide:
     most = np.ones(n, dtype=np.int64)
-    np.maximum.at(most, held.leaf, held.records)
+    first = np.flatnonzero(np.diff(held.leaf, prepend=-1))
+    most[held.leaf[first]] = np.maximum.reduceat(held.records, first)
     return most
 
 

@@ -92,32 +92,27 @@ def weigh(case: Case, people: Sides, asked: Asked, columns: Sequence[Column]) ->
     Trees come one after another, so that a large forest is read once and
     never held as a whole.
     """
-    n = len(asked.values)
-    found = [
-        Weighed(
-            score=np.zeros((n, len(column.says))),
-            people=np.zeros((n, len(column.says))),
-            phi=np.zeros(len(column.says)),
-        )
-        for column in columns
-    ]
+    shape = len(asked.values), sum(len(column.says) for column in columns)
+    score, met, phi = np.zeros(shape), np.zeros(shape), np.zeros(shape[1])
     hidden = [(column.features, column.values) for column in columns]
     population = people.population(case)
     for i, tree in enumerate(case.forest.trees):
         table = leaf_scores(case.forest, i, tree, population)
         if table is None or tree.n_records is None:
             continue
-        label = np.zeros(n, np.int32) if table.shape[1] == 1 else asked.labels
-        paths = Paths(tree, case.forest.schema, hidden)
-        every, phi = paths.what_if(asked.values, asked.node[:, i]), paths.people_with()
-        begun = 0
-        for sums in found:
-            part = slice(begun, begun := begun + len(sums.phi))
-            sums.score[:] += table[every[:, part], label[:, None] if label is not None else 0]
-            sums.people[:] += tree.n_records[every[:, part]]
-            sums.phi[:] += phi[part]
+        paths, width = Paths(tree, case.forest.schema, hidden), table.shape[1]
+        every = paths.what_if(asked.values, asked.node[:, i]).astype(np.intp)
+        met += tree.n_records.take(every)
+        phi += paths.people_with()
+        if width > 1:
+            every *= width
+            if asked.labels is not None:
+                every += (asked.labels % width)[:, None]
+        score += table.take(every)
         case.step("attribute inference", i + 1, case.forest.n_trees)
-    return found
+    ends = np.cumsum([len(column.says) for column in columns])[:-1]
+    parts = (np.split(one, ends, axis=-1) for one in (score, met, phi))
+    return [Weighed(score=s, people=p, phi=f) for s, p, f in zip(*parts, strict=True)]
 
 
 def guesses(case: Case, people: Sides, asked: Asked, column: Column) -> Float:

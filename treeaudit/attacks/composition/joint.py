@@ -94,10 +94,7 @@ def _solved(said: Said, node: Int, doubt: float, tolerance: float, most: int) ->
         step += 1
         moved = (
             ahead
-            - _joined(
-                _sum(part.spread(part.lacks(said, ahead[:, at])) for part in parts)
-                for at, parts in told
-            )
+            - _joined(_sum(part.pull(said, ahead[:, at]) for part in parts) for at, parts in told)
             / trees
         )
         new = _bounded(said, (trees * moved + doubt * first) / (trees + doubt))
@@ -192,18 +189,28 @@ class _Part:
 
     def spread(self, said: Float) -> Float:
         """Return the sum over the trees of something of one's leaves, person by person."""
-        total, at = np.empty((len(self.at) // self.trees, said.shape[1])), self._at
+        return self._spread(said, self._at)
+
+    def pull(self, said: Said, x: Float) -> Float:
+        """Return the same of how far the means of one's leaves are off what these say."""
+        at = self._at
+        return self._spread(self._lacks(said, x, at), at)
+
+    def _spread(self, said: Float, at: Index) -> Float:
+        total = np.empty((len(at) // self.trees, said.shape[1]))
         for i, column in enumerate(said.T):
-            each = column.take(at, mode="clip").reshape(self.trees, -1)
-            total[:, i] = each[0] if self.trees == 1 else each.sum(axis=0)
+            if self.trees == 1:
+                column.astype(np.float64, copy=False).take(at, out=total[:, i], mode="clip")
+            else:
+                each = column.take(at, mode="clip").reshape(self.trees, -1)
+                total[:, i] = each.sum(axis=0)
         return total
 
-    def lacks(self, said: Said, x: Float) -> Float:
-        """Return how far the means of the leaves are off what these say."""
-        mean, asked, at = self.mean.astype(np.float64), self.size > 0, self._at
+    def _lacks(self, said: Said, x: Float, at: Index) -> Float:
+        mean, asked = self.mean.astype(np.float64), self.size > 0
         for i, column in enumerate(x.T):
-            total = np.bincount(at, np.tile(column, self.trees), len(mean))
-            np.divide(total, self.size, out=mean[:, i], where=asked)
+            every = column if self.trees == 1 else np.tile(column, self.trees)
+            np.divide(np.bincount(at, every, len(mean)), self.size, out=mean[:, i], where=asked)
         return _lacks(said.kind, mean, self.mean)
 
 
