@@ -125,6 +125,7 @@ DEFECTS = {
         "Subtraction gives small groups back": [
             "reports/test_release_safe.py::test_what_stands_in_it_is_listed",
             "reports/test_release_safe.py::test_a_linear_program_gives_no_small_group_back",
+            "reports/test_release_safe.py::test_of_all_small_tables_that_fit_no_number_is_told",
         ],
         "The folder for the output checker holds what the safe copy leaves out": [
             "reports/test_release_safe.py::test_every_output_of_the_command_line",
