@@ -137,10 +137,13 @@ class _Said:
 
 def _fewest(held: Held, stated: Wide) -> Wide:
     """Return the fewest persons that make up the stated records, at least one."""
-    order = np.lexsort((-held.records, held.leaf))
-    leaf, records = held.leaf[order], held.records[order]
+    leaf, records = held.leaf, held.records
+    if (records > 1).any():
+        order = np.lexsort((-records, leaf))
+        leaf, records = leaf[order], records[order]
     total = np.concatenate([[0], np.cumsum(records)])
-    first = np.searchsorted(leaf, leaf)
+    pairs = np.bincount(leaf, minlength=len(stated))
+    first = np.repeat(np.cumsum(pairs) - pairs, pairs)
     needed = total[:-1] - total[first] < stated[leaf]
     found = np.bincount(leaf[needed], minlength=len(stated))
     return np.where(found > 0, found, stated)

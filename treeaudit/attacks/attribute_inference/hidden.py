@@ -110,8 +110,8 @@ def weigh(case: Case, people: Sides, asked: Asked, columns: Sequence[Column]) ->
                 every += (asked.labels % width)[:, None]
         score += table.take(every)
         case.step("attribute inference", i + 1, case.forest.n_trees)
-    ends = np.cumsum([len(column.says) for column in columns])[:-1]
-    parts = (np.split(one, ends, axis=-1) for one in (score, met, phi))
+    ends = np.cumsum([len(column.says) for column in columns])
+    parts = (np.split(one, ends, axis=-1)[:-1] for one in (score, met, phi))
     return [Weighed(score=s, people=p, phi=f) for s, p, f in zip(*parts, strict=True)]
 
 

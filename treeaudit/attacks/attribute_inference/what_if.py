@@ -223,9 +223,9 @@ class Paths:
 
 
 def _take(states: States, which: Flag) -> States:
+    rows, columns, at, sets = states
     chosen = np.flatnonzero(which)
-    rows, columns, at, sets = (one.take(chosen) for one in states)
-    return rows, columns, at, sets
+    return rows.take(chosen), columns.take(chosen), at.take(chosen), sets.take(chosen)
 
 
 def _join(parts: list[States]) -> States:
