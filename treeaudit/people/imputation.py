@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int
+from treeaudit.people.grown import grown_answers
 
 __all__ = ["CrossGuess", "guess"]
 
@@ -134,9 +135,9 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
     with config_context(skip_parameter_validation=True), warnings.catch_warnings():
         # What a version says about a model that nobody keeps is for nobody.
         warnings.simplefilter("ignore")
-        forest.fit(values, answer)
+        _, answers = grown_answers(forest, values, answer, asked)
     found = np.zeros((len(asked), n_answers))
-    found[:, present] = forest.predict_proba(asked)
+    found[:, present] = answers
     rest = 1 / (len(values) + 1)
     return (1 - rest) * found + rest / n_answers
 

@@ -38,6 +38,8 @@ else:
 
 __all__ = ["Records", "held_table", "names_in", "read_records", "target_of"]
 
+_AT_ONCE = 1 << 14
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Records:
@@ -240,10 +242,14 @@ def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:
     The same answer as `Forest.apply`.
     """
     node = np.empty((len(values), forest.n_trees), dtype=np.int32, order="F")
+    # So few at once that what is put down at every step stays at hand.
+    parts = [slice(i, i + _AT_ONCE) for i in range(0, len(values), _AT_ONCE)]
     for i, tree in enumerate(forest.trees):
         if walkable([tree], forest.schema):
-            root = np.zeros(len(values), dtype=np.intp)
-            node[:, i] = walk_of([tree], forest.schema).descend(values, root)
+            walk = walk_of([tree], forest.schema)
+            for part in parts:
+                root = np.zeros(len(values[part]), dtype=np.intp)
+                node[part, i] = walk.descend(values[part], root)
         else:
             node[:, i] = tree.apply(values)
     return node

@@ -54,8 +54,9 @@ def _smallest(group: Wide, persons: Int | None) -> Wide:
     if persons is None:
         size: Wide = np.bincount(group)[group]
         return size
-    held, who = np.unique(np.column_stack([group, persons]), axis=0).T
-    smallest = np.full(int(who.max()) + 1, len(group) + 1)
+    n = int(persons.max()) + 1
+    held, who = np.divmod(np.unique(group * n + persons), n)
+    smallest = np.full(n, len(group) + 1)
     np.minimum.at(smallest, who, np.bincount(held)[held])
     each: Wide = smallest[np.unique(who)]
     return each

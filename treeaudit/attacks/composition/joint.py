@@ -16,8 +16,9 @@ Beck and Teboulle (2009), A fast iterative shrinkage-thresholding algorithm. O'D
 Candes (2015), Adaptive restart for accelerated gradient schemes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -87,16 +88,15 @@ def _solved(said: Said, node: Int, doubt: float, tolerance: float, most: int) ->
     told = _by_column(said, node)
     trees = (len(said.start) - 1) // len(told)
     # Leaves that stand for others answer like the model, and are no equations.
-    start = _joined(_sum(part.spread(part.mean) for part in parts) for _, parts in told)
+    start = _joined(_added(parts, lambda part, _: part.mean) for _, parts in told)
     first = x = ahead = _bounded(said, start / trees)
     pace, before, settled, step = 1.0, _answers(said, x), False, 0
     while not settled and step < most:
         step += 1
-        moved = (
-            ahead
-            - _joined(_sum(part.pull(said, ahead[:, at]) for part in parts) for at, parts in told)
-            / trees
+        pulled = _joined(
+            _added(parts, partial(_Part.lacks, said=said, x=ahead[:, at])) for at, parts in told
         )
+        moved = ahead - pulled / trees
         new = _bounded(said, (trees * moved + doubt * first) / (trees + doubt))
         if float(np.vdot(ahead - new, new - x)) > 0:
             pace = 1.0
@@ -142,11 +142,33 @@ def _together(trees: int, people: int) -> Iterator[slice]:
     return (slice(i, min(i + step, trees)) for i in range(0, trees, step))
 
 
-def _sum(terms: Iterator[Float]) -> Float:
-    total = next(terms)
-    for term in terms:
-        total += term
-    return total
+def _added(parts: "Sequence[_Part]", of: "Callable[[_Part, Index], Float]") -> Float:
+    """Return the sum over the trees of something of one's leaves, person by person.
+
+    Parameters
+    ----------
+    of
+        Gives that of the nodes of a part, and is told where everybody ends.
+    """
+    longest = max(len(part.at) for part in parts)
+    # Arrays that are made anew for every tree cost more than what is put into them.
+    where, each, total = np.empty(longest, dtype=np.intp), np.empty(longest), None
+    for part in parts:
+        # As numpy looks up: it takes four times as long to convert them on its way.
+        at = where[: len(part.at)]
+        at[:] = part.at
+        told = of(part, at)
+        if total is None:
+            total = np.zeros((len(at) // part.trees, told.shape[1]))
+        # All are in range.
+        for i, column in enumerate(told.T):
+            if part.trees > 1:
+                term = column.take(at, mode="wrap").reshape(part.trees, -1).sum(axis=0)
+            else:
+                term = each[: len(at)]
+                column.astype(np.float64, copy=False).take(at, out=term, mode="wrap")
+            total[:, i] += term
+    return np.zeros((0, 0)) if total is None else total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -182,31 +204,8 @@ class _Part:
         size = (size * said.told[nodes])[held].astype(np.min_scalar_type(len(node)))
         return cls(trees=n, at=place[at], mean=said.mean[nodes][held], size=size)
 
-    @property
-    def _at(self) -> Index:
-        """The same as numpy looks up: it takes four times as long to convert them on its way."""
-        return self.at.astype(np.intp)
-
-    def spread(self, said: Float) -> Float:
-        """Return the sum over the trees of something of one's leaves, person by person."""
-        return self._spread(said, self._at)
-
-    def pull(self, said: Said, x: Float) -> Float:
-        """Return the same of how far the means of one's leaves are off what these say."""
-        at = self._at
-        return self._spread(self._lacks(said, x, at), at)
-
-    def _spread(self, said: Float, at: Index) -> Float:
-        total = np.empty((len(at) // self.trees, said.shape[1]))
-        for i, column in enumerate(said.T):
-            if self.trees == 1:
-                column.astype(np.float64, copy=False).take(at, out=total[:, i], mode="clip")
-            else:
-                each = column.take(at, mode="clip").reshape(self.trees, -1)
-                total[:, i] = each.sum(axis=0)
-        return total
-
-    def _lacks(self, said: Said, x: Float, at: Index) -> Float:
+    def lacks(self, at: Index, *, said: Said, x: Float) -> Float:
+        """Return how far the means of the leaves are off what these say."""
         mean, asked = self.mean.astype(np.float64), self.size > 0
         for i, column in enumerate(x.T):
             every = column if self.trees == 1 else np.tile(column, self.trees)
