@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int
-from treeaudit.people.grown import grown_answers
 
 __all__ = ["CrossGuess", "guess"]
 
@@ -135,9 +134,9 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
     with config_context(skip_parameter_validation=True), warnings.catch_warnings():
         # What a version says about a model that nobody keeps is for nobody.
         warnings.simplefilter("ignore")
-        _, answers = grown_answers(forest, values, answer, asked)
+        forest.fit(values, answer)
     found = np.zeros((len(asked), n_answers))
-    found[:, present] = answers
+    found[:, present] = forest.predict_proba(asked)
     rest = 1 / (len(values) + 1)
     return (1 - rest) * found + rest / n_answers
 

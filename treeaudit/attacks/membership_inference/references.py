@@ -19,7 +19,6 @@ import numpy as np
 from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.sides import Sides
 from treeaudit.model.forest import Forest
-from treeaudit.people.grown import grown_answers
 from treeaudit.people.predictions import averages, class_shares
 from treeaudit.people.records import Records
 
@@ -155,16 +154,12 @@ def _shadow(
         with context(skip_parameter_validation=checked), warnings.catch_warnings():
             # What a version says about models that nobody keeps is for nobody.
             warnings.simplefilter("ignore")
-            model = kind(**options, random_state=seed)
-            if checked:
-                classes, answer = grown_answers(model, *known, asked)
-            else:
-                answer = model.fit(*known).predict_proba(asked)
-                classes = model.classes_
+            model = kind(**options, random_state=seed).fit(*known)
+            answer = model.predict_proba(asked)
     except (ValueError, TypeError) as error:
         return f"a shadow model could not be trained: {str(error).splitlines()[0][:120]}"
-    column = np.full(int(max(labels.max(), classes.max())) + 1, -1)
-    column[classes] = np.arange(len(classes))
+    column = np.full(int(max(labels.max(), model.classes_.max())) + 1, -1)
+    column[model.classes_] = np.arange(len(model.classes_))
     at = column[labels]
     return np.where(at >= 0, answer[np.arange(len(labels)), at], 0.0)
 
