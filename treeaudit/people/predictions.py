@@ -16,6 +16,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import in_chunks, walk_of, walkable
+from treeaudit.model.ways import ways_of
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 
@@ -34,7 +35,7 @@ __all__ = [
 
 _NEVER = 2.0**-52
 """What a share counts at least where shares are multiplied."""
-_STEPS = 1 << 15
+_STEPS = 1 << 16
 """Records times trees that walk at once."""
 
 
@@ -158,6 +159,7 @@ def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None
     """Add up what the leaves say, by tree of shape ``(n_nodes, n_answers)``, part by part."""
     trees = tuple(forest.trees)
     walk = walk_of(trees, forest.schema) if walkable(trees, forest.schema) else None
+    down = None if walk is None else (ways_of(walk, values) or walk).down
     # An inner node answers nothing.
     leaves = [each * tree.is_leaf[:, None] for each, tree in zip(said, trees, strict=True)]
     total = np.zeros((len(values), leaves[0].shape[1]))
@@ -165,11 +167,11 @@ def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None
 
     def answer(rows: slice) -> None:
         part = values[rows]
-        if walk is None:
+        if down is None:
             for each, ends in zip(leaves, forest.apply(part).T, strict=True):
                 total[rows] += each[ends]
             return
-        total[rows] = of_all.take(walk.down(part), axis=0).sum(axis=0)
+        total[rows] = of_all.take(down(part), axis=0).sum(axis=0)
 
     in_chunks(answer, len(values), n_jobs, max(1, _STEPS // len(trees)))
     return total
