@@ -2,6 +2,7 @@
 
 The ways out of the upper levels of a tree are bits of one word. Which of them a value of a
 feature leaves open is looked up, for many trees at once; one is left by all features together.
+The next levels are tables of complete trees, in which the next place follows from the last one.
 
 References
 ----------
@@ -11,11 +12,13 @@ regression trees.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Wide
+from treeaudit.model.lower import Lower, lower_of
 from treeaudit.model.walk import Walk
 
 __all__ = ["Ways", "ways_of"]
@@ -24,8 +27,8 @@ _Words = npt.NDArray[np.uint64]
 
 _WORD = 64
 _ALL = ~np.uint64(0)
-_TOGETHER = 32
-"""Trees whose words lie side by side."""
+_TOGETHER = 40
+"""Trees whose words lie side by side, at most."""
 _FEW = 2048
 """Records for which tables are not worth their making."""
 _PLACED, _LOOKED_UP = 6.0, 0.1
@@ -76,6 +79,8 @@ class Ways:
         Shape ``(n_trees * 64,)``: where each way leads to.
     whole
         Whether there is nothing below the upper levels.
+    lower
+        What is below them.
     """
 
     walk: Walk
@@ -83,14 +88,15 @@ class Ways:
     all_open: _Words
     node: Wide
     whole: bool
+    lower: Lower
 
     def down(self, values: Float) -> Wide:
         """Return the node in which each record ends, as `Walk.down` does."""
         n_trees, n = len(self.walk.root) - 1, len(values)
+        plain = not self.whole and not np.isnan(values).any()
         places = [one.places(values[:, one.feature]) for one in self.asked]
         ends = np.empty((n_trees, n), dtype=np.int64)
-        for part, first in enumerate(range(0, n_trees, _TOGETHER)):
-            last = min(first + _TOGETHER, n_trees)
+        for part, (first, last) in enumerate(_together(n_trees)):
             left = np.empty((n, last - first), dtype=np.uint64)
             left[:] = self.all_open[first:last]
             more = np.empty_like(left)
@@ -99,11 +105,15 @@ class Ways:
                 table.take(row.take(place), axis=0, out=more, mode="clip")
                 np.bitwise_and(left, more, out=left)
             # One bit is left: a power of two, which a floating-point number holds by its exponent.
-            way = left.astype(np.float64).view(np.int64)
-            way >>= 52
+            bit = left.astype(np.float64).view(np.int64)
+            bit >>= 52
             base = np.arange(first, last)[:, None] * _WORD - 1023
-            self.node.take(way.T + base, out=ends[first:last], mode="clip")
-        if self.whole:
+            way = np.add(bit.T, base, order="C")
+            if plain:
+                self.lower.down(values, way, out=ends[first:last])
+            else:
+                self.node.take(way, out=ends[first:last], mode="clip")
+        if self.whole or (plain and self.lower.whole):
             return ends
         on = self.walk.descend(values, ends.ravel(), np.tile(np.arange(n), n_trees))
         return on.reshape(n_trees, n)
@@ -147,7 +157,7 @@ def ways_of(walk: Walk, values: Float) -> Ways | None:
     node[tree * _WORD + bit] = ends
     word = np.zeros(len(walk.feature), dtype=np.uint64)
     word[ends] = np.left_shift(np.uint64(1), bit.astype(np.uint64))
-    for above, below in reversed(levels):
+    for above, below in levels[::-1]:
         np.bitwise_or.at(word, above, word[below])
     asked = []
     for feature in features.tolist():
@@ -160,6 +170,7 @@ def ways_of(walk: Walk, values: Float) -> Ways | None:
         all_open=word[walk.root[:-1]],
         node=node,
         whole=bool((walk.feature[ends] < 0).all()),
+        lower=lower_of(walk, node),
     )
 
 
@@ -204,8 +215,8 @@ def _below(walk: Walk, nodes: Wide) -> tuple[Wide, Wide]:
     named = np.isnan(walk.threshold[nodes])
     numbers = nodes[~named]
     above, _, at = _codes(walk, nodes[named])
-    sides = [walk.child[2 * numbers], walk.child[2 * numbers + 1], walk.next_of[at]]
-    return np.concatenate([numbers, numbers, above]), np.concatenate(sides).astype(np.int64)
+    sides = [walk.child[2 * numbers], walk.child[2 * numbers + 1], walk.next_of[at].astype(np.intp)]
+    return np.concatenate([numbers, numbers, above]), np.concatenate(sides)
 
 
 def _codes(walk: Walk, nodes: Wide) -> tuple[Wide, Wide, Wide]:
@@ -219,10 +230,16 @@ def _codes(walk: Walk, nodes: Wide) -> tuple[Wide, Wide, Wide]:
 def _parts(walk: Walk, nodes: Wide) -> Iterator[tuple[Wide, Index, int]]:
     """Yield nodes for trees side by side, with the place of the tree, and the number of trees."""
     tree, n_trees = _tree_of(walk, nodes), len(walk.root) - 1
-    for first in range(0, n_trees, _TOGETHER):
-        n = min(_TOGETHER, n_trees - first)
-        here = (tree >= first) & (tree < first + n)
-        yield nodes[here], tree[here] - first, n
+    for first, last in _together(n_trees):
+        here = (tree >= first) & (tree < last)
+        yield nodes[here], tree[here] - first, last - first
+
+
+def _together(n_trees: int) -> list[tuple[int, int]]:
+    """Return the first and the last of trees side by side, in parts of about the same size."""
+    n_parts = -(-n_trees // _TOGETHER)
+    bounds = [n_trees * part // n_parts for part in range(n_parts + 1)]
+    return list(pairwise(bounds))
 
 
 def _numbers(walk: Walk, feature: int, nodes: Wide, word: _Words) -> _Asked:

@@ -35,7 +35,7 @@ __all__ = [
 
 _NEVER = 2.0**-52
 """What a share counts at least where shares are multiplied."""
-_STEPS = 1 << 16
+_STEPS = 100_000
 """Records times trees that walk at once."""
 
 
