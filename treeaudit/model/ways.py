@@ -21,7 +21,7 @@ from treeaudit.arrays import Float, Index, Wide
 from treeaudit.model.lower import Lower, lower_of
 from treeaudit.model.walk import Walk
 
-__all__ = ["Ways", "ways_of"]
+__all__ = ["Room", "Ways", "ways_of"]
 
 _Words = npt.NDArray[np.uint64]
 
@@ -64,6 +64,14 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Room:
+    """Arrays that are written into: two words by record and tree, and where records end."""
+
+    words: _Words
+    ends: Wide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ways:
     """The upper levels of several trees; what is below them is walked.
 
@@ -90,25 +98,38 @@ class Ways:
     whole: bool
     lower: Lower
 
-    def down(self, values: Float) -> Wide:
-        """Return the node in which each record ends, as `Walk.down` does."""
+    def room(self, n: int) -> "Room":
+        """Return what `down` writes into for so many records, or fewer."""
+        n_trees = len(self.walk.root) - 1
+        widest = max(last - first for first, last in _together(n_trees))
+        words = np.empty((2, n * widest), dtype=np.uint64)
+        return Room(words=words, ends=np.empty(n * n_trees, dtype=np.int64))
+
+    def down(self, values: Float, room: "Room | None" = None) -> Wide:
+        """Return the node in which each record ends, as `Walk.down` does.
+
+        With a room the result is good until that is used again: memory that is asked for again
+        and again costs more than what is put into it.
+        """
         n_trees, n = len(self.walk.root) - 1, len(values)
+        room = room or self.room(n)
         plain = not self.whole and not np.isnan(values).any()
         places = [one.places(values[:, one.feature]) for one in self.asked]
-        ends = np.empty((n_trees, n), dtype=np.int64)
+        ends = room.ends[: n_trees * n].reshape(n_trees, n)
         for part, (first, last) in enumerate(_together(n_trees)):
-            left = np.empty((n, last - first), dtype=np.uint64)
+            left, more = room.words[:, : n * (last - first)].reshape(2, n, last - first)
             left[:] = self.all_open[first:last]
-            more = np.empty_like(left)
             for one, place in zip(self.asked, places, strict=True):
                 row, table = one.tables[part]
                 table.take(row.take(place), axis=0, out=more, mode="clip")
                 np.bitwise_and(left, more, out=left)
             # One bit is left: a power of two, which a floating-point number holds by its exponent.
-            bit = left.astype(np.float64).view(np.int64)
+            more.view(np.float64)[:] = left
+            bit = more.view(np.int64)
             bit >>= 52
             base = np.arange(first, last)[:, None] * _WORD - 1023
-            way = np.add(bit.T, base, order="C")
+            way = left.view(np.int64).reshape(last - first, n)
+            np.add(bit.T, base, out=way)
             if plain:
                 self.lower.down(values, way, out=ends[first:last])
             else:
