@@ -29,7 +29,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=200, help="runs of the single split")
     parser.add_argument("--folds", type=int, default=10, help="of ten, that are run")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of the speed test")
+    parser.add_argument(
+        "--rows", type=int, nargs="+", default=[1_000_000, 3_000_000], help="of the speed test"
+    )
+    parser.add_argument("--runs", type=int, default=3, help="of the speed test")
     parser.add_argument("--no-file", action="store_true", help="print only")
     sections: dict[str, Callable[[argparse.Namespace], list[str]]] = {
         "single split": lambda asked: single_split_section(asked.repeats),
@@ -37,7 +40,7 @@ def main() -> None:
         "lead": lambda asked: lead_section(asked.folds),
         "empty leaves": lambda _: empty_leaves_section(20),
         "forests": lambda asked: forests_section(asked.folds),
-        "speed": lambda asked: speed_section(asked.rows),
+        "speed": lambda asked: speed_section(asked.rows, asked.runs),
     }
     parser.add_argument("--only", nargs="+", choices=sections, default=list(sections))
     asked = parser.parse_args()

@@ -22,7 +22,7 @@ from treeaudit.dp.scores import UNIT
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
-from treeaudit.trainers.private_tree_columns import Codes, code_rows, public_codes
+from treeaudit.trainers.private_tree_columns import Cells, Codes, code_rows, public_codes
 from treeaudit.trainers.private_tree_greedy import _depth, bins_for
 from treeaudit.trainers.pruning import calibrated, gini_pruned, pessimistically_pruned, settled
 from treeaudit.trainers.splits import NORM, available, score_level
@@ -184,6 +184,30 @@ def test_counts_by_node_code_and_class() -> None:
         alike = (code == c) & (rows.labels == label) & (node == at)
         assert found[0][slot, c, label] == alike.sum()
     assert [table.shape for table in found] == [(2, 8, 2), (2, 4, 2), (2, 8, 2)]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_slots", [1, 5, 60])
+def test_columns_that_are_counted_together_are_told_apart(n_slots, weighted) -> None:
+    rng, n, width = np.random.default_rng(n_slots), 70_000, (3, 11, 2, 8, 1)
+    label, node = rng.integers(0, 3, n), rng.integers(0, n_slots + 1, n).astype(np.int32)
+    code = np.array([rng.integers(0, w + 1, n) for w in width])
+    times = rng.poisson(1, n) if weighted else np.ones(n, dtype=np.int64)
+    cells = Cells(
+        codes=tuple(Codes(n=w) for w in width),
+        n_classes=3,
+        cell=(code * 3 + label).astype(np.uint8),
+    )
+    cells, kept = (cells.drawn(times), np.flatnonzero(times)) if weighted else (cells, np.arange(n))
+    # What is in the last node is counted nowhere.
+    found = cells.histograms(node[kept], np.arange(n_slots + 1), n_slots)
+    for table, codes, w in zip(found, code, width, strict=True):
+        expected = np.zeros((n_slots + 1, w + 1, 3), dtype=np.int64)
+        np.add.at(expected, (node, codes, label), times)
+        assert np.array_equal(table, expected[:n_slots])
+    by_class = np.zeros((n_slots + 1, 3), dtype=np.int64)
+    np.add.at(by_class, (node, label), times)
+    assert np.array_equal(cells.by_node(node[kept], n_slots + 1), by_class)
 
 
 def test_scores_by_hand() -> None:

@@ -39,6 +39,8 @@ class Walk:
         The next node without a value; -1 where there is none.
     start, next_of
         A node that asks for a category sends code c to ``next_of[start + c]``.
+    of_numbers, everywhere
+        Whether all nodes ask for numbers, and whether none of them lacks a side.
     """
 
     root: Wide
@@ -48,6 +50,8 @@ class Walk:
     missing: Int
     start: Wide
     next_of: Int
+    of_numbers: bool
+    everywhere: bool
 
     def descend(
         self, values: npt.NDArray[np.floating[Any]], at: Index, rows: Wide | None = None
@@ -65,8 +69,8 @@ class Walk:
         """
         node, n, wide = at.astype(np.intp), len(at), values.shape[1]
         flat = np.ascontiguousarray(values).ravel()
-        asked = bool(np.isnan(flat).any() or np.isnan(self.threshold).any())
-        open_ended = asked or bool(self.child.min() < 0)
+        asked = not self.of_numbers or bool(np.isnan(flat).any())
+        open_ended = asked or not self.everywhere
         moving, here = np.arange(n), node.copy()
         row = (moving if rows is None else rows) * wide
         # Arrays that are made anew at every step cost more than what is put into them.
@@ -176,6 +180,7 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     return Walk(
         root=root, feature=feature, threshold=threshold, child=child, missing=missing,
         start=start, next_of=next_of,
+        of_numbers=not np.isnan(threshold).any(), everywhere=not (child < 0).any(),
     )  # fmt: skip
 
 

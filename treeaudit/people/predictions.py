@@ -6,6 +6,7 @@ the private ones of treeaudit. What boosting adds up is not held in the trees al
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import in_chunks, walk_of, walkable
+from treeaudit.model.ways import Ways, ways_of
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 
@@ -34,8 +36,10 @@ __all__ = [
 
 _NEVER = 2.0**-52
 """What a share counts at least where shares are multiplied."""
-_STEPS = 1 << 15
-"""Records times trees that walk at once."""
+_STEPS, _LOOKED_UP = 1 << 15, 100_000
+"""Records times trees that walk at once, and that are looked up at once."""
+_AT_ONCE = 16
+"""How often what they write into is used again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +162,14 @@ def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None
     """Add up what the leaves say, by tree of shape ``(n_nodes, n_answers)``, part by part."""
     trees = tuple(forest.trees)
     walk = walk_of(trees, forest.schema) if walkable(trees, forest.schema) else None
+    ways = None if walk is None else ways_of(walk, values)
     # An inner node answers nothing.
     leaves = [each * tree.is_leaf[:, None] for each, tree in zip(said, trees, strict=True)]
     total = np.zeros((len(values), leaves[0].shape[1]))
     of_all = np.concatenate(leaves)
+    size = max(1, (_STEPS if ways is None else _LOOKED_UP) // len(trees))
 
-    def answer(rows: slice) -> None:
+    def walked(rows: slice) -> None:
         part = values[rows]
         if walk is None:
             for each, ends in zip(leaves, forest.apply(part).T, strict=True):
@@ -171,7 +177,17 @@ def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None
             return
         total[rows] = of_all.take(walk.down(part), axis=0).sum(axis=0)
 
-    in_chunks(answer, len(values), n_jobs, max(1, _STEPS // len(trees)))
+    def looked_up(rows: slice, ways: Ways) -> None:
+        room = ways.room(size)
+        for first in range(rows.start, rows.stop, size):
+            part = slice(first, min(first + size, rows.stop))
+            for ends in ways.down(values[part], room):
+                total[part] += of_all.take(ends, axis=0)
+
+    if ways is None:
+        in_chunks(walked, len(values), n_jobs, size)
+    else:
+        in_chunks(partial(looked_up, ways=ways), len(values), n_jobs, _AT_ONCE * size)
     return total
 
 

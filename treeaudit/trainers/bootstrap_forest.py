@@ -10,7 +10,7 @@ Patil & Singh (2014), Differential private random forest. Fletcher & Islam (2019
 section 3.6 (equation 18) and table I.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal, get_args
 
@@ -137,7 +137,7 @@ class BootstrapForestClassifier(PrivateClassifier):
             else:
                 times = sampling.poisson(curator.entropy, len(rows))
             name = f"tree {number + 1}: "
-            trees.append(grow_by_choice(rows, replace(cells, weight=times), curator, choices, name))
+            trees.append(grow_by_choice(rows, cells.drawn(times), curator, choices, name))
         note_what_was_not_asked(curator, n_trees * tree_costs)
         if not published:
             beyond = epsilon - n_trees * tree_costs

@@ -83,7 +83,7 @@ def grow_by_choice(
     name
         What the names of its questions begin with.
     """
-    growth = Growth(cells=cells, node=np.zeros(len(rows), dtype=np.int32))
+    growth = Growth(cells=cells, node=np.zeros(len(cells), dtype=np.int32))
     front, nodes = [growth.plant()], growth.nodes
     for level in range(choices.split_levels):
         widest = max((codes.n for codes in cells.codes), default=1)
@@ -91,7 +91,7 @@ def grow_by_choice(
             break
         people: dict[int, int] = {}
         if choices.counted:
-            inside = _by_class(growth, rows)[front].sum(axis=1)
+            inside = cells.by_node(growth.node, len(nodes))[front].sum(axis=1)
             asked = f"{name}people of level {level + 1}"
             noisy = curator.count(asked, inside, choices.epsilon)
             people = dict(zip(front, noisy.tolist(), strict=True))
@@ -117,20 +117,11 @@ def grow_by_choice(
     leaf = np.ones(len(nodes), dtype=np.bool_)
     leaf[[above for above in nodes.parent if above >= 0]] = False
     classes = np.zeros((len(nodes), rows.n_classes))
-    true = _by_class(growth, rows)[leaf]
+    true = cells.by_node(growth.node, len(nodes))[leaf]
     classes[leaf] = curator.count(f"{name}leaf counts", true, choices.epsilon)
     return nodes.trees(summed(nodes.trees(classes)[0], classes))[0]
 
 
-def _by_class(growth: Growth, rows: TrainingRows) -> Wide:
-    if growth.cells.weight is None:
-        return rows.by_node(growth.node, len(growth.nodes))
-    key = growth.node.astype(np.int64) * rows.n_classes + rows.labels
-    size = len(growth.nodes) * rows.n_classes
-    found = np.bincount(key, growth.cells.weight, minlength=size).astype(np.int64)
-    return found.reshape(-1, rows.n_classes)
-
-
 def _goes_on(allowed: list[Flag], people: int | None, least: float) -> bool:
-    most = max((int(there.sum()) for there in allowed), default=1)
+    most = max((int(np.count_nonzero(there)) for there in allowed), default=1)
     return most > 1 and (people is None or people >= most * least)

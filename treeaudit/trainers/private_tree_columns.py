@@ -5,8 +5,9 @@ is its own code; missing values have the code after the last. Where the points
 lie does not depend on the data, so coding costs no epsilon.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ from treeaudit.trainers.training_rows import TrainingRows
 __all__ = ["Cells", "Codes", "code_rows", "public_codes"]
 
 _CHUNK = 1 << 14
+_MOST_CELLS = 1 << 16
+"""Of columns that are counted together: a table that stays at hand."""
 _SMALL, _LARGE = 1e-200, 1e200
 """Beyond these a division might overflow."""
 
@@ -116,10 +119,23 @@ class Cells:
     codes: tuple[Codes, ...]
     n_classes: int
     cell: npt.NDArray[np.unsignedinteger]
-    weight: Wide | None = None
+    weight: Float | Wide | None = None
 
     def __len__(self) -> int:
         return int(self.cell.shape[1])
+
+    def drawn(self, times: Wide) -> "Cells":
+        """Return those who are drawn at least once, each of whom weighs how often."""
+        some = np.flatnonzero(times)
+        weight = times[some].astype(np.float64)
+        return replace(self, cell=self.cell.take(some, axis=1), weight=weight)
+
+    def by_node(self, node: Int, n_nodes: int) -> Wide:
+        """Count people, or what they weigh, by node and class, shape ``(n_nodes, n_classes)``."""
+        label = self.cell[0] % self.cell.dtype.type(self.n_classes)
+        key = node.astype(np.int64) * self.n_classes + label
+        found = np.bincount(key, self.weight, minlength=n_nodes * self.n_classes)
+        return found.astype(np.int64, copy=False).reshape(n_nodes, self.n_classes)
 
     def histograms(self, node: Int, slot_of: Wide, n_slots: int) -> list[Wide]:
         """Count people, or what they weigh, by node, code and class, for every column.
@@ -138,16 +154,58 @@ class Cells:
         list of numpy.ndarray
             Per column, shape ``(n_slots, n_codes + 1, n_classes)``.
         """
-        width = [(codes.n + 1) * self.n_classes for codes in self.codes]
+        groups = self._together(n_slots)
+        width = [self._width(columns) for columns in groups]
         held = [np.zeros((n_slots + 1) * w, dtype=np.int64) for w in width]
         # Larger pieces where the tables are large, so that they are not added up too often.
         for rows in _pieces(len(self), max(_CHUNK, 4 * max(map(len, held), default=0))):
             slot = slot_of[node[rows]]
-            for counts, cell, w in zip(held, self.cell, width, strict=True):
-                weight = None if self.weight is None else self.weight[rows]
-                found = np.bincount(slot * w + cell[rows], weight, minlength=len(counts))
+            weight = None if self.weight is None else self.weight[rows]
+            for counts, columns, w in zip(held, groups, width, strict=True):
+                at = slot * w + self._joint(columns, rows)
+                found = np.bincount(at, weight, minlength=len(counts))
                 counts += found.astype(np.int64, copy=False)
-        return [counts.reshape(n_slots + 1, -1, self.n_classes)[:n_slots].copy() for counts in held]
+        return [
+            table
+            for counts, columns in zip(held, groups, strict=True)
+            for table in self._apart(counts.reshape(n_slots + 1, -1)[:n_slots], columns)
+        ]
+
+    def _width(self, columns: Sequence[int]) -> int:
+        """Return how many cells some columns have together."""
+        return math.prod(self.codes[i].n + 1 for i in columns) * self.n_classes
+
+    def _together(self, n_slots: int) -> list[list[int]]:
+        """Return columns in groups that are counted together: one pass for all of a group."""
+        most = min(_MOST_CELLS, len(self) // 8) // (n_slots + 1)
+        groups: list[list[int]] = []
+        for column in range(len(self.codes)):
+            if groups and self._width([*groups[-1], column]) <= most:
+                groups[-1].append(column)
+            else:
+                groups.append([column])
+        return groups
+
+    def _joint(self, columns: Sequence[int], rows: slice) -> npt.NDArray[np.unsignedinteger]:
+        """Return the cells of some columns together, the last of which brings the class."""
+        *others, last = columns
+        if not others:
+            return self.cell[last, rows]
+        # All of them are fewer than `_MOST_CELLS`.
+        at = np.zeros(rows.stop - rows.start, dtype=np.uint16)
+        for i in others:
+            at *= np.uint16(self.codes[i].n + 1)
+            at += self.cell[i, rows] // self.cell.dtype.type(self.n_classes)
+        at *= np.uint16(self._width([last]))
+        at += self.cell[last, rows]
+        return at
+
+    def _apart(self, counts: Wide, columns: Sequence[int]) -> list[Wide]:
+        """Return for each of some columns its own table, from the one of them together."""
+        shape = [self.codes[i].n + 1 for i in columns]
+        table = counts.reshape(len(counts), *shape, self.n_classes)
+        every = set(range(1, len(columns) + 1))
+        return [table.sum(axis=tuple(every - {i})) for i in sorted(every)]
 
     def advance(self, node: Int, feature: Wide, start: Wide, next_of: Int) -> None:
         """Send every record to the next node, in place.

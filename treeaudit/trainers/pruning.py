@@ -13,12 +13,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Index, Wide
+from treeaudit.model.tree import depths_of
 
 __all__ = [
     "calibrated",
     "gini_pruned",
     "leaves_below",
+    "levels_of",
     "noise_pruned",
     "pessimistically_pruned",
     "settled",
@@ -188,7 +190,7 @@ def gini_pruned(
     return _kept(parent, cut)
 
 
-def noise_pruned(parent: Sequence[int], counts: Float, least: float) -> Flag:
+def noise_pruned(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
     """Tell which nodes stay when leaves that are noise are cut, all of a node together.
 
     A node with |J| leaves below it has the signal-to-noise ratio ``epsilon sum n_j / (C sqrt(2
@@ -201,27 +203,40 @@ def noise_pruned(parent: Sequence[int], counts: Float, least: float) -> Flag:
     >>> [noise_pruned([-1, 0, 0], counts, least).tolist() for least in (10.0, 5.0)]
     [[True, False, False], [True, True, True]]
     """
+    above = np.asarray(parent, dtype=np.int64)
     n_leaves, leaf = leaves_below(parent)
-    ratio = counts.sum(axis=1) / (least * np.sqrt(n_leaves))
+    noise = counts.sum(axis=1) / (least * np.sqrt(n_leaves)) <= 1
     cut = np.zeros(len(leaf), dtype=np.bool_)
-    children = _children(np.asarray(parent, dtype=np.int64))
-    for node in range(len(leaf) - 1, -1, -1):
-        below = children[node]
-        if below and leaf[below].all() and (ratio[below] <= 1).all():
-            cut[node] = leaf[node] = True
+    stays = np.zeros(len(leaf), dtype=np.bool_)
+    for level in levels_of(parent)[:0:-1]:
+        stays[above[level[~(leaf[level] & noise[level])]]] = True
+        inner = np.unique(above[level])
+        cut[inner] = leaf[inner] = ~stays[inner]
     return _kept(parent, cut)
 
 
-def leaves_below(parent: Sequence[int]) -> tuple[Float, Flag]:
+def leaves_below(parent: npt.ArrayLike) -> tuple[Float, Flag]:
     """Return how many leaves each node holds, and which are leaves themselves."""
     above = np.asarray(parent, dtype=np.int64)
     leaf = np.ones(len(above), dtype=np.bool_)
     leaf[above[above >= 0]] = False
     found = leaf.astype(np.float64)
-    for node in range(len(above) - 1, 0, -1):
-        if above[node] >= 0:
-            found[above[node]] += found[node]
+    for level in levels_of(above)[:0:-1]:
+        np.add.at(found, above[level], found[level])
     return found, leaf
+
+
+def levels_of(parent: npt.ArrayLike) -> list[Index]:
+    """Return the nodes of each depth, roots first.
+
+    Examples
+    --------
+    >>> [level.tolist() for level in levels_of([-1, 0, 0, 2, 2])]
+    [[0], [1, 2], [3, 4]]
+    """
+    depth = depths_of(np.asarray(parent, dtype=np.int64))
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
 
 
 def _children(above: Wide) -> list[list[int]]:
@@ -232,10 +247,10 @@ def _children(above: Wide) -> list[list[int]]:
     return found
 
 
-def _kept(parent: Sequence[int], cut: Flag) -> Flag:
+def _kept(parent: npt.ArrayLike, cut: Flag) -> Flag:
     """Return what stays when everything below some nodes goes."""
+    above = np.asarray(parent, dtype=np.int64)
     kept = np.ones(len(cut), dtype=np.bool_)
-    for node, above in enumerate(parent):
-        if above >= 0:
-            kept[node] = kept[above] and not cut[above]
+    for level in levels_of(above)[1:]:
+        kept[level] = kept[above[level]] & ~cut[above[level]]
     return kept

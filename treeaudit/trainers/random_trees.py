@@ -18,9 +18,27 @@ from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["fan_of", "leaves_within", "random_trees"]
+__all__ = ["Support", "fan_of", "leaves_within", "random_trees"]
 
 _MOST_NODES = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """How many people a node must be expected to hold to be split.
+
+    Parts of a node are expected to hold as many as each other.
+
+    Attributes
+    ----------
+    people
+        In a root.
+    least
+        In any node that is split.
+    """
+
+    people: float
+    least: float
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +75,14 @@ class _Nodes:
 
 
 def random_trees(
-    schema: Schema, n_trees: int, depth: int, max_leaves: int | None, entropy: Entropy
+    schema: Schema,
+    n_trees: int,
+    depth: int,
+    max_leaves: int | None,
+    entropy: Entropy,
+    *,
+    roots: Wide | None = None,
+    support: Support | None = None,
 ) -> tuple[Tree, ...]:
     """Return trees that ask at random, from a public schema alone.
 
@@ -75,6 +100,10 @@ def random_trees(
     max_leaves
         Leaves of a tree, at most. Which nodes stay leaves is random. None for
         no bound.
+    roots
+        What the root of each tree asks about, where that is not drawn with the rest.
+    support
+        What a node must be expected to hold to be split, where that is bounded.
 
     Raises
     ------
@@ -100,8 +129,13 @@ def random_trees(
     nodes = _Nodes.roots(n_trees)
     leaves = np.ones(n_trees, dtype=np.int64)
     frontier = np.arange(n_trees)
+    expected = np.full(n_trees, np.inf if support is None else support.people)
     for level in range(levels):
+        if support is not None:
+            frontier = frontier[expected[frontier] >= support.least]
         asked = _draw_features(nodes, frontier, level, useful, named, entropy)
+        if level == 0 and roots is not None:
+            asked = roots[frontier]
         grows = _within(nodes.tree[frontier], fan[asked], leaves, max_leaves, entropy)
         frontier, asked = frontier[grows], asked[grows]
         if not len(frontier):
@@ -116,6 +150,8 @@ def random_trees(
         cut = _cut(nodes, frontier, level, asked, low, high, entropy)
         first = len(nodes)
         nodes.add(_children(nodes, frontier, asked, fan, named, cut, entropy))
+        inside = np.repeat(expected[frontier] / fan[asked], fan[asked])
+        expected = np.concatenate([expected, inside])
         frontier = np.arange(first, len(nodes))
     return _apart(nodes, n_trees, bool(named.any()))
 

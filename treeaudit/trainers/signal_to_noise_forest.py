@@ -11,31 +11,30 @@ signal-to-noise ratios. Fletcher & Islam (2019), a survey, sections 3.4 (equatio
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.defenses.cutting import compact
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import Entropy, permutation, unit
+from treeaudit.dp.entropy import permutation
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_whole
-from treeaudit.trainers.private_tree_nodes import Edges, Nodes
 from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.pruning import leaves_below, noise_pruned
+from treeaudit.trainers.pruning import leaves_below, levels_of, noise_pruned
 from treeaudit.trainers.random_counts import branching, counted, least_share, people_of
-from treeaudit.trainers.random_trees import fan_of
+from treeaudit.trainers.random_trees import Support, fan_of, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["SignalToNoiseForestClassifier", "least_support", "most_trees"]
 
-_MOST_NODES, _DRAWN = 200_000, 4096
+_MOST_LEAVES = 100_000
 
 _FLAW = (
     "depth and number of trees follow from the exact number of records, which one record more "
@@ -119,20 +118,26 @@ class SignalToNoiseForestClassifier(PrivateClassifier):
         each = left / n_trees
         least = least_support(rows.n_classes, float(each / curator.factor))
         roots = useful[permutation(curator.entropy, len(useful))[:n_trees]]
-        grown = [
-            _grown(rows.schema, int(root), n, least, self.max_depth or 64, curator.entropy)
-            for root in (roots if len(roots) else [-1])
-        ]
-        none = [np.zeros((len(nodes), rows.n_classes)) for nodes in grown]
-        bare = tuple(nodes.trees(zeros)[0] for nodes, zeros in zip(grown, none, strict=True))
+        bare = random_trees(
+            rows.schema,
+            n_trees,
+            self.max_depth or 64,
+            leaves_within(_MOST_LEAVES, n_trees),
+            curator.entropy,
+            roots=roots if len(roots) else None,
+            support=Support(people=float(n), least=least),
+        )
         told = counted(bare, rows, lambda name, c: curator.count(name, c, each), self.n_jobs)
         trees = []
-        for nodes, tree in zip(grown, told, strict=True):
+        for tree in told:
             held = np.asarray(tree.counts)
             keep = (
-                noise_pruned(nodes.parent, held, least) if self.prune else np.ones(len(nodes), bool)
+                noise_pruned(tree.parent, held, least)
+                if self.prune
+                else np.ones(tree.n_nodes, dtype=np.bool_)
             )
-            trees.append(nodes.trees(_most_confident(nodes.parent, held, keep, least), keep)[0])
+            sure = _most_confident(tree.parent, held, keep, least)
+            trees.append(compact(replace(tree, counts=sure), keep))
         return Grown(
             trees=tuple(trees),
             counts_are="noisy",
@@ -185,49 +190,7 @@ def _fan(schema: Schema, column: int) -> int:
     return fan_of(feature.categories, feature.low, feature.high)
 
 
-def _chances(entropy: Entropy) -> Iterator[float]:
-    """Yield numbers in [0, 1), for choices that do not depend on data; many are drawn at once."""
-    while True:
-        yield from unit(entropy, _DRAWN).tolist()
-
-
-def _grown(schema: Schema, root: int, n: int, least: float, depth: int, entropy: Entropy) -> Nodes:
-    """Grow a tree that asks about a given column first; a root of -1 is a tree of one leaf."""
-    nodes = Nodes()
-    first = nodes.add_root()
-    ends = {i: (float(f.low or 0), float(f.high or 0)) for i, f in enumerate(schema.features)}
-    # Per open node: the support it is expected to have, and the columns and ranges left.
-    front = [(first, float(n), {int(i): ends[int(i)] for i in _useful(schema)})]
-    chance = _chances(entropy)
-    while front:
-        node, support, left = front.pop()
-        if support < least or not left or nodes.depth[node] >= depth:
-            continue
-        names = sorted(left)
-        column = root if node == first else names[int(next(chance) * len(names))]
-        parts = _fan(schema, column)
-        if len(nodes) + parts > _MOST_NODES:
-            break
-        missing = int(next(chance) * parts)
-        inside = [left] * parts
-        if schema.features[column].categories is not None:
-            sets = tuple((code,) for code in range(parts))
-            edges = Edges(feature=column, categories=sets, missing=missing)
-            inside = [{i: r for i, r in left.items() if i != column}] * parts
-        else:
-            low, high = left[column]
-            share = next(chance)
-            point = low * (1 - share) + high * share
-            edges = Edges(
-                feature=column, low=(-np.inf, point), high=(point, np.inf), missing=missing
-            )
-            inside = [{**left, column: (low, point)}, {**left, column: (point, high)}]
-        children = nodes.split(node, edges)
-        front += [(c, support / parts, i) for c, i in zip(children, inside, strict=True)]
-    return nodes
-
-
-def _most_confident(parent: list[int], counts: Float, keep: Flag, least: float) -> Float:
+def _most_confident(parent: Int, counts: Float, keep: Flag, least: float) -> Float:
     """Give every node the shares of the surest node on its path whose signal exceeds its noise."""
     n_leaves, _ = leaves_below(parent)
     held = np.maximum(counts, 0.0)
@@ -235,10 +198,13 @@ def _most_confident(parent: list[int], counts: Float, keep: Flag, least: float) 
     shares = np.where(
         total[:, None] > 0, held / np.maximum(total, 1e-300)[:, None], 1 / counts.shape[1]
     )
+    surest = shares.max(axis=1)
     heard = counts.sum(axis=1) > least * np.sqrt(n_leaves)
-    for node in np.flatnonzero(keep).tolist():
+    for level in levels_of(parent)[1:]:
+        node = level[keep[level]]
         above = parent[node]
-        if above >= 0 and not (heard[node] and shares[node].max() >= shares[above].max()):
-            shares[node] = shares[above]
+        as_above = ~(heard[node] & (surest[node] >= surest[above]))
+        node, above = node[as_above], above[as_above]
+        shares[node], surest[node] = shares[above], surest[above]
     result: Float = shares * np.maximum(total, 0.5)[:, None]
     return result
