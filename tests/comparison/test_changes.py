@@ -53,6 +53,13 @@ def test_which_way(old, of, name, values, way, back) -> None:
     assert (changes(old, new).exit_code, changes(new, old).exit_code) == (codes[way], codes[back])
 
 
+def test_nothing_found_got_better_where_its_check_got_worse(old) -> None:
+    """A forest tells of one tree, its check of all: fewer people there are not fewer."""
+    new = changed(old, "findings", "TA102", people=1)
+    new = changed(new, "checks", "max-certain-share", measured=1.0)
+    assert ways(old, new) == {"TA102": "changed", "max-certain-share": "worse"}
+
+
 def test_checks_below_another_k_are_changed_and_no_worse(figure_3) -> None:
     def report(k: int):
         policy = ta.Policy(name="p", values={"min-leaf": k, "max-small-leaf-people": 0})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.ledgers import ledger_of
@@ -113,3 +113,25 @@ def test_a_private_model_is_held_against_its_epsilon() -> None:
     assert "--policy private was tried and passes" in text
     assert "its epsilon of 0.5 bounds what it tells of anybody" in text
     assert ta.scan(model, policy="private").verdict == "pass"
+
+
+def test_what_was_measured_on_people_is_not_called_a_claim_of_the_file() -> None:
+    """No control fits or fails a stump, yet membership was measured on two halves of people."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
+    model = DecisionTreeClassifier(min_samples_leaf=150).fit(x[:200], y[:200])
+    held = to_text(ta.scan(model, train=(x[:200], y[:200]), test=(x[200:], y[200:])))
+    assert "AUC" in held
+    assert "what the file alone claims" not in held
+    assert "what the file alone claims" in to_text(ta.scan(model))
+
+
+def test_every_next_step_can_turn_the_verdict() -> None:
+    """Unseen people tell what is a fact of everybody, and no check passes for that."""
+    x, y = np.arange(200.0)[:, None], np.arange(200) // 100
+    model = DecisionTreeClassifier().fit(x[::2], y[::2])
+    text = " ".join(
+        to_text(ta.scan(model, train=(x[::2], y[::2]), test=(x[1::2], y[1::2]))).split()
+    )
+    assert "or show with unseen people" not in text
+    assert "accept by name (treeaudit accept)" in text

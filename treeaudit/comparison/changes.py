@@ -1,7 +1,7 @@
 """What changed between two reports: last month's and this one's."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -87,10 +87,12 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
     KeyError, TypeError, AttributeError, ValueError
         If one of them is not whole.
     """
+    checks, known = tuple(_checks(old, new)), all_checks()
+    worse = {id_ for row in checks if row.way == "worse" for id_ in _attacks(known.get(row.id))}
     rows = (
         _verdict(old["verdict"], new["verdict"]),
-        *_checks(old, new),
-        *_findings(old, new),
+        *checks,
+        *_findings(old, new, worse),
         *_counts(old["model"], new["model"]),
     )
     return Changes(old=_about(old), new=_about(new), rows=rows, notes=tuple(_notes(old, new)))
@@ -173,15 +175,23 @@ def _shown(check: Mapping[str, Any] | None, known: Registered | None) -> str:
     return f"{told} ({check['status']})"
 
 
-def _findings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _attacks(known: Registered | None) -> tuple[str, ...]:
+    return () if known is None else known.attacks
+
+
+def _findings(old: Mapping[str, Any], new: Mapping[str, Any], worse: Set[str]) -> Iterator[Change]:
     for name, (was, now) in _pairs(old["findings"], new["findings"], "id").items():
+        way = _way_of_finding(was, now)
+        # Of a forest a finding counts one tree: fewer than of a single tree is no less.
+        if way == "better" and name in worse:
+            way = "changed"
         yield Change(
             of="finding",
             id=name,
             title=str((now or was or {})["title"]),
             old=_found(was),
             new=_found(now),
-            way=_way_of_finding(was, now),
+            way=way,
         )
 
 

@@ -64,9 +64,9 @@ def leakage_of(report: Report) -> Leakage:
                 value=details.auc, low=details.auc_low, high=details.auc_high, n=details.members
             )
         elif isinstance(details, AttributesDetails) and details.columns:
-            columns = [_of_column(row, details.members) for row in details.columns]
-            worst = max(columns, key=lambda one: one.value)
-            attribute = largest_of(worst, len(columns))
+            rows, members = details.columns, details.members
+            columns = [_of_column(row, members, len(rows)) for row in rows]
+            attribute = max(columns, key=lambda one: one.value)
         elif isinstance(details, ReconstructionDetails) and details.certified.whole:
             n = details.certified.whole
             certified = fact(details.given_away / n, n) if details.likely is None else None
@@ -78,17 +78,23 @@ def leakage_of(report: Report) -> Leakage:
     )
 
 
-def _of_column(row: InferredColumn, n: int) -> Estimate:
-    both = (
-        Estimate(value=row.excess, low=row.excess_low, high=row.excess_high, n=n),
-        Estimate(
-            value=row.beyond_imputation,
-            low=row.beyond_imputation_low,
-            high=row.beyond_imputation_high,
-            n=n,
-        ),
+def _of_column(row: InferredColumn, n: int, several: int) -> Estimate:
+    """Return the lesser of the two excesses of one of several columns.
+
+    Which of the two is the lesser is not known either, so that the interval reaches down to
+    where either of them may be, and no higher than both.
+    """
+    told = (
+        (row.excess, row.excess_low, row.excess_high),
+        (row.beyond_imputation, row.beyond_imputation_low, row.beyond_imputation_high),
     )
-    return min(both, key=lambda one: one.value)
+    both = [largest_of(Estimate(value=v, low=a, high=b, n=n), several) for v, a, b in told]
+    return Estimate(
+        value=min(one.value for one in both),
+        low=min(one.low for one in both),
+        high=min(one.high for one in both),
+        n=n,
+    )
 
 
 def _advantage(auc: Estimate) -> Estimate:

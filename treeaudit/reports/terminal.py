@@ -160,7 +160,7 @@ def _attacks(report: Report, lines: list[AttackLine], width: int) -> "Table":
     table.add_column("", min_width=6, no_wrap=True)
     table.add_column("id", no_wrap=True)
     table.add_column("attack", no_wrap=True)
-    table.add_column("found" if held else "what the file alone claims")
+    table.add_column("found" if report.people else "what the file alone claims")
     if wide:
         table.add_column("unseen people", no_wrap=True)
         table.add_column("policy", no_wrap=True)

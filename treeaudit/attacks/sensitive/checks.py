@@ -51,7 +51,8 @@ DIVERSITY: tuple[Rule, ...] = (
         told=share_told("certain_share", "homogeneous_in_any_tree"),
         share=True,
         step="make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
-        "than one label, or show with unseen people that the rule is a fact of the population",
+        "than one label; where unseen people (--test) fit as well, it is a fact of the population, "
+        "which somebody may accept by name (treeaudit accept)",
     ),
     Rule(
         name="min-distinct-l",
