@@ -113,6 +113,29 @@ def test_forgeries_from_the_command_line(model, report, change, said) -> None:
     assert said in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("where", "key", "value"),
+    [
+        (("request",), "note", "approved by the board"),
+        (("request",), "policy", "strict"),
+        (("tool",), "approved", True),
+        (("policy",), "approved", "yes"),
+        (("people", "train"), "sha256", "0"),
+    ],
+)
+def test_nothing_is_added_where_names_are_not_compared(model, tmp_path, where, key, value) -> None:
+    people, report = tmp_path / "people.csv", tmp_path / "report.json"
+    load_iris(as_frame=True).frame.to_csv(people, index=False)
+    run("scan", model, "--train", people, "--target", "target", "-o", report, "-q", "--no-fix")
+    assert run("verify", report, model, "--train", people).returncode == 0
+    data = json.loads(report.read_text())
+    functools.reduce(dict.__getitem__, where, data)[key] = value
+    report.write_text(json.dumps(data))
+    done = run("verify", report, model, "--train", people)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"{' · '.join(where)} · {key}: the report says {value}" in done.stdout
+
+
 @pytest.mark.parametrize("names", [("pass", "fail"), ("/a/fail", "/b/pass"), ("fail", "fail")])
 def test_names_of_files_hide_no_forgery(model, report, names) -> None:
     """Names of files may differ; a report must not choose which words those are."""

@@ -104,14 +104,15 @@ def _held(
 ) -> Verified:
     if data.get("fix") is not None or data.get("frontier"):
         again = with_fix(again, train=request.train, test=request.test, target=request.target)
-    said, true = _neutral(data), _neutral(json.loads(json.dumps(again.to_dict())))
+    written = json.loads(json.dumps(again.to_dict()))
+    said, true = _neutral(data), _neutral(written)
     names = (
         _names(data["model"]["path"], *map(data["request"].get, _NAMED)),
         _names(*(getattr(request, field) for field in _NAMED)),
     )
     if data.get("fix") is None and not data.get("frontier"):
         true = {**true, "fix": None}
-    differences = [*_differences("", said, true, names)]
+    differences = [*_differences("", said, true, names), *_beside(data, written)]
     try:
         acceptance_of(data)
     except (KeyError, TypeError, ValueError) as error:
@@ -132,6 +133,18 @@ def _held(
         unsettled=tuple(dict.fromkeys(stopped)),
         own_policy=own_policy,
     )
+
+
+def _beside(data: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Differs]:
+    """Tell what a report says where names are not compared, and no audit would write."""
+    parts = {part: (data[part], written[part]) for part in ("tool", "request", "policy")}
+    for role in written["people"]:
+        parts[f"people · {role}"] = data["people"].get(role, {}), written["people"][role]
+    for part, (said, true) in parts.items():
+        yield from (Differs(_under(part, key), said[key], None) for key in said if key not in true)
+    asked, told = data["request"]["policy"], data["policy"]["name"]
+    if isinstance(asked, str) and asked != told and not BUILT_IN.keys().isdisjoint({asked, told}):
+        yield Differs("request · policy", asked, told)
 
 
 def _asked(

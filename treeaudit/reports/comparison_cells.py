@@ -116,14 +116,16 @@ def advice(comparison: Comparison) -> list[str]:
     if choice.best.useful is None:
         passing = [m.name for m in comparison.models if m.verdict == "pass"]
         return [f"Passing policy {name}: {', '.join(plain(one, 60) for one in passing)}."]
-    return [_take(choice, name), *_beside(comparison, choice), _weighed(comparison)]
+    return [_take(comparison, choice, name), *_beside(comparison, choice), _weighed(comparison)]
 
 
-def _take(choice: Choice, policy: str) -> str:
+def _take(comparison: Comparison, choice: Choice, policy: str) -> str:
     best, top = choice.best, choice.top
     text = f"Take {_called(best)}: "
     if best is top:
-        text += f"the most accurate of those that pass policy {policy}"
+        reached = [m.useful.value for m in comparison.models if m.verdict == "pass" and m.useful]
+        most = "as accurate as any" if reached.count(max(reached)) > 1 else "the most accurate"
+        text += f"{most} of those that pass policy {policy}"
         return text + (" or are bounded by their epsilon." if best.ledger else ".")
     less = "gives away less of what was measured"
     if best.epsilon is not None and top.epsilon is None:
