@@ -227,3 +227,5 @@ def test_people_of_one_tree_are_those_who_are_followed_through_it(drawn, most) -
         for said in ((None, None), (says, code)):
             each = [_followed(asked, held, [tree], *said)[0] for tree in (0, 1)]
             assert of_each_tree(asked, held, *said).tolist() == each
+            # Nobody counts for being certain, and again among those whom a leaf holds.
+            assert (np.array(each) <= asked.table.per_tree(held)).all()

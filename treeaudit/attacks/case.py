@@ -17,14 +17,12 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import label_text, sentence
 from treeaudit.people.records import Records
-from treeaudit.table.ends import Held, held_in
+from treeaudit.table.ends import Codes, Held, Meant, held_in
+from treeaudit.table.labels import Labels
 from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
-    from treeaudit.attacks.meant import Meant
-    from treeaudit.attacks.stated import Codes
     from treeaudit.people.prior import Prior
-    from treeaudit.table.labels import Labels
 
 __all__ = [
     "Attack",
@@ -101,7 +99,7 @@ class Case:
     progress: Callable[[str, int, int], None] | None = None
     _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)
     _drawn: list[Flag | None] = field(init=False, repr=False, default_factory=list)
-    meant: "dict[tuple[int, bool], tuple[Labels | None, Codes | None, Meant]]" = field(
+    meant: dict[tuple[int, bool], tuple[Labels | None, Codes | None, Meant]] = field(
         init=False, repr=False, default_factory=dict
     )
 

@@ -1,39 +1,13 @@
 """Of whom something is true in a leaf: whoever ends there, or has the label that it says."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.stated import Codes
+from treeaudit.table.ends import Meant
 from treeaudit.table.labels import Labels
 
-__all__ = ["Meant", "meant_in"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Meant:
-    """Which persons are meant by the leaves of a tree, if those leaves are meant at all.
-
-    Attributes
-    ----------
-    leaf, who
-        Shape ``(n_pairs,)``: the leaf, among those of its tree in the table, and the person.
-    people
-        Shape ``(n_leaves,)``: how many of these pairs each leaf is in.
-    single
-        Shape ``(n_pairs,)``: whether all records of the person in the leaf have the label that
-        it says; None where that is so of everybody.
-    apart
-        Whether everybody is in one of these pairs at most, with all their records.
-    """
-
-    leaf: Codes
-    who: Codes
-    people: Wide
-    single: Flag | None
-    apart: bool
+__all__ = ["meant_in"]
 
 
 def meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:

@@ -185,7 +185,9 @@ def _followed(
             certain[who] = True
         else:
             certain[who[whole]] = True
-            open_leaves.append((size, who[~whole], leaf[~whole]))
+            # With those of it who are certain: they are some of as many as it holds.
+            open_ = np.bincount(leaf[~whole], minlength=len(size))[leaf] > 0
+            open_leaves.append((size, who[open_], leaf[open_]))
     # Of a leaf that holds some of those who end there: as many as it holds beyond those who
     # are counted already. What it may hold is then taken, so that nobody counts twice.
     taken, more, first = certain.copy(), 0, np.zeros(n if open_leaves else 0, dtype=np.int64)

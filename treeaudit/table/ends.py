@@ -1,4 +1,4 @@
-"""Where people end: who is in which leaf of a tree, each once."""
+"""Where people end: who is in which leaf of a tree, each once, and who is meant by it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.table.table import Table
 
-__all__ = ["Held", "held_in"]
+__all__ = ["Held", "Meant", "held_in"]
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -31,6 +32,30 @@ class Held:
     who: Codes
     records: Codes
     pair: Codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Meant:
+    """Which persons are meant by the leaves of a tree, if those leaves are meant at all.
+
+    Attributes
+    ----------
+    leaf, who
+        Shape ``(n_pairs,)``: the leaf, among those of its tree in the table, and the person.
+    people
+        Shape ``(n_leaves,)``: how many of these pairs each leaf is in.
+    single
+        Shape ``(n_pairs,)``: whether all records of the person in the leaf have the label that
+        it says; None where that is so of everybody.
+    apart
+        Whether everybody is in one of these pairs at most, with all their records.
+    """
+
+    leaf: Codes
+    who: Codes
+    people: Wide
+    single: Flag | None
+    apart: bool
 
 
 def held_in(table: Table, tree: int, node: Codes, persons: Codes | None) -> Held:
