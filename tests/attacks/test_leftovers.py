@@ -181,3 +181,13 @@ def test_an_order_of_findings_changes_nothing() -> None:
         first, second = one[attack], other[attack]
         assert (first.severity, first.people) == (second.severity, second.people)
     assert dataclasses.is_dataclass(one["TA202"])
+
+
+def test_names_that_look_like_content_are_changed_before_training() -> None:
+    """A copy of the model holds them, too: writing it anew is no way out."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 2))
+    tree = DecisionTreeClassifier(max_depth=1).fit(rows, np.where(rows[:, 0] > 0, "a\nb", "<b>"))
+    report = ta.scan(tree)
+    reason = report["TA202"].reason
+    assert reason.endswith("give these labels and columns other names and train again")

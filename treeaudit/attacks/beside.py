@@ -1,5 +1,6 @@
 """The finding about one sort of leftovers: what was found, how bad it is, what was not seen."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol
 
@@ -32,6 +33,9 @@ _NAMES: Mapping[Kind, str] = {
 _BLIND: frozenset[Kind] = frozenset({"unexplained", "unseen"})
 # Kinds of which `Leftover.n` counts people.
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
+
+# What every copy of the model holds, too: odd labels, and odd names of columns.
+_OF_NAMES = re.compile(r"(^|\.)(classes_|feature_names_in_)\[\d+\]$")
 
 
 class Sorts(Protocol):
@@ -112,10 +116,10 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
             "scan the model that it was made from, such as a pickle"
         )
     places = ", ".join(blind[:3]) + (", …" if len(blind) > 3 else "")
-    return (
-        f"parts of the file were not audited ({places}): write the model anew with "
-        "treeaudit release"
-    )
+    step = "write the model anew with treeaudit release"
+    if all(_OF_NAMES.search(where) for where in blind):
+        step = "give these labels and columns other names and train again"
+    return f"parts of the file were not audited ({places}): {step}"
 
 
 def _count(found: list[Leftover], kinds: tuple[Kind, ...]) -> int:

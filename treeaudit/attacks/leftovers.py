@@ -273,7 +273,7 @@ class UnexplainedContent:
         "bytes however packed. Whoever knows where to look reads it out.",
         assumes="the attacker has the file and knows, or finds, how it was packed",
         remedy="write the file anew from what was audited and nothing else: treeaudit release "
-        "model.pkl -o clean.pkl",
+        "model.pkl -o clean.pkl; labels and columns whose names it is get others before training",
         limit="says that content belongs to no audited model, not what it is: a note, a setting of "
         "a library that treeaudit does not know, or the training data",
         reference="attributes, keys and nodes of the published formats, listed for each library "

@@ -22,6 +22,7 @@ from treeaudit.findings.checks import Registered, Rule, holds_at_least, holds_mu
 from treeaudit.findings.findings import Check
 from treeaudit.findings.report_file import read_report
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import an
 
 __all__ = ["BELOW_K", "Baseline", "accept", "line", "no_worse", "read_baseline"]
 
@@ -166,8 +167,8 @@ def _same_line(baseline: Baseline, forest: Forest, model_name: str | None) -> No
         )
     if baseline.estimator != source.estimator:
         raise PolicyError(
-            f"the baseline {baseline.name} is about a {baseline.estimator}, this model is a "
-            f"{source.estimator}; take the accepted report of this model"
+            f"the baseline {baseline.name} is about {an(baseline.estimator)}, this model is "
+            f"{an(source.estimator)}; take the accepted report of this model"
         )
 
 

@@ -12,6 +12,7 @@ from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
 
 __all__ = [
+    "an",
     "cell",
     "cells",
     "conditions",
@@ -59,6 +60,17 @@ def number_of(n: int, one: str, many: str) -> str:
     ('1 leaf', '1,888 people')
     """
     return f"{n:,} {one if n == 1 else many}"
+
+
+def an(kind: str) -> str:
+    """Return the name of a kind of model with its article.
+
+    Examples
+    --------
+    >>> an("RandomForestClassifier"), an("IsolationForest"), an("XGBClassifier")
+    ('a RandomForestClassifier', 'an IsolationForest', 'an XGBClassifier')
+    """
+    return f"{'an' if kind[:1] in 'AEIOaeio' or kind.startswith('XGB') else 'a'} {kind}"
 
 
 def number(value: float, separator: str = "") -> str:

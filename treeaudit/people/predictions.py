@@ -18,6 +18,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import in_chunks, walk_of, walkable
 from treeaudit.model.ways import Ways, ways_of
+from treeaudit.model.words import an
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 
@@ -101,7 +102,7 @@ def class_shares(
     """
     if not averages(forest):
         raise DataError(
-            f"a {forest.source.estimator} does not answer with the mean over its trees: "
+            f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
             "treeaudit cannot tell from the file what it predicts"
         )
     node = records.node if isinstance(records, Records) else records
@@ -284,7 +285,7 @@ def explained(forest: Forest, records: Records) -> Estimate:
     values = [tree.value for tree in forest.trees]
     if forest.answers != "mean" or any(one is None for one in values):
         raise DataError(
-            f"a {forest.source.estimator} does not answer with the mean over its trees: "
+            f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
             "treeaudit cannot tell from the file what it predicts"
         )
     said = np.mean([v[records.node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import an
 from treeaudit.readers.estimators.ensembles import FORESTS, TREES
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -37,8 +38,8 @@ def estimator_of(forest: Forest, stored: Inert | None) -> Live:
     build = BUILDERS.get(kind)
     if build is None:
         raise UnsupportedModelError(
-            f"a {kind} cannot be written as a scikit-learn estimator (known: {', '.join(BUILDERS)}"
-            f"): {JSON}"
+            f"{an(kind)} cannot be written as a scikit-learn estimator (known: "
+            f"{', '.join(BUILDERS)}): {JSON}"
         )
     made = build(forest, stored)
     made.n_features_in_ = len(forest.schema.features)
@@ -51,7 +52,7 @@ def _tree(forest: Forest, stored: Inert | None) -> Live:
     del stored
     kind, n_features = forest.source.estimator, len(forest.schema.features)
     if forest.n_trees != 1:
-        raise UnsupportedModelError(f"a {kind} has one tree, and the model {forest.n_trees}")
+        raise UnsupportedModelError(f"{an(kind)} has one tree, and the model {forest.n_trees}")
     made = fitted(forest)
     tree = forest.trees[0]
     made.tree_ = grown(made.tree_, tree, answers_of(tree, forest, 0), n_features)
@@ -72,7 +73,7 @@ def _bag(forest: Forest, stored: Inert | None) -> Live:
     kind, n_features = forest.source.estimator, len(forest.schema.features)
     inner = arrived(stored.get("estimator_")) if stored is not None else None
     if isinstance(inner, Inert) and inner.kind not in TREES:
-        raise UnsupportedModelError(f"a {kind} of {inner.kind} cannot be written: {JSON}")
+        raise UnsupportedModelError(f"{an(kind)} of {inner.kind} cannot be written: {JSON}")
     made = fitted(forest, n_estimators=1, bootstrap=False)
     made.estimators_ = members_like(made.estimators_[0], forest, forest.source.parameters)
     made.estimators_features_ = [np.arange(n_features) for _ in made.estimators_]
@@ -87,8 +88,8 @@ def _bag(forest: Forest, stored: Inert | None) -> Live:
 def _needed(forest: Forest, stored: Inert | None) -> Inert:
     if stored is None:
         raise UnsupportedModelError(
-            f"a {forest.source.estimator} needs more than its trees to predict, and the model was "
-            "not read from scikit-learn: defend the pickle, joblib or skops file that it was in"
+            f"{an(forest.source.estimator)} needs more than its trees to predict, and the model "
+            "was not read from scikit-learn: defend the pickle, joblib or skops file that it was in"
         )
     return stored
 
@@ -166,7 +167,7 @@ def _histogram_boosting(forest: Forest, stored: Inert | None) -> Live:
     inert = _needed(forest, stored)
     if any(feature.categories is not None for feature in forest.schema.features):
         raise UnsupportedModelError(
-            f"a {forest.source.estimator} with categorical columns cannot be written: {JSON}"
+            f"{an(forest.source.estimator)} with categorical columns cannot be written: {JSON}"
         )
     made = _boosted(forest)
     example = made._predictors[0][0]

@@ -12,6 +12,7 @@ import numpy as np
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
+from treeaudit.model.words import an
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
@@ -91,7 +92,7 @@ def _members(found: Found, whole: Forest) -> list[tuple[Found, int]]:
     for inside, one in every.items():
         if inside not in taken:
             raise UnsupportedModelError(
-                f"{inside} of the {found.estimator.kind} is a {one.estimator.kind}, which is "
+                f"{inside} of the {found.estimator.kind} is {an(one.estimator.kind)}, which is "
                 f"audited alone and would stay as it is: choose it with --select, or {JSON}"
             )
     return [(every[inside], n) for inside, n in taken.items()]

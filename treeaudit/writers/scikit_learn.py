@@ -5,6 +5,7 @@ from typing import Any
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import an
 from treeaudit.readers.estimators.found import Found
 from treeaudit.writers import skops_bytes
 from treeaudit.writers.binary import JSON
@@ -60,7 +61,7 @@ def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no 
     if not isinstance(found, Found):
         return estimator_of(forest, None)
     if not stored:
-        raise UnsupportedModelError(f"a {kind} cannot be written as a {_LIKE}: {JSON}")
+        raise UnsupportedModelError(f"{an(kind)} cannot be written as a {_LIKE}: {JSON}")
     if not found.before:
         return estimator_of(forest, found.estimator)
     return _behind_steps(found, estimator_of(encoded(forest, found), found.estimator), forest)
@@ -71,7 +72,7 @@ def _refuse(forest: Forest) -> None:
     kind, found = forest.source.estimator, forest.source.stored
     if forest.members or (forest.tree_classes is not None and forest.answers != "sum"):
         raise UnsupportedModelError(
-            f"a {kind} cannot be written as a {_LIKE}: its answers are more than its trees; "
+            f"{an(kind)} cannot be written as a {_LIKE}: its answers are more than its trees; "
             f"save it as a pickle, choose one of its models with --select, or {JSON}"
         )
     if not isinstance(found, Found):
@@ -79,11 +80,11 @@ def _refuse(forest: Forest) -> None:
     outputs = found.get("n_outputs_")
     if isinstance(outputs, int) and outputs > 1:
         raise UnsupportedModelError(
-            f"a {kind} of {outputs} outputs cannot be written as a {_LIKE}: {JSON}"
+            f"{an(kind)} of {outputs} outputs cannot be written as a {_LIKE}: {JSON}"
         )
     if found.seen.note:
         raise UnsupportedModelError(
-            f"a {kind} inside {found.inside} cannot be written alone ({found.seen.note}): {JSON}"
+            f"{an(kind)} inside {found.inside} cannot be written alone ({found.seen.note}): {JSON}"
         )
 
 
@@ -130,7 +131,7 @@ def to_skops(forest: Forest) -> bytes:
             return skops_bytes.dumps(in_place(forest))
         if forest.source.estimator not in (*BUILDERS, *VOTES):
             raise UnsupportedModelError(
-                f"a {forest.source.estimator} is written back as a skops file only where it was "
+                f"{an(forest.source.estimator)} is written back as a skops file only where it was "
                 "read from one: write a pickle (-o model.pkl)"
             )
     try:

@@ -8,6 +8,7 @@ import numpy as np
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.source import Source
+from treeaudit.model.words import an
 from treeaudit.readers.estimators.answers import last_step
 from treeaudit.readers.estimators.ensembles import children
 from treeaudit.readers.estimators.found import Found
@@ -45,8 +46,8 @@ def vote(forest: Forest, found: Found, write: Callable[[Forest], Live]) -> Live:
     others = members_of(found).others
     if others:
         raise UnsupportedModelError(
-            f"a {kind} with {others[0].estimator.kind}, which has no trees, cannot be written as a "
-            f"scikit-learn estimator: choose one of its models with --select, or {JSON}"
+            f"{an(kind)} with {others[0].estimator.kind}, which has no trees, cannot be written as "
+            f"a scikit-learn estimator: choose one of its models with --select, or {JSON}"
         )
     voters, at = [], 0
     original = to_forest(found, Source(), _ENOUGH)
@@ -64,7 +65,7 @@ def _part(forest: Forest, whole: Forest, start: int, *, changed: bool) -> Forest
     """Return what became of one of the models, with the numbers of classes as its labels."""
     if whole.schema.features != forest.schema.features:
         raise UnsupportedModelError(
-            f"the models of a {forest.source.estimator} that take different columns cannot be "
+            f"the models of {an(forest.source.estimator)} that take different columns cannot be "
             f"written together: choose one of them with --select, or {JSON}"
         )
     classes, weights, trees = forest.schema.classes, forest.class_weights, forest.trees

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from treeaudit.model.words import an
 from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, steps_of
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.limits import bare, clean, show
@@ -88,28 +89,24 @@ def _what_estimator(root: Inert, reads: str) -> str:
     where = _holds_trees(root)
     if where:
         return (
-            f"{foreign}the file holds {_article(name)} {name}, an ensemble that treeaudit does "
+            f"{foreign}the file holds {an(name)}, an ensemble that treeaudit does "
             f"not know: save the models in its {where} one at a time to audit their trees"
         )
     if foreign:
         return (
-            f"{foreign}the file holds {_article(name)} {name}, which is no tree model of those"
+            f"{foreign}the file holds {an(name)}, which is no tree model of those"
             f" that it reads; {reads}"
         )
     made = _MADE_BY.get(root.kind.rpartition(".")[2])
     if made is not None:
         return f"the file holds {made} ({name}), which is no tree model; {reads}"
-    return f"the file holds {_article(name)} {name}, which is no tree model; {reads}"
+    return f"the file holds {an(name)}, which is no tree model; {reads}"
 
 
 def _library(root: Inert) -> str:
     """Name the library of a class, where it is none of those that are read or the program's own."""
     library = bare(root.cls.module.partition(".")[0])
     return "" if library in KNOWN or library == "__main__" else library
-
-
-def _article(name: str) -> str:
-    return "an" if name[:1] in "aeiou" else "a"
 
 
 def _first(value: object) -> object:
