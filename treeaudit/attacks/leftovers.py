@@ -272,8 +272,8 @@ class UnexplainedContent:
         attacker="A file has room for anything beside its model: a table as text, a second model, "
         "bytes however packed. Whoever knows where to look reads it out.",
         assumes="the attacker has the file and knows, or finds, how it was packed",
-        remedy="write the file anew from what was audited and nothing else: treeaudit release "
-        "model.pkl -o clean.pkl; labels and columns whose names it is get others before training",
+        remedy="give labels and columns that look like content other names, or write the file anew "
+        "from what was audited and nothing else: treeaudit release model.pkl -o clean.pkl",
         limit="says that content belongs to no audited model, not what it is: a note, a setting of "
         "a library that treeaudit does not know, or the training data",
         reference="attributes, keys and nodes of the published formats, listed for each library "

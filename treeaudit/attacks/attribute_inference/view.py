@@ -45,7 +45,7 @@ def _beside(finding: Finding, given: Sequence[str]) -> Phrase:
     """Return how often the column that is given away most is found for unseen people."""
     named = [c for c in finding.controls if c.of in given and c.control is not None]
     if not named:
-        return say("as often, within chance")
+        return say("within chance")
     worst = max(named, key=lambda c: 0.0 if c.excess is None else c.excess.value)
     unseen = 0.0 if worst.control is None else worst.control.value
     return say(f"{unseen:.0%}, members {worst.claim.value:.0%}")
