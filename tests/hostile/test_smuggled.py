@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
+    AdaBoostClassifier,
     BaggingClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -57,6 +58,19 @@ FRAME = pd.DataFrame(HIDDEN, columns=list("abcd"))
 
 def tree():
     return DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=200).fit(X, Y)
+
+
+@pytest.mark.parametrize("of", ["classes_", "estimator", "both"])
+def test_tables_in_the_place_of_labels_end_in_a_sentence(tmp_path, of) -> None:
+    """Whether two tables are the same has no single answer."""
+    table = np.array([np.zeros((2, 3)), None], dtype=object)
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=2).fit(X, Y)
+    if of != "estimator":
+        model.classes_ = table
+    if of != "classes_":
+        model.estimators_[0].classes_ = table.copy()
+    with pytest.raises(ta.ReadError):
+        verdict(model, tmp_path / "m.pkl")
 
 
 def forest():

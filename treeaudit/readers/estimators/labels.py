@@ -1,6 +1,7 @@
 """Labels and names of a file as plain Python values."""
 
 import math
+from datetime import date, timedelta
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
 __all__ = ["check_labels", "label_of", "labels_of", "stored_labels", "text_of"]
+
+_VALUES = (str, bytes, int, float, complex, date, timedelta)
 
 
 def stored_labels(model: object, name: str = "classes_") -> list[object] | None:
@@ -29,8 +32,16 @@ def check_labels(told: list[object] | None, used: list[object] | None) -> None:
     ReadError
         If it answers with others, or in another order.
     """
-    if told is not None and used is not None and told != used:
+    if told is None or used is None:
+        return
+    if len(told) != len(used) or not all(map(_same, told, used)):
         raise ReadError("the model is inconsistent: it answers with other labels than it states")
+
+
+def _same(one: object, other: object) -> bool:
+    """Compare what a file has in the place of labels: lists and arrays are none."""
+    values = isinstance(one, _VALUES) and isinstance(other, _VALUES)
+    return one is other or (values and one == other)
 
 
 def label_of(value: object) -> Label:
