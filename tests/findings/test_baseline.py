@@ -157,7 +157,7 @@ def again(data) -> str:
         (lambda d: json.dumps(d | {"verdict": "pass"}), "it was changed after it was accepted"),
         (
             lambda d: again(d | {"model": d["model"] | {"estimator": "XGBClassifier"}}),
-            "about a XGBClassifier, this model is a Tree",
+            "about an XGBClassifier, this model is a Tree",
         ),
         (lambda d: json.dumps({"schema_version": 1, "reports": [d]}), "is about several models"),
     ],

@@ -193,7 +193,7 @@ class Own(DecisionTreeClassifier):
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        (Own(), "a Own cannot be written"),
+        (Own(), "an Own cannot be written"),
         (GradientBoostingClassifier(n_estimators=2, init=TREE), "init_ .* audited alone"),
         (StackingClassifier([("a", TREE)], TREE), "final_estimator_ .* audited alone"),
         (StackingClassifier([("a", TREE), ("b", KNeighborsClassifier())], LAST), "KNeighbors"),
