@@ -1,7 +1,6 @@
 """What a comparison says was measured, although the worst of several was picked."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.comparison.leakage import _of_column, leakage_of
+from treeaudit.comparison.leakage import leakage_of, lesser_of
 
 
 def test_the_worst_column_has_an_interval_that_holds_for_all() -> None:
@@ -61,11 +60,10 @@ def test_the_interval_of_the_lesser_excess_covers() -> None:
     for wide, narrow in zip(
         rng.normal(0.0, 0.04, tries), rng.normal(0.05, 0.018, tries), strict=True
     ):
-        row = SimpleNamespace(
-            excess=wide, excess_low=wide - 1.96 * 0.04, excess_high=wide + 1.96 * 0.04,
-            beyond_imputation=narrow, beyond_imputation_low=narrow - 1.96 * 0.018,
-            beyond_imputation_high=narrow + 1.96 * 0.018,
-        )  # fmt: skip
-        found = _of_column(row, 400, 1)
+        excesses = [
+            ta.Estimate(value=told, low=told - 1.96 * sd, high=told + 1.96 * sd, n=400)
+            for told, sd in ((wide, 0.04), (narrow, 0.018))
+        ]
+        found = lesser_of(excesses, 1)
         held += found.low <= 0.0 <= found.high
     assert held / tries >= 0.94

@@ -1,5 +1,6 @@
 """What was measured of the people of a model, on scales that can be set side by side."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,7 @@ from treeaudit.attacks.reconstruction.details import ReconstructionDetails
 from treeaudit.findings.report import Report
 from treeaudit.stats import Estimate, fact, largest_of
 
-__all__ = ["MEASURES", "Leakage", "Measure", "leakage_of"]
+__all__ = ["MEASURES", "Leakage", "Measure", "leakage_of", "lesser_of"]
 
 Measure = Literal["membership", "attribute", "certified"]
 MEASURES: dict[Measure, str] = {
@@ -79,21 +80,34 @@ def leakage_of(report: Report) -> Leakage:
 
 
 def _of_column(row: InferredColumn, n: int, several: int) -> Estimate:
-    """Return the lesser of the two excesses of one of several columns.
-
-    Which of the two is the lesser is not known either, so that the interval reaches down to
-    where either of them may be, and no higher than both.
-    """
+    """Return the lesser of the two excesses of one of several columns."""
     told = (
         (row.excess, row.excess_low, row.excess_high),
         (row.beyond_imputation, row.beyond_imputation_low, row.beyond_imputation_high),
     )
-    both = [largest_of(Estimate(value=v, low=a, high=b, n=n), several) for v, a, b in told]
+    return lesser_of([Estimate(value=v, low=a, high=b, n=n) for v, a, b in told], several)
+
+
+def lesser_of(excesses: Sequence[Estimate], columns: int) -> Estimate:
+    """Return the least of the excesses of a column that was picked among several.
+
+    Which of them is the least is not known either, so that the interval reaches down to where
+    any of them may be, and no higher than all of them.
+
+    Examples
+    --------
+    >>> wide = Estimate(value=0.1, low=-0.05, high=0.25, n=400)
+    >>> narrow = Estimate(value=0.05, low=0.02, high=0.08, n=400)
+    >>> least = lesser_of([wide, narrow], 1)
+    >>> least.value, round(least.low, 3), round(least.high, 3)
+    (0.05, -0.05, 0.08)
+    """
+    each = [largest_of(one, columns) for one in excesses]
     return Estimate(
-        value=min(one.value for one in both),
-        low=min(one.low for one in both),
-        high=min(one.high for one in both),
-        n=n,
+        value=min(one.value for one in each),
+        low=min(one.low for one in each),
+        high=min(one.high for one in each),
+        n=each[0].n,
     )
 
 
