@@ -60,6 +60,24 @@ def tree():
     return DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=200).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    "held",
+    [
+        lambda model: {"classes_": model.classes_, "voting": None},
+        lambda model: {"estimators_": model},
+        lambda model: {"voting": "hard", "verbose": False},
+        lambda model: [],
+    ],
+)
+def test_what_is_no_seed_in_its_place_is_named(tmp_path, held) -> None:
+    """Although each of its words is one that files hold: a seed is a number or a generator."""
+    model = tree()
+    model.random_state = held(model)
+    report = verdict(model, tmp_path / "m.pkl")
+    assert report.verdict != "pass"
+    assert report["TA206"].details.unexplained_bytes > 0
+
+
 @pytest.mark.parametrize("of", ["classes_", "estimator", "both"])
 def test_tables_in_the_place_of_labels_end_in_a_sentence(tmp_path, of) -> None:
     """Whether two tables are the same has no single answer."""

@@ -45,7 +45,9 @@ def _is_plain(value: object) -> bool:
 
 
 def _is_no_seed(value: object) -> bool:
-    return isinstance(value, float) or (isinstance(value, int) and not 0 <= value < 1 << 32)
+    # A word may be one: "deprecated".
+    held = isinstance(value, float | dict | list | tuple)
+    return held or (isinstance(value, int) and not 0 <= value < 1 << 32)
 
 
 class Account(InnerObjects):
