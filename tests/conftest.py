@@ -8,7 +8,8 @@
 * ``tests.cli.run.run("scan", path, ...)`` is the command line, called in this process;
   ``spawn`` is the same in one of its own.
 * Laws (hypothesis) run in a profile, ``--hypothesis-profile NAME`` or ``HYPOTHESIS_PROFILE``:
-  ``fast`` 5 examples, ``ci`` 30 (unless told), ``deep`` 1,000. ``@examples(n)`` of
+  ``fast`` 5 examples, ``ci`` 30 (unless told; the same ones every time: what decides whether a
+  change lands tosses no coin), ``deep`` 1,000. ``@examples(n)`` of
   `tests.strategies` tries at most n of them; ``one_in(n, cases)`` is every nth of very many
   cases, and all of them in ``deep`` (``@pytest.mark.sampled``).
 * Nothing is timed by the clock on the wall; a limit is in CPU seconds.
@@ -44,7 +45,11 @@ collect_ignore = [] if os.name == "posix" else ["hostile/sandbox.py"]
 # A law is about what is true, not about how long a busy machine takes.
 for name, most in (("fast", 5), ("ci", 30), ("deep", 1_000)):
     settings.register_profile(
-        name, deadline=None, max_examples=most, suppress_health_check=[HealthCheck.too_slow]
+        name,
+        deadline=None,
+        derandomize=name == "ci",
+        max_examples=most,
+        suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
@@ -53,6 +58,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files instead of comparing"
     )
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their place: what is compressed holds the time, and workers must agree."""
+    return argname if isinstance(val, bytes | bytearray) else None
 
 
 def pytest_terminal_summary(terminalreporter: "pytest.TerminalReporter") -> None:

@@ -118,6 +118,7 @@ HIDDEN = (
     b"criver.utils\nmake\n(S'x'\ntR.and a text after it",
     b"(lp0\n" + CODE + b"\nmore",
 )
+ZEROS = gzip.compress(bytes(1 << 20)) * 300
 TABLE = b"age,income\n" + b"1,2\n" * 400_000
 
 
@@ -126,7 +127,7 @@ TABLE = b"age,income\n" + b"1,2\n" * 400_000
     [
         ("people.csv", b"age,income\n1,2\n", "a text file"),
         ("people.csv.gz", gzip.compress(TABLE), "a text file"),
-        ("zeros.gz", gzip.compress(bytes(300 << 20), 1), "no kind of file that treeaudit knows"),
+        ("zeros.gz", ZEROS, "no kind of file that treeaudit knows"),
         ("requirements.txt", b"cloudpickle==2.2.1\nnumpy\n", "a text file"),
         ("requirements.txt", b"catboost\nnumpy\nscipy\n", "a text file"),
         ("requirements.txt", b"click\nnumpy\nrequests\nboto3\n", "a text file"),
