@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from treeaudit.dp import sampling
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import OperatingSystem, Seeded
 from treeaudit.dp.ledger import Ledger
@@ -90,6 +91,28 @@ def test_a_threshold_on_the_total_of_a_leaf_is_a_trap() -> None:
 def test_a_rate_that_no_epsilon_covers(rate, epsilon) -> None:
     with pytest.raises(ValueError, match="is not between 0 and"):
         threshold_delta(10, rate, epsilon)
+
+
+class _Given:
+    """Entropy of which every byte is told."""
+
+    def __init__(self, *drawn: bytes) -> None:
+        self.left = list(drawn)
+
+    def read(self, n: int) -> bytes:
+        given = self.left.pop(0)
+        assert len(given) == n
+        return given
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_a_draw_by_parts_is_the_draw_of_62_bits(k) -> None:
+    level = int(sampling._LEVELS[k])
+    for drawn, times in ((level - 1, k), (level, k + 1)):
+        first, rest = (drawn >> 46).to_bytes(2, "little"), drawn & (1 << 46) - 1
+        given = _Given(first, rest.to_bytes(8, "little"))
+        assert poisson(given, 1).tolist() == [times]
+        assert not given.left
 
 
 def test_samples_have_their_law() -> None:

@@ -10,6 +10,7 @@ from treeaudit.model.walk import Walk
 __all__ = ["Lower", "lower_of"]
 
 _LEVELS = 4
+"""Unless told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,8 +55,17 @@ class Lower:
         self.node.take(start, out=out, mode="clip")
 
 
-def lower_of(walk: Walk, start: Wide) -> Lower:
+def lower_of(walk: Walk, start: Wide, levels: int = _LEVELS) -> Lower:
     """Return the levels below nodes, as far down as all questions are about numbers.
+
+    Parameters
+    ----------
+    walk
+        Of the trees; no node lacks a side.
+    start
+        The nodes.
+    levels
+        How many, at most: each doubles the tables.
 
     Examples
     --------
@@ -72,7 +82,7 @@ def lower_of(walk: Walk, start: Wide) -> Lower:
     """
     node = start
     asked: list[tuple[Wide, Float]] = []
-    while len(asked) < _LEVELS:
+    while len(asked) < levels:
         inner = walk.feature[node] >= 0
         if not inner.any() or np.isnan(walk.threshold[node]).any():
             break

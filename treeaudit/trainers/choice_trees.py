@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Wide
+from treeaudit.arrays import Wide
 from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import UNIT, Score
@@ -91,13 +91,16 @@ def grow_by_choice(
             break
         people: dict[int, int] = {}
         if choices.counted:
-            inside = cells.by_node(growth.node, len(nodes))[front].sum(axis=1)
+            inside = cells.people(growth.node, len(nodes))[front]
             asked = f"{name}people of level {level + 1}"
             noisy = curator.count(asked, inside, choices.epsilon)
             people = dict(zip(front, noisy.tolist(), strict=True))
         candidates = one_each(cells.codes, curator.entropy)
         least = choices.least(rows.n_classes, curator.factor)
-        front = [i for i in front if _goes_on(growth.allowed[i], people.get(i), least)]
+        parts = growth.most_parts(front).tolist()
+        front = [
+            i for i, most in zip(front, parts, strict=True) if _goes_on(most, people.get(i), least)
+        ]
         if not front:
             break
         histograms, there = growth.histograms(front)
@@ -122,6 +125,5 @@ def grow_by_choice(
     return nodes.trees(summed(nodes.trees(classes)[0], classes))[0]
 
 
-def _goes_on(allowed: list[Flag], people: int | None, least: float) -> bool:
-    most = max((int(np.count_nonzero(there)) for there in allowed), default=1)
-    return most > 1 and (people is None or people >= most * least)
+def _goes_on(parts: int, people: int | None, least: float) -> bool:
+    return parts > 1 and (people is None or people >= parts * least)

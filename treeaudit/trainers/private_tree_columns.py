@@ -130,6 +130,11 @@ class Cells:
         weight = times[some].astype(np.float64)
         return replace(self, cell=self.cell.take(some, axis=1), weight=weight)
 
+    def people(self, node: Int, n_nodes: int) -> Wide:
+        """Count people, or what they weigh, by node, shape ``(n_nodes,)``."""
+        found = np.bincount(node, self.weight, minlength=n_nodes)
+        return found.astype(np.int64, copy=False)
+
     def by_node(self, node: Int, n_nodes: int) -> Wide:
         """Count people, or what they weigh, by node and class, shape ``(n_nodes, n_classes)``."""
         label = self.cell[0] % self.cell.dtype.type(self.n_classes)

@@ -82,8 +82,18 @@ class Growth:
         """Return per column the people by node of the front, code and class, and what can occur."""
         slot_of = np.full(len(self.nodes), len(front), dtype=np.int64)
         slot_of[front] = np.arange(len(front))
-        counts = self.cells.histograms(self.node, slot_of, len(front))
-        return counts, [np.array([self.allowed[i][c] for i in front]) for c in range(len(counts))]
+        return self.cells.histograms(self.node, slot_of, len(front)), self._there(front)
+
+    def most_parts(self, front: list[int]) -> Wide:
+        """Return how many codes of a column can occur in each node, of the column of most."""
+        most = np.ones(len(front), dtype=np.int64)
+        for there in self._there(front):
+            np.maximum(most, np.count_nonzero(there, axis=1), out=most)
+        return most
+
+    def _there(self, front: list[int]) -> list[Flag]:
+        columns = range(len(self.cells.codes))
+        return [np.array([self.allowed[i][c] for i in front]) for c in columns]
 
     def parts(
         self, front: list[int], candidates: Candidates, chosen: Wide

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Index, Wide
+from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.model.tree import depths_of
 
 __all__ = [
@@ -142,7 +142,8 @@ def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: floa
     wrong = people - counts.max(axis=1)
     limit = betaincinv(wrong + 1, np.maximum(people - wrong, 1e-12), 1 - certainty)
     as_leaf = people * np.where(people - wrong > 0, limit, 1.0)
-    children = _children(np.asarray(parent, dtype=np.int64))
+    above = np.asarray(parent, dtype=np.int64)
+    children = _children(above)
     expected = as_leaf.copy()
     cut = np.zeros(len(people), dtype=np.bool_)
     for node in range(len(people) - 1, -1, -1):
@@ -152,7 +153,7 @@ def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: floa
         # C4.5 lets a leaf be worse by a tenth of an error.
         cut[node] = as_leaf[node] <= below + 0.1
         expected[node] = as_leaf[node] if cut[node] else below
-    return _kept(parent, cut)
+    return _kept(above, cut, levels_of(above))
 
 
 def gini_pruned(
@@ -176,7 +177,8 @@ def gini_pruned(
     people = held.sum(axis=1)
     share = held / np.maximum(people, 1e-300)[:, None]
     purity = np.where(people > 0, (share**2).sum(axis=1) - 1, -1.0)
-    children = _children(np.asarray(parent, dtype=np.int64))
+    above = np.asarray(parent, dtype=np.int64)
+    children = _children(above)
     leaf = np.array([not below for below in children])
     cut = np.zeros(len(held), dtype=np.bool_)
     for node in range(len(held) - 1, -1, -1):
@@ -187,7 +189,7 @@ def gini_pruned(
         mean = float((people[below] * purity[below]).sum() / total) if total > 0 else -1.0
         if purity[node] > mean or (ties == "cut" and purity[node] == mean):
             cut[node] = leaf[node] = True
-    return _kept(parent, cut)
+    return _kept(above, cut, levels_of(above))
 
 
 def noise_pruned(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
@@ -204,24 +206,30 @@ def noise_pruned(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
     [[True, False, False], [True, True, True]]
     """
     above = np.asarray(parent, dtype=np.int64)
-    n_leaves, leaf = leaves_below(parent)
+    by_level = levels_of(above)
+    n_leaves, leaf = leaves_below(above, by_level)
     noise = counts.sum(axis=1) / (least * np.sqrt(n_leaves)) <= 1
     cut = np.zeros(len(leaf), dtype=np.bool_)
     stays = np.zeros(len(leaf), dtype=np.bool_)
-    for level in levels_of(parent)[:0:-1]:
+    for level in by_level[:0:-1]:
         stays[above[level[~(leaf[level] & noise[level])]]] = True
         inner = np.unique(above[level])
         cut[inner] = leaf[inner] = ~stays[inner]
-    return _kept(parent, cut)
+    return _kept(above, cut, by_level)
 
 
-def leaves_below(parent: npt.ArrayLike) -> tuple[Float, Flag]:
-    """Return how many leaves each node holds, and which are leaves themselves."""
-    above = np.asarray(parent, dtype=np.int64)
+def leaves_below(above: Int | Wide, by_level: Sequence[Index]) -> tuple[Float, Flag]:
+    """Return how many leaves each node holds, and which are leaves themselves.
+
+    Parameters
+    ----------
+    above, by_level
+        The parent of each node, and its `levels_of`.
+    """
     leaf = np.ones(len(above), dtype=np.bool_)
     leaf[above[above >= 0]] = False
     found = leaf.astype(np.float64)
-    for level in levels_of(above)[:0:-1]:
+    for level in by_level[:0:-1]:
         np.add.at(found, above[level], found[level])
     return found, leaf
 
@@ -247,10 +255,9 @@ def _children(above: Wide) -> list[list[int]]:
     return found
 
 
-def _kept(parent: npt.ArrayLike, cut: Flag) -> Flag:
+def _kept(above: Wide, cut: Flag, by_level: Sequence[Index]) -> Flag:
     """Return what stays when everything below some nodes goes."""
-    above = np.asarray(parent, dtype=np.int64)
     kept = np.ones(len(cut), dtype=np.bool_)
-    for level in levels_of(above)[1:]:
+    for level in by_level[1:]:
         kept[level] = kept[above[level]] & ~cut[above[level]]
     return kept

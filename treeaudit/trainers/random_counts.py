@@ -9,13 +9,18 @@ import numpy as np
 from treeaudit.arrays import Wide
 from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
+from treeaudit.model.lower import lower_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import in_chunks, walk_of
+from treeaudit.model.walk import Walk, in_chunks, walk_of
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["branching", "counted", "least_share", "levels_of", "people_of", "with_counts"]
 
+_CHUNK = 1 << 12
+"""Records that go down together: they stay at hand."""
+_TABLE = 4
+"""Places of complete trees for each node of a tree that they stand for, at most."""
 _SIZE_SHARE = 50
 """The number of people costs one part of so many of the budget."""
 
@@ -79,17 +84,27 @@ def counted(
     walk = walk_of(trees, rows.schema)
     found = []
     for number, (tree, first) in enumerate(zip(trees, walk.root[:-1].tolist(), strict=True)):
-        end = np.zeros(len(rows), dtype=np.int64)
-
-        def route(chunk: slice, end: Wide = end, first: int = first) -> None:
-            values = rows.values[chunk]
-            end[chunk] = walk.descend(values, np.full(len(values), first)) - first
-
-        in_chunks(route, len(rows), n_jobs)
         leaves = np.flatnonzero(tree.is_leaf)
+        end = _ends(walk, first, tree.n_nodes, rows, n_jobs)
         true = rows.by_node(end, tree.n_nodes)[leaves]
         found.append(with_counts(tree, ask(f"leaf counts of tree {number + 1}", true)))
     return tuple(found)
+
+
+def _ends(walk: Walk, first: int, n_nodes: int, rows: TrainingRows, n_jobs: int | None) -> Wide:
+    """Return the node in which each record ends in the tree that begins at a node of the walk."""
+    end = np.zeros(len(rows), dtype=np.int64)
+    levels = (_TABLE * n_nodes).bit_length() - 1 if walk.everywhere else 0
+    upper = lower_of(walk, np.array([first]), levels)
+
+    def route(chunk: slice) -> None:
+        values, at = rows.values[chunk], np.full(chunk.stop - chunk.start, first)
+        if len(upper.asked) and not np.isnan(values).any():
+            upper.down(values, np.zeros((1, len(at)), dtype=np.int64), out=at[None])
+        end[chunk] = (at if upper.whole else walk.descend(values, at)) - first
+
+    in_chunks(route, len(rows), n_jobs, _CHUNK)
+    return end
 
 
 def with_counts(tree: Tree, of_leaves: Wide) -> Tree:

@@ -190,9 +190,10 @@ def _fan(schema: Schema, column: int) -> int:
     return fan_of(feature.categories, feature.low, feature.high)
 
 
-def _most_confident(parent: Int, counts: Float, keep: Flag, least: float) -> Float:
+def _most_confident(parent: Int | Wide, counts: Float, keep: Flag, least: float) -> Float:
     """Give every node the shares of the surest node on its path whose signal exceeds its noise."""
-    n_leaves, _ = leaves_below(parent)
+    by_level = levels_of(parent)
+    n_leaves, _ = leaves_below(parent, by_level)
     held = np.maximum(counts, 0.0)
     total = held.sum(axis=1)
     shares = np.where(
@@ -200,7 +201,7 @@ def _most_confident(parent: Int, counts: Float, keep: Flag, least: float) -> Flo
     )
     surest = shares.max(axis=1)
     heard = counts.sum(axis=1) > least * np.sqrt(n_leaves)
-    for level in levels_of(parent)[1:]:
+    for level in by_level[1:]:
         node = level[keep[level]]
         above = parent[node]
         as_above = ~(heard[node] & (surest[node] >= surest[above]))
