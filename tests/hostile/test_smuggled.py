@@ -460,6 +460,21 @@ def test_a_list_of_weights_of_classes(tmp_path) -> None:
     assert verdict(model, tmp_path / "m.pkl").verdict != "pass"
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [{0: "gini", 1: "best"}, {0: None, 1: True}, {0: -1.0, 1: 1.0}, {0: np.inf, 1: 1.0}, {0: [1]}],
+)
+def test_weights_of_classes_that_are_no_weights(weights, tmp_path) -> None:
+    finding = verdict(_with(tree(), class_weight=weights), tmp_path / "m.pkl")["TA206"]
+    assert "class_weight" in {left.where.split(".")[-1] for left in finding.details.leftovers}
+
+
+@pytest.mark.parametrize("one", [1, 1.5, np.float64(1.5), np.float32(2), np.int64(3)])
+def test_weights_of_classes_that_are(one, tmp_path) -> None:
+    found = verdict(_with(tree(), class_weight={0: one, 1: 2}), tmp_path / "m.pkl")["TA206"]
+    assert found.status == "clear"
+
+
 def test_many_attributes_of_a_row_each(tmp_path) -> None:
     model = tree()
     for i, row in enumerate(HIDDEN.tolist()):

@@ -135,7 +135,9 @@ class FittedValues(Values):
         if isinstance(value, list) and len(value) > FEW:
             self.leave(place, "class_weight", value[FEW:])
         for one in each:
-            if isinstance(one, dict) and len(one) <= max({20, *self._facts.classes}):
+            if isinstance(one, dict) and not all(_is_weight(arrived(n)) for n in one.values()):
+                self.leave(place, "class_weight", one)
+            elif isinstance(one, dict) and len(one) <= max({20, *self._facts.classes}):
                 self._dict(one, "", place, "class_weight", sizes, "class_weight", 4)
             else:
                 self.check(one, "", place, "class_weight", sizes, "class_weight")
@@ -241,6 +243,13 @@ class FittedValues(Values):
             self.spare += sum(8 for one, there in under if not there and arrived(one))
         else:
             self.leave(place, shown, part)
+
+
+def _is_weight(one: object) -> bool:
+    number = one.item() if isinstance(one, np.ndarray) and one.size == 1 else one
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return False
+    return 0 <= number < np.inf
 
 
 def _is_hole(one: object) -> bool:
