@@ -5,6 +5,7 @@ may stand in. What is known to hold records or values of columns is reported as
 such; everything else that the file says is named as unexplained.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -19,6 +20,7 @@ from treeaudit.readers.exchange.pmml_form import (
     FRACTION,
     HELD,
     MANY_TIMES,
+    NUMBERS,
     OF_NYOKA,
     OF_TREES,
     ROWS,
@@ -26,15 +28,19 @@ from treeaudit.readers.exchange.pmml_form import (
     SHORT,
     SPACE,
     TITLE,
+    USUAL,
 )
 from treeaudit.readers.leftovers.booster_parts import is_name
 from treeaudit.readers.leftovers.unexplained import Few, masked, name_in_path, size_of
 from treeaudit.readers.limits import clean
 
-__all__ = ["Beside"]
+__all__ = ["LONGEST_BLANK", "Beside"]
+
+LONGEST_BLANK = 400
+"""Between elements; more of it may say something."""
 
 _MANY, _MOST_FINE, _MOST_SAID = 20, 2_000, 100_000
-_LONGEST_NAME, _LONGEST_BLANK = 200, 400
+_LONGEST_NAME = 200
 # Bytes of values and statistics that a file may hold for each of its columns and categories.
 _FREE, _ALWAYS, _STATISTICS = 100, 1_000, 400
 _MOST_MARGINS, _MOST_SPACES = 8, 8
@@ -46,7 +52,8 @@ class Beside:
 
     def __init__(self) -> None:
         self._found = Few()
-        self._depth = 0
+        # Levels within an element that no tree needs.
+        self.depth = 0
         self._what = self._where = ""
         self._rows = self._size = self._extremes = self._spaces = 0
         self._column, self._categories = "", 0
@@ -98,8 +105,8 @@ class Beside:
             Its attributes.
         """
         name = path[-1]
-        if self._depth:
-            self._depth += 1
+        if self.depth:
+            self.depth += 1
             self._rows += name in ROWS
             self._size += _size_of(name, given)
             return
@@ -112,24 +119,31 @@ class Beside:
                     fine = self._fine[key]
                     if value in fine:
                         continue
-                    if not (SHORT if key in OF_TREES else SAYS[key]).fullmatch(value):
+                    if key in NUMBERS and (found := USUAL.fullmatch(value)):
+                        self._fraction(found)
+                    elif not (SHORT if key in OF_TREES else SAYS[key]).fullmatch(value):
                         self._unseen(f"{_way(path)}@{key}", value)
                     elif "." in value and (found := FRACTION.fullmatch(value)):
-                        n = len(value) - found.start(1)
-                        self._fractions[n] = self._fractions.get(n, 0) + 1
-                        self._padded += n not in (1, FIXED) and value[-1] == "0"
+                        self._fraction(found)
                     elif len(fine) < _MOST_FINE and "." not in value:
                         fine.add(value)
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = EXPLAINED.get(name, ((), frozenset()))
         if held in HELD or above not in parents:
-            self._depth, self._what, self._where = 1, held, _way(path)
+            self.depth, self._what, self._where = 1, held, _way(path)
             self._rows, self._size = 0, _size_of(path[-1], given)
             return
         if name not in MANY_TIMES:
             self._column_of(name, above, given)
         self._attributes(path, given, names)
+
+    def _fraction(self, found: re.Match[str]) -> None:
+        """Take note of how many digits a number has."""
+        digits = found[1]
+        n = len(digits)
+        self._fractions[n] = self._fractions.get(n, 0) + 1
+        self._padded += n not in (1, FIXED) and digits[-1] == "0"
 
     def _column_of(self, name: str, above: str, given: Mapping[str, str]) -> None:
         """Take note of what a description of the columns gives away."""
@@ -190,15 +204,15 @@ class Beside:
 
     def end(self, name: str) -> None:
         """See an element end."""
-        if not self._depth:
+        if not self.depth:
             if name == "DataField" and self._categories >= _MANY_CATEGORIES:
                 n = self._categories
                 says = f"{n:,} categories of a column: more than a public list has"
                 where = f"DataField[{clean(self._column[:60])}]"
                 self._found.add(Leftover(kind="column-values", where=where, n=n, says=says))
             return
-        self._depth -= 1
-        if self._depth:
+        self.depth -= 1
+        if self.depth:
             return
         where = clean(self._where[:200])
         kind, says = HELD.get(self._what, ("unexplained", ""))
@@ -211,12 +225,10 @@ class Beside:
             says = f"{says}: {n:,}"
         self._found.add(Leftover(kind=kind, where=where, n=n, says=says))
 
-    def text(self, path: Sequence[str], text: str, *, blank: bool) -> None:
-        """See text between elements; blanks between them say nothing."""
-        if self._depth:
+    def text(self, path: Sequence[str], text: str) -> None:
+        """See text between elements, which is not just a few blanks."""
+        if self.depth:
             self._size += size_of(text.strip())
-            return
-        if blank and len(text) <= _LONGEST_BLANK:
             return
         dated = path[-1] == "Timestamp" and DATE.fullmatch(text) is not None
         if path[-1] == "Constant" and len(text) <= _LONGEST_NAME:

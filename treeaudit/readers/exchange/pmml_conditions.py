@@ -8,7 +8,7 @@ way it really goes. Conditions that have no box are refused by name.
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,10 +24,10 @@ _NUMBERS = frozenset({"integer", "float", "double"})
 _ORDERS = frozenset({"lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual"})
 _EQUALS = frozenset({"equal", "isIn"})
 _UNEQUAL = frozenset({"notEqual", "isNotIn"})
+_WITH_VALUES = _ORDERS | _EQUALS | _UNEQUAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Condition(NamedTuple):
     """What lets a row through: an interval or codes of one feature.
 
     Attributes
@@ -75,13 +75,13 @@ class Condition:
         """
         missing = self.missing and not other.missing
         if other.hole is not None:
-            return replace(self, low=other.hole[0], high=other.hole[1], missing=missing)
+            return self._replace(low=other.hole[0], high=other.hole[1], missing=missing)
         if self.codes is not None and other.codes is not None:
-            return replace(self, codes=self.codes - other.codes, missing=missing)
+            return self._replace(codes=self.codes - other.codes, missing=missing)
         if other.codes is not None or self.codes is not None:
             return None
         if not other.low < other.high:
-            return replace(self, missing=missing)
+            return self._replace(missing=missing)
         low, high = self.low, self.high
         if other.low <= low:
             low = max(low, other.high)
@@ -216,8 +216,8 @@ class Fields:
                     continue
                 both = same.both(one, same.missing and one.missing)
                 for other in (same, one):
-                    told = other.missing or replace(other, feature=0) == Condition(feature=0)
-                    self.n_spare += not told and replace(both, missing=False) == other
+                    told = other.missing or other._replace(feature=0) == Condition(feature=0)
+                    self.n_spare += not told and both._replace(missing=False) == other
                 found[one.feature] = both
         return list(found.values()) or None
 
@@ -234,19 +234,19 @@ class Fields:
         some = [one for one in each if not one.never]
         self.n_spare += sum(one.never and not one.missing for one in each)
         if not some:
-            return [replace(each[0], missing=missing)]
+            return [each[0]._replace(missing=missing)]
         if all(one.codes is not None for one in some):
             codes = frozenset(code for one in some for code in one.codes or ())
             self.n_spare += sum(len(one.codes or ()) for one in some) - len(codes)
-            return [replace(some[0], codes=codes, missing=missing)]
+            return [some[0]._replace(codes=codes, missing=missing)]
         some.sort(key=lambda one: one.low)
         together = some[0]
         for one in some[1:]:
             if one.codes is not None or one.hole or together.hole or one.low > together.high:
                 raise UnsupportedModelError("a node asks for several intervals of one column")
             self.n_spare += one.high <= together.high or one.low == together.low
-            together = replace(together, high=max(together.high, one.high))
-        return [replace(together, missing=missing)]
+            together = together._replace(high=max(together.high, one.high))
+        return [together._replace(missing=missing)]
 
     def _simple(self, predicate: Predicate) -> Condition:
         operator, feature = predicate.operator, self.feature(predicate.field)
@@ -255,7 +255,7 @@ class Fields:
             return Condition(feature=feature, low=math.inf, missing=True)
         if operator == "isNotMissing":
             return Condition(feature=feature)
-        if operator not in _ORDERS | _EQUALS | _UNEQUAL:
+        if operator not in _WITH_VALUES:
             raise ReadError(f"the PMML is damaged: no operator is called {show(operator)}")
         if not predicate.values:
             raise ReadError("the PMML is damaged: a condition has no value")
@@ -273,7 +273,10 @@ class Fields:
     def _number(self, predicate: Predicate, feature: int) -> Condition:
         kind = self._stored.get(predicate.field)
         single = kind is not None and kind.attributes.get("dataType") == "float"
-        values = sorted({_value(text, single) for text in predicate.values})
+        if len(predicate.values) == 1:
+            values = [_value(predicate.values[0], single)]
+        else:
+            values = sorted({_value(text, single) for text in predicate.values})
         operator, value = predicate.operator, values[0]
         below = math.nextafter(value, -math.inf)
         if len(values) > 1:

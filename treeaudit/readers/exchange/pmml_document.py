@@ -9,6 +9,7 @@ from mmap import mmap
 from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.exchange.pmml_beside import LONGEST_BLANK
 from treeaudit.readers.exchange.pmml_parts import (
     DataField,
     Document,
@@ -271,7 +272,8 @@ class _Handler:
         """See text between elements: only arrays hold any that trees need."""
         blank = text.isspace()
         self.spelling.text(text, blank=blank)
-        self.document.beside.text(self._open, text, blank=blank)
+        if not blank or len(text) > LONGEST_BLANK:
+            self.document.beside.text(self._open, text)
         if self._array is not None:
             self._array.append(text)
 

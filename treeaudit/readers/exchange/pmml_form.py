@@ -19,6 +19,7 @@ __all__ = [
     "FRACTION",
     "HELD",
     "MANY_TIMES",
+    "NUMBERS",
     "OF_NYOKA",
     "OF_TREES",
     "ROWS",
@@ -26,6 +27,7 @@ __all__ = [
     "SHORT",
     "SPACE",
     "TITLE",
+    "USUAL",
 ]
 
 DATE = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]?[\d:., ]{0,20}(?:Z|UTC|[+-][\d:]{2,5})?\s*")
@@ -73,6 +75,9 @@ SAYS: Mapping[str, re.Pattern[str]] = {
 }
 # Values that conditions ask about.
 OF_TREES = frozenset(("value", "score", "field"))
+# Whose value may be a number, and the numbers that most files are full of: each fits all of these.
+NUMBERS = frozenset(("value", "score", "recordCount", "confidence", "probability"))
+USUAL = re.compile(r"-?(?:0|[1-9][0-9]{0,7})\.([0-9]{1,16})")
 
 FORM: Mapping[str, tuple[str, str]] = {
     "PMML": ("", "version baseVersion"),

@@ -1,14 +1,14 @@
 """What a PMML file is made of, as far as trees go: fields, models, nodes and conditions."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from treeaudit.readers.exchange.pmml_beside import Beside
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel"]
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(NamedTuple):
     """A condition: its operator, the field, and values or other conditions."""
 
     operator: str

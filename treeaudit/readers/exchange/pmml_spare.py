@@ -54,7 +54,8 @@ def in_trees(
             if id(node) not in reached:
                 yield not_explained(f"tree {i}: a node that nobody reaches", node.attributes)
             yield from _answers(f"tree {i}", node, labels, numeric=votes != "classification")
-            if dead := _dead(node.predicate):
+            asked = node.predicate
+            if asked is not None and asked.parts and (dead := _dead(asked)):
                 yield not_explained(f"tree {i}: a condition that decides nothing", dead)
         if n := _nobody(some, tree.root):
             says = f"{n:,} nodes that nobody was in: no training makes one"
@@ -96,8 +97,10 @@ def _loose(root: Node | None) -> int:
     """Count the bytes of numbers of nodes that do not follow from those of the nodes below."""
     n, nodes = 0, [*_walk(root)]
     most = 100 + 20 * len(nodes)
+    # Most stand in a file more than once.
+    number_of = {count: _number(count) for node in nodes for _, count in node.distribution}
     held = {
-        id(node): {value: _number(count) for value, count in node.distribution} for node in nodes
+        id(node): {value: number_of[count] for value, count in node.distribution} for node in nodes
     }
     for node in nodes:
         name = node.attributes.get("id", "")
@@ -109,7 +112,10 @@ def _loose(root: Node | None) -> int:
             n += 0 if _adds_up(own, below, node.children) else 8 * len(own)
         if node.confidences:
             total = math.fsum(own.values())
-            n += 8 * sum(not _is_share(*one, total) for one in node.confidences)
+            n += 8 * sum(
+                not _is_share(number_of[count], stated, number_of.get(stated), total)
+                for count, stated in node.confidences
+            )
         if node.children and not own:
             means = [_number(child.attributes.get("score", "")) for child in node.children]
             score = _number(node.attributes.get("score", ""))
@@ -133,10 +139,11 @@ def _adds_up(
     )
 
 
-def _is_share(count: str, stated: str, total: float) -> bool:
-    """Tell whether a text is a share of people, rounded to its digits."""
+def _is_share(count: float, stated: str, number: float | None, total: float) -> bool:
+    """Tell whether a text, whose number may be known, is a share of people, to its digits."""
     slip = 0.51 * 10.0 ** -len(stated.partition(".")[2]) + 1e-15
-    return total > 0 and abs(_number(stated) - _number(count) / total) <= slip
+    number = _number(stated) if number is None else number
+    return total > 0 and abs(number - count / total) <= slip
 
 
 def _is_mean(stated: float, each: Sequence[float], children: Sequence[Node]) -> bool:
@@ -176,10 +183,10 @@ def _answers(where: str, node: Node, labels: set[str], *, numeric: bool) -> Iter
             yield not_explained(f"{where}: a score", text)
 
 
-def _dead(predicate: Predicate | None) -> list[str]:
+def _dead(predicate: Predicate) -> list[str]:
     """Return the values of conditions that stand beside one that always holds."""
     found: list[str] = []
-    waiting = [] if predicate is None else [predicate]
+    waiting = [predicate]
     while waiting:
         one = waiting.pop()
         always = one.operator == "or" and any(part.operator == "True" for part in one.parts)

@@ -9,7 +9,7 @@ chain of nodes.
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -202,7 +202,7 @@ def _whole(one: Condition, fields: Fields, strategy: str) -> Condition:
 def _default(condition: Condition, child: Node, parent: Node, strategy: str) -> Condition:
     chosen = parent.attributes.get("defaultChild")
     if strategy == "defaultChild" and chosen is not None and child.attributes.get("id") == chosen:
-        return replace(condition, missing=True)
+        return condition._replace(missing=True)
     return condition
 
 
