@@ -85,6 +85,15 @@ def right(answer: Likely, values: np.ndarray, labels: np.ndarray, forest: Forest
     return np.array([true[key] >= n for key, n in zip(keys, held.nth.tolist(), strict=True)])
 
 
+@pytest.mark.parametrize("trees", [1, 3])
+def test_noise_that_leaves_nobody_tells_nothing(trees: int) -> None:
+    forest, _, _ = with_noise(0, 1.0, trees=trees)
+    nobody = [replace(tree, counts=np.minimum(tree.counts, 0) - 1) for tree in forest.trees]
+    answer = reconstruct_likely(replace(forest, trees=tuple(nobody)), budget=ample())
+    assert answer.guess.sum() == pytest.approx(answer.n_people)
+    assert np.ptp(answer.guess) == 0
+
+
 @pytest.mark.parametrize("kind", ["draws", "noise"])
 def test_people_are_as_likely_as_is_stated(kind: str) -> None:
     stated, found = [], []

@@ -28,7 +28,7 @@ def likeliest(
     """Return how many people are in each place, so that counts as these are the likeliest.
 
     With Poisson counts of mean ``A x`` each round takes x to ``x * A'(told / A x) / n_equations``;
-    whoever has reached 0 stays there.
+    whoever has reached 0 stays there. Where nobody is counted, all places are as likely.
 
     Parameters
     ----------
@@ -63,4 +63,4 @@ def likeliest(
             at, guess, held = at[kept], guess[kept], held[kept]
     found[at] = guess
     total = found.sum()
-    return found * (n_people / total) if total else found
+    return found * (n_people / total) if total else np.full(n_places, n_people / max(n_places, 1))
