@@ -44,7 +44,8 @@ class Lower:
         """
         flat = np.ascontiguousarray(values).ravel()
         row = np.arange(len(values)) * values.shape[1]
-        at, x, cut = np.empty_like(start), np.empty(start.shape), np.empty(start.shape)
+        at, cut = np.empty_like(start), np.empty(start.shape)
+        x = np.empty(start.shape, flat.dtype)
         for feature, threshold in self.asked:
             feature.take(start, out=at, mode="clip")
             at += row
