@@ -111,11 +111,11 @@ def prepare(
         every = forest.n_trees == 1 and trained is None
         said.append(_sampled(unseen, every=every))
         unseen = unseen if trained is None else replace(unseen, whole=None)
-    if trained is not None and unseen is not None:
-        kept, members = without_members(trained, unseen, request.seed, forest.schema.names)
-        # Whose rows they are tells better, where it is known.
-        if request.person not in unseen.frame.columns:
-            unseen, said = kept, [*said, *members]
+    # Whose rows they are tells better, where it is known.
+    named = unseen is not None and request.person in unseen.frame.columns
+    if trained is not None and unseen is not None and not named:
+        unseen, members = without_members(trained, unseen, request.seed, forest.schema.names)
+        said += members
     unverified = "" if trained is None else verify(forest, trained)
     silent = 0
     if trained is not None:
@@ -139,7 +139,7 @@ def prepare(
     one = counted(request, forest, table.groups, tables)
     trained, unseen = one.tables["train"], one.tables["test"]
     members = []
-    if trained is not None and unseen is not None and request.person in unseen.frame.columns:
+    if trained is not None and unseen is not None and named:
         # The same row under another name is no other person.
         unseen, members = without_members(trained, unseen, request.seed, forest.schema.names)
         one = replace(one, tables={**one.tables, "test": unseen})
