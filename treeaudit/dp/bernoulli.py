@@ -51,15 +51,16 @@ def coins(whole: Wide, rest: Wide, denominator: int, entropy: Entropy) -> Flag:
     >>> coins(np.array([0, NEVER]), np.array([0, 0]), 1, OperatingSystem()).tolist()
     [True, False]
     """
-    alive = np.arange(len(whole))
-    done = 0
+    going, done = np.flatnonzero(whole > 0), 0
+    ready = [np.flatnonzero(whole == 0)]
     # exp(-(w + r)) is the chance that w coins of exp(-1) and one of exp(-r) all come up.
-    while len(pending := alive[whole[alive] > done]):
-        lost = pending[~_of_fraction(np.ones(len(pending), np.int64), 1, entropy)]
-        keep = np.ones(len(whole), dtype=np.bool_)
-        keep[lost] = False
-        alive = alive[keep[alive]]
+    while len(going):
         done += 1
+        going = going[_of_fraction(np.ones(len(going), np.int64), 1, entropy)]
+        over = whole[going] > done
+        ready.append(going[~over])
+        going = going[over]
+    alive = np.sort(np.concatenate(ready))
     heads = np.zeros(len(whole), dtype=np.bool_)
     heads[alive] = _of_fraction(rest[alive], denominator, entropy)
     return heads

@@ -82,24 +82,28 @@ def counted(
         parts of all records, to the answer.
     """
     walk = walk_of(trees, rows.schema)
+    gaps = bool(np.isnan(rows.values).any())
     found = []
     for number, (tree, first) in enumerate(zip(trees, walk.root[:-1].tolist(), strict=True)):
         leaves = np.flatnonzero(tree.is_leaf)
-        end = _ends(walk, first, tree.n_nodes, rows, n_jobs)
+        end = _ends(walk, first, 0 if gaps else _TABLE * tree.n_nodes, rows, n_jobs)
         true = rows.by_node(end, tree.n_nodes)[leaves]
         found.append(with_counts(tree, ask(f"leaf counts of tree {number + 1}", true)))
     return tuple(found)
 
 
-def _ends(walk: Walk, first: int, n_nodes: int, rows: TrainingRows, n_jobs: int | None) -> Wide:
-    """Return the node in which each record ends in the tree that begins at a node of the walk."""
+def _ends(walk: Walk, first: int, places: int, rows: TrainingRows, n_jobs: int | None) -> Wide:
+    """Return the node in which each record ends in the tree that begins at a node of the walk.
+
+    The upper levels are a complete tree of at most so many places; where values are missing, none.
+    """
     end = np.zeros(len(rows), dtype=np.int64)
-    levels = (_TABLE * n_nodes).bit_length() - 1 if walk.everywhere else 0
+    levels = max(0, places.bit_length() - 1) if walk.everywhere else 0
     upper = lower_of(walk, np.array([first]), levels)
 
     def route(chunk: slice) -> None:
         values, at = rows.values[chunk], np.full(chunk.stop - chunk.start, first)
-        if len(upper.asked) and not np.isnan(values).any():
+        if upper.asked:
             upper.down(values, np.zeros((1, len(at)), dtype=np.int64), out=at[None])
         end[chunk] = (at if upper.whole else walk.descend(values, at)) - first
 
