@@ -19,7 +19,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_document import parse
-from treeaudit.readers.exchange.pmml_parts import Document, Model, Node
+from treeaudit.readers.exchange.pmml_parts import Document, Model
 from treeaudit.readers.exchange.pmml_spare import beside_columns, in_trees
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
 from treeaudit.readers.leftovers.single_targets import single_targets
@@ -94,7 +94,7 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
     )
     fields = Fields(document.fields, _active(document, model, target))
     for tree in model.trees:
-        for node in _walk(tree.root):
+        for node in tree.nodes:
             fields.note(node.predicate)
     rows: list[Rows] = []
     for i, tree in enumerate(model.trees):
@@ -134,7 +134,7 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
             Leftovers(
                 found=few(
                     (
-                        *in_trees(document, model, fields, rows, target),
+                        *in_trees(document, model, fields, rows, trees, target),
                         *beside_columns(document, fields, rows, model),
                     )
                 ),
@@ -160,13 +160,6 @@ def _leftovers(document: Document, model: Model, trees: list[Tree], *, numeric: 
     return beside.beside(single_targets(trees, means=means)) if numeric else beside
 
 
-def _walk(root: Node | None) -> list[Node]:
-    found = [] if root is None else [root]
-    for node in found:
-        found.extend(node.children)
-    return found
-
-
 def _active(document: Document, model: Model, target: str) -> list[str]:
     """Return the names of the columns that the model is given."""
     listed = [
@@ -189,7 +182,7 @@ def _classes(document: Document, model: Model, target: str) -> dict[str, Label] 
     for tree in model.trees:
         if tree.attributes.get("functionName", "classification") != "classification":
             continue
-        for node in _walk(tree.root):
+        for node in tree.nodes:
             texts.update(dict.fromkeys(value for value, _ in node.distribution))
             if not node.children and "score" in node.attributes:
                 texts.setdefault(node.attributes["score"])

@@ -5,7 +5,6 @@ may stand in. What is known to hold records or values of columns is reported as
 such; everything else that the file says is named as unexplained.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -115,18 +114,27 @@ class Beside:
         if name in MANY_TIMES:
             places, known = EXPLAINED[name]
             if above in places and given.keys() <= known:
+                usual = ""
                 for key, value in given.items():
                     fine = self._fine[key]
-                    if value in fine:
+                    if value in fine or (value == usual and key in NUMBERS):
                         continue
-                    if key in NUMBERS and (found := USUAL.fullmatch(value)):
-                        self._fraction(found)
-                    elif not (SHORT if key in OF_TREES else SAYS[key]).fullmatch(value):
-                        self._unseen(f"{_way(path)}@{key}", value)
-                    elif "." in value and (found := FRACTION.fullmatch(value)):
-                        self._fraction(found)
-                    elif len(fine) < _MOST_FINE and "." not in value:
-                        fine.add(value)
+                    found = USUAL.fullmatch(value) if key in NUMBERS else None
+                    if found is not None:
+                        usual = value
+                    else:
+                        if not (SHORT if key in OF_TREES else SAYS[key]).fullmatch(value):
+                            self._unseen(f"{_way(path)}@{key}", value)
+                            continue
+                        found = FRACTION.fullmatch(value) if "." in value else None
+                        if found is None:
+                            if len(fine) < _MOST_FINE and "." not in value:
+                                fine.add(value)
+                            continue
+                    digits = found[1]
+                    n = len(digits)
+                    self._fractions[n] = self._fractions.get(n, 0) + 1
+                    self._padded += n not in (1, FIXED) and digits[-1] == "0"
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = EXPLAINED.get(name, ((), frozenset()))
@@ -137,13 +145,6 @@ class Beside:
         if name not in MANY_TIMES:
             self._column_of(name, above, given)
         self._attributes(path, given, names)
-
-    def _fraction(self, found: re.Match[str]) -> None:
-        """Take note of how many digits a number has."""
-        digits = found[1]
-        n = len(digits)
-        self._fractions[n] = self._fractions.get(n, 0) + 1
-        self._padded += n not in (1, FIXED) and digits[-1] == "0"
 
     def _column_of(self, name: str, above: str, given: Mapping[str, str]) -> None:
         """Take note of what a description of the columns gives away."""

@@ -223,13 +223,15 @@ class _Handler:
 
     def _node(self, given: dict[str, str]) -> None:
         self._spend(_COST_OF_NODE)
-        node = Node(given)
+        node, tree = Node(given), self._tree
+        if tree is not None:
+            tree.nodes.append(node)
         if self._nodes:
             self._nodes[-1].children.append(node)
-        elif self._tree is not None:
-            if self._tree.root is not None:
+        elif tree is not None:
+            if tree.root is not None:
                 raise ReadError("the PMML is damaged: a tree has two roots")
-            self._tree.root = node
+            tree.root = node
         self._nodes.append(node)
 
     def _predicate(self, name: str, given: dict[str, str]) -> None:
@@ -249,7 +251,9 @@ class _Handler:
             self._compound.append((Predicate(word(operator)), []))
             return
         if name == "SimplePredicate":
-            values = (word(given["value"]),) if "value" in given else ()
+            value = given.get("value")
+            # A number with decimals seldom comes twice.
+            values = () if value is None else (value if "." in value else word(value),)
             made = Predicate(word(given.get("operator", "")), column, values)
         elif name == "SimpleSetPredicate":
             made = Predicate(word(given.get("booleanOperator", "")), column)
@@ -290,7 +294,9 @@ class _Handler:
         """See an element end."""
         self.spelling.end(self._at, tag)
         name = self._open.pop()
-        self.document.beside.end(name)
+        beside = self.document.beside
+        if beside.depth or name == "DataField":
+            beside.end(name)
         if self._skipping:
             self._skipping -= 1
             return

@@ -35,10 +35,11 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class TreeModel:
-    """A tree: its attributes and its root."""
+    """A tree: its attributes, its root, and all its nodes in the order of the file."""
 
     attributes: dict[str, str]
     root: Node | None = None
+    nodes: list[Node] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)

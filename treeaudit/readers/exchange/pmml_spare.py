@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.model.tree import Tree
 from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_parts import Document, Model, Node, Predicate
 from treeaudit.readers.exchange.pmml_trees import Rows
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name
 from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.leftovers.unexplained import not_explained
+from treeaudit.readers.types import Wide
 
 __all__ = ["in_trees"]
 
@@ -19,7 +21,12 @@ _AMOUNT = re.compile(rf"(?=.{{1,26}}\Z){NUMBER}")
 
 
 def in_trees(
-    document: Document, model: Model, fields: Fields, rows: Sequence[Rows], target: str
+    document: Document,
+    model: Model,
+    fields: Fields,
+    rows: Sequence[Rows],
+    trees: Sequence[Tree],
+    target: str,
 ) -> Iterator[Leftover]:
     """Yield columns that nothing tests, nodes that nobody reaches, and scores that are no answer.
 
@@ -29,8 +36,8 @@ def in_trees(
         The file, and the model that is read.
     fields
         The columns that its trees test.
-    rows
-        Its trees, one row per node that can be reached.
+    rows, trees
+        Its trees, one row per node that can be reached, and what was made of them.
     target
         What the model predicts.
     """
@@ -46,18 +53,18 @@ def in_trees(
         yield not_explained("a field of the model that does not exist", name)
     answer = document.fields.get(target)
     known = set(() if answer is None else answer.values)
-    for i, (some, tree) in enumerate(zip(rows, model.trees, strict=True)):
+    for i, (some, tree, made) in enumerate(zip(rows, model.trees, trees, strict=True)):
         reached = {id(node) for node in some.node if node is not None}
         votes = tree.attributes.get("functionName", model.attributes.get("functionName"))
         labels = known if votes == "classification" else set()
-        for node in _walk(tree.root):
+        for node in tree.nodes:
             if id(node) not in reached:
                 yield not_explained(f"tree {i}: a node that nobody reaches", node.attributes)
             yield from _answers(f"tree {i}", node, labels, numeric=votes != "classification")
             asked = node.predicate
             if asked is not None and asked.parts and (dead := _dead(asked)):
                 yield not_explained(f"tree {i}: a condition that decides nothing", dead)
-        if n := _nobody(some, tree.root):
+        if n := _nobody(some, tree.nodes, made.n_records):
             says = f"{n:,} nodes that nobody was in: no training makes one"
             yield Leftover(kind="unexplained", where=f"tree {i}", n=16 * n, says=says)
     if n := fields.n_spare:
@@ -73,18 +80,18 @@ def beside_columns(
 ) -> Iterator[Leftover]:
     """Yield names, settings, and numbers of nodes, where they are more than the trees need."""
     tested = {one.feature for some in rows for one in some.condition if one is not None}
-    loose = document.beside.n_free + sum(_loose(tree.root) for tree in model.trees)
+    loose = document.beside.n_free + sum(_loose(tree.nodes) for tree in model.trees)
     names = [feature.name for feature in fields.features]
     known = {*names}
     names += [name for name in document.fields if name not in known]
     yield from spare_columns("DataDictionary", names, {}, tested, loose)
 
 
-def _nobody(rows: Rows, root: Node | None) -> int:
+def _nobody(rows: Rows, nodes: Sequence[Node], people: Wide | None) -> int:
     """Count the nodes without people, but leaves of categories, which a writer may list."""
-    if (people := rows.records()) is None:
+    if people is None or people.all():
         return 0
-    inner, stored = set(rows.parent), {*map(id, _walk(root))}
+    inner, stored = set(rows.parent), {*map(id, nodes)}
     return sum(
         id(node) in stored and not n and (i in inner or one is None or one.codes is None)
         for i, (node, one, n) in enumerate(
@@ -93,9 +100,9 @@ def _nobody(rows: Rows, root: Node | None) -> int:
     )
 
 
-def _loose(root: Node | None) -> int:
+def _loose(nodes: Sequence[Node]) -> int:
     """Count the bytes of numbers of nodes that do not follow from those of the nodes below."""
-    n, nodes = 0, [*_walk(root)]
+    n = 0
     most = 100 + 20 * len(nodes)
     # Most stand in a file more than once.
     number_of = {count: _number(count) for node in nodes for _, count in node.distribution}
@@ -157,14 +164,6 @@ def _is_mean(stated: float, each: Sequence[float], children: Sequence[Node]) -> 
 
 def _number(text: str) -> float:
     return float(text) if _AMOUNT.fullmatch(text) else math.nan
-
-
-def _walk(root: Node | None) -> Iterator[Node]:
-    waiting = [] if root is None else [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(node.children)
 
 
 def _answers(where: str, node: Node, labels: set[str], *, numeric: bool) -> Iterator[Leftover]:

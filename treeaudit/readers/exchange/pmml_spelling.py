@@ -38,7 +38,7 @@ class Spelling:
             self._settle(self._depth)
         self._depth += 1
         self._open = True
-        text = "".join(given) + "".join(given.values())
+        text = "".join((*given, *given.values()))
         size = len(text) if text.isascii() else _size(text)
         self._length += len(tag) + 2 + 4 * len(given) + size
         return size

@@ -70,12 +70,16 @@ class Rows:
         table = np.zeros((n, width))
         leaf = np.ones(n, dtype=np.bool_)
         leaf[self.parent[1:]] = False
+        at, label, count = list[int](), list[int](), list[float]()
         for i in np.flatnonzero(leaf).tolist():
             node = self.node[i]
             if node is None or not node.distribution:
                 return "absent", None
-            for value, count in node.distribution:
-                table[i, classes[value]] += _number(count)
+            for value, n_text in node.distribution:
+                at.append(i)
+                label.append(classes[value])
+                count.append(_number(n_text))
+        np.add.at(table, (at, label), count)
         leaves = table[leaf]
         if not np.all(np.isfinite(leaves)) or np.any(leaves < 0):
             return "absent", None
