@@ -161,9 +161,11 @@ def _said(held: Held, label: Codes, n: int) -> _Said:
     inside = held.pair >= 0
     label = label[inside]
     classes = int(label.max()) + 1
-    pair = held.pair[inside].astype(np.int64)
-    key, records = np.unique(pair * classes + label, return_counts=True)
-    pair, label = np.divmod(key, classes)
+    pair, records = held.pair[inside].astype(np.int64), np.ones(len(label), dtype=np.int64)
+    # Who has one record in a leaf has one label there.
+    if len(pair) > len(held.leaf):
+        key, records = np.unique(pair * classes + label, return_counts=True)
+        pair, label = np.divmod(key, classes)
     cell, shape = held.leaf[pair] * classes + label, (n, classes)
     alone = np.bincount(pair, minlength=len(held.leaf))[pair] == 1
     only = np.bincount(cell[alone], minlength=n * classes).reshape(shape)

@@ -118,6 +118,7 @@ class Paths:
             jumps.append(jump)
             jump = jump[jump]
         leave, people = np.zeros(tree.n_nodes, dtype=np.uint64), np.zeros(self._first[-1])
+        size = None if tree.n_records is None else tree.n_records[leaf].astype(np.float64)
         for c, n in enumerate(self._size):
             nodes = np.flatnonzero(own == c)
             left = np.full(tree.n_nodes, _bits(np.ones((1, n), dtype=np.bool_))[0])
@@ -125,10 +126,8 @@ class Paths:
             for jump in jumps:
                 left &= left[jump]
             leave[nodes] = left[tree.parent[nodes]] & ~self._edge[nodes]
-            if tree.n_records is not None:
-                size, sets = tree.n_records[leaf], left[leaf]
-                for v in range(n):
-                    people[self._first[c] + v] = size[_has(sets, v)].sum()
+            if size is not None:
+                people[self._first[c] : self._first[c + 1]] = size @ _flags(left[leaf], n)
         return leave, people
 
     def _apart(self) -> bool:
@@ -182,8 +181,9 @@ class Paths:
     def _descend(self, values: Table, states: States, found: Int) -> States:
         """Go on to where the hidden column is asked about; write down who ended before."""
         rows, columns, at, _ = states
-        ended = self._asks[at] == _LEAF
-        moving = np.flatnonzero(~ended & (self._asks[at] != columns))
+        asks = self._asks.take(at)
+        ended = asks == _LEAF
+        moving = np.flatnonzero(~ended & (asks != columns))
         while len(moving):
             into = self._next(values, rows[moving], at[moving])
             on = into >= 0
@@ -191,7 +191,7 @@ class Paths:
                 ended[moving[~on]] = True
                 moving, into = moving[on], into[on]
             at[moving] = into
-            asks = self._asks[into]
+            asks = self._asks.take(into)
             ended[moving[asks == _LEAF]] = True
             moving = moving[(asks != _LEAF) & (asks != columns[moving])]
         self._settle(found, _take(states, ended))
@@ -214,9 +214,8 @@ class Paths:
         """Write down where which candidates of whom end."""
         rows, columns, at, sets = states
         n, flat = max(self._size), found.reshape(-1)
-        # Every candidate on its own: one byte each, eight bits before.
-        eight = sets.astype("<u8").view(np.uint8).reshape(-1, 8)
-        each = np.flatnonzero(np.unpackbits(eight, axis=1, count=n, bitorder="little"))
+        # Every candidate on its own.
+        each = np.flatnonzero(_flags(sets, n))
         which = each // n
         place = rows * found.shape[1] + self._first[columns] - n * np.arange(len(rows))
         flat[place.take(which) + each] = at.take(which)
@@ -233,8 +232,10 @@ def _join(parts: list[States]) -> States:
     return rows, columns, at, sets
 
 
-def _has(sets: Bits, v: int) -> Flag:
-    return np.asarray((sets >> np.uint64(v)) & np.uint64(1) > 0)
+def _flags(sets: Bits, n: int) -> npt.NDArray[np.uint8]:
+    """Return sets of n candidates as rows of ones and zeros, a byte each."""
+    eight = sets.astype("<u8").view(np.uint8).reshape(-1, 8)
+    return np.unpackbits(eight, axis=1, count=n, bitorder="little")
 
 
 def _bits(flags: Flag) -> Bits:
