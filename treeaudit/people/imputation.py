@@ -124,10 +124,10 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
     if len(present) < 2 or not values.shape[1]:
         return _frequencies(answer, n_answers, len(asked))
     values, asked = _filled(values, asked)
-    # On the columns of nine public tables these found more than three times as many trees of
-    # half the columns and smaller leaves, and were surer of what is right.
-    seed = int(rng.integers(2**31))
-    forest = ExtraTreesClassifier(10, min_samples_leaf=10, max_features=0.9, random_state=seed)
+    # On the columns of nine public tables, from 100, 400 and 5,000 people, these found more than
+    # three times as many trees of half the columns, and were surer of what is right.
+    seed, least = int(rng.integers(2**31)), max(7, len(values) // 500)
+    forest = ExtraTreesClassifier(10, min_samples_leaf=least, max_features=0.9, random_state=seed)
     with config_context(skip_parameter_validation=True), warnings.catch_warnings():
         # What a version says about a model that nobody keeps is for nobody.
         warnings.simplefilter("ignore")
