@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
+from treeaudit.attacks.membership_inference import references
 from treeaudit.attacks.membership_inference.attack import _CHECKS, _severity, membership_scores
 from treeaudit.attacks.membership_inference.details import separation, strongest
 from treeaudit.attacks.membership_inference.roc import area
@@ -289,3 +291,26 @@ def test_models_trained_to_compare_warn_nobody() -> None:
     found = run_attack(Membership(), case)
     assert isinstance(found, ta.Finding), found
     assert found.details.references.lira.auc is not None
+
+
+@pytest.mark.parametrize(
+    ("trees", "expected"),
+    [
+        # Shadows answer 0.5 and 0.9, the model 0.9: logits 0, 2.197 and 2.197, which are 1.554
+        # apart. Of a forest the logit of 0.7 is taken, of a tree the mean of 0 and 2.197.
+        (2, (2.19722 - 0.84730) / 1.55367),
+        (1, (2.19722 - 1.09861) / 1.55367),
+    ],
+)
+def test_lira_by_hand(trees, expected, monkeypatch) -> None:
+    answers = iter([np.array([0.5, 0.5]), np.array([0.9, 0.9])])
+    told = (np.array([0.9]), np.array([0.9]))
+    monkeypatch.setattr(references, "_shadow_rows", lambda *_: 1)
+    monkeypatch.setattr(references, "loss", lambda *_: told)
+    monkeypatch.setattr(references, "_shadow", lambda *_, **__: next(answers))
+    one = SimpleNamespace(values=np.zeros((2, 1)), known_labels=np.zeros(2, dtype=int))
+    first = np.array([0])
+    people = SimpleNamespace(train=one, test=one, members=first, control=first, reference=first)
+    members, control = references.lira(SimpleNamespace(n_trees=trees), people, 0, shadows=2)
+    assert members == pytest.approx([expected], abs=1e-4)
+    assert control == pytest.approx([expected], abs=1e-4)
