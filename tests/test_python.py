@@ -144,6 +144,8 @@ def test_a_picture_in_the_manner_of_scikit_learn(report) -> None:
         ({"model_name": 3}, "model_name is 3: it takes a text"),
         ({"model_name": " "}, "the model name is empty: name what stays the same"),
         ({"seed": -1}, "seed is -1: it takes a whole number of at least 0"),
+        ({"seconds": -1}, "seconds is -1: it takes a number of seconds of at least 0"),
+        ({"seconds": float("nan")}, "seconds is nan: it takes a number of seconds"),
         ({"baseline": ta.Schema.numeric(["a"] * 40)}, "it takes the path of an accepted report"),
         ({"attacks": ["TA101, TA102"]}, "there is no attack TA101, TA102: name each on its own"),
     ],

@@ -19,7 +19,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "tolerance": (_NUMBER, "a number"),
     "fraction": (_NUMBER, "a number above 0 and at most 1"),
     "rows_per_person": ((int,), "a whole number of at least 1"),
-    "seconds": (_NUMBER, "a number of seconds"),
+    "seconds": (_NUMBER, "a number of seconds of at least 0"),
     "seed": ((int,), "a whole number of at least 0"),
     "baseline": ((str, os.PathLike), "the path of an accepted report"),
 }
@@ -39,7 +39,7 @@ def check_kind(name: str, value: Any) -> None:  # noqa: ANN401  # whatever was g
     fits = isinstance(value, kinds) or (number in kinds and hasattr(value, "dtype"))
     if value is not None and (not fits or (isinstance(value, bool) and int in kinds)):
         raise DataError(f"{name} is {value!r:.60}: it takes {said}")
-    if name == "seed" and value is not None and value < 0:
+    if name in ("seed", "seconds") and value is not None and not value >= 0:
         raise DataError(f"{name} is {value}: it takes {said}")
 
 
