@@ -9,6 +9,7 @@ import pytest
 from joblib import Memory
 from sklearn.ensemble import (
     BaggingClassifier,
+    HistGradientBoostingClassifier,
     IsolationForest,
     StackingClassifier,
     VotingClassifier,
@@ -216,3 +217,42 @@ def test_a_tree_that_tells_no_number_of_classes() -> None:
     file = read_pickle(stored(model(built(made, state), class_weight={0: 1.0, 1: 2.0})))
     found = leftovers(file.root, 30, file.mentioned).found
     assert [one.where for one in found] == ["tree_.nodes"]
+
+
+@pytest.mark.parametrize(
+    ("made", "one", "other"),
+    [
+        (TREE, "left_child", "right_child"),
+        (TREE, "threshold", "impurity"),
+        (TREE, "feature", "n_node_samples"),
+        (HistGradientBoostingClassifier(max_iter=2), "left", "right"),
+        (HistGradientBoostingClassifier(max_iter=2), "num_threshold", "gain"),
+    ],
+)
+def test_columns_that_are_called_by_the_names_of_others(
+    made: Any, one: str, other: str, tmp_path: Path
+) -> None:
+    made.fit(X, Y)
+    names = [b"\x8c" + bytes([len(name)]) + name.encode() for name in (one, other)]
+    data = pickle.dumps(made)
+    assert [data.count(name) for name in names] == [1, 1]
+    swapped = names[1].join(part.replace(names[1], names[0]) for part in data.split(names[0]))
+    # A loader goes by their place, and so is not misled.
+    loaded = pickle.loads(swapped)
+    assert np.array_equal(loaded.predict_proba(X), made.predict_proba(X))
+    path = tmp_path / "model.pkl"
+    path.write_bytes(swapped)
+    with pytest.raises(ReadError, match="wrong type or place"):
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "l2_regularization"])
+@pytest.mark.parametrize(
+    "number",
+    [10**400, -(10**400), 1e308, float("inf"), float("nan")],
+    ids=["huge", "far below", "large", "infinite", "none"],
+)
+def test_a_boosting_whose_step_is_larger_than_any_number(name: str, number: float) -> None:
+    boosted = HistGradientBoostingClassifier(max_iter=2).fit(X, Y)
+    setattr(boosted, name, number)
+    assert load(boosted).n_trees == 2

@@ -40,12 +40,14 @@ _BOOSTING = {
 
 
 def of_tree(record: np.dtype[Any]) -> dict[str, bool]:
-    """Return the columns of the table of a `Tree`: whether each is known and of its type.
+    """Return the columns of the table of a `Tree`: whether each is known, in its place and type.
 
     Examples
     --------
     >>> of_tree(np.dtype([("feature", "<i8"), ("impurity", "<u4"), ("names", "<i8")]))
     {'feature': True, 'impurity': False, 'names': False}
+    >>> of_tree(np.dtype([("right_child", "<i8"), ("left_child", "<i8")]))
+    {'right_child': False, 'left_child': False}
     """
     return _fit(record, "tree")
 
@@ -58,4 +60,8 @@ def of_boosting(record: np.dtype[Any]) -> dict[str, bool]:
 @lru_cache(64)
 def _fit(record: np.dtype[Any], kind: str) -> dict[str, bool]:
     types: Mapping[str, tuple[str, ...]] = _TREE if kind == "tree" else _BOOSTING
-    return {name: record[name].str[1:] in types.get(name, ()) for name in record.names or ()}
+    names = record.names or ()
+    # A loader that converts records takes their columns by place, whatever they are called.
+    known = [name for name in types if name in names]
+    in_order = known == [name for name in names if name in types]
+    return {name: in_order and record[name].str[1:] in types.get(name, ()) for name in names}

@@ -132,7 +132,7 @@ def _read(predictor: Inert) -> _Stored:
         raise ReadError(f"the tree is damaged: its node table lacks {', '.join(lacking)}")
     for name, fits in of_boosting(nodes.dtype).items():
         if not fits:
-            raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
+            raise ReadError(f"the tree is damaged: its column {name} has the wrong type or place")
     if isinstance(bitsets, np.ndarray):
         if bitsets.dtype != np.uint32 or bitsets.ndim != 2 or bitsets.shape[1] != 8:
             raise ReadError("the tree is damaged: its category sets have the wrong shape")

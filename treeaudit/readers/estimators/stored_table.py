@@ -55,7 +55,7 @@ def _check_columns(table: np.dtype[np.void]) -> None:
         raise UnsupportedModelError(f"the tree has columns that are not known: {listed(unknown)}")
     for name, fits in of_tree(table).items():
         if not fits:
-            raise ReadError(f"the tree is damaged: its column {name} has the wrong type")
+            raise ReadError(f"the tree is damaged: its column {name} has the wrong type or place")
 
 
 def _is_double(dtype: np.dtype[np.generic]) -> bool:

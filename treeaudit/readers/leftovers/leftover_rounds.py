@@ -19,6 +19,7 @@ from treeaudit.readers.walk import Place
 
 __all__ = ["first_round", "steps_of", "untold_round"]
 
+_LARGEST = 1e300
 _LOGISTIC = frozenset(
     {"log_loss", "deviance", "binary_crossentropy", "categorical_crossentropy", "auto"}
 )
@@ -109,6 +110,13 @@ def _shares(start: object, n_trees: int) -> list[float] | None:
     return [_sigmoid(log_odds)] if isinstance(log_odds, float) and n_trees == 1 else None
 
 
+def _as_float(number: object) -> float | None:
+    """Return a number; None for what is none, or is larger than any."""
+    if isinstance(number, int | float) and abs(number) <= _LARGEST:
+        return float(number)
+    return None
+
+
 def _finite(array: Array) -> bool:
     return array.dtype.kind == "f" and bool(np.isfinite(array).all())
 
@@ -125,8 +133,8 @@ def _sigmoid(x: float) -> float:
 
 def _histogram_boosting(model: Inert) -> list[Step] | None:
     k, start = len(_predictors(model)), arrived(model.get("_baseline_prediction"))
-    rate, shrink = model.get("learning_rate"), model.get("l2_regularization")
-    if not isinstance(rate, int | float) or not rate or not isinstance(shrink, int | float):
+    rate, shrink = _as_float(model.get("learning_rate")), _as_float(model.get("l2_regularization"))
+    if not rate or shrink is None:
         return None
     begin = np.ravel(np.asarray(start)) if isinstance(start, np.ndarray | float) else np.empty(0)
     if len(begin) != k or not k or not _finite(begin):
