@@ -14,7 +14,7 @@ from treeaudit.readers.estimators.found import elements
 from treeaudit.readers.leftovers.attributes import attributes_of, is_name
 from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.leftovers.form_parts import is_seed
-from treeaudit.readers.leftovers.forms import is_setting
+from treeaudit.readers.leftovers.forms import is_setting, is_weight
 from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
@@ -206,7 +206,7 @@ def _by_class(value: Inert, weights: dict[object, object]) -> bool:
     """Tell whether these are weights of the classes of a model."""
     stored = arrived(value.get("classes_"))
     classes = stored.tolist() if isinstance(stored, np.ndarray) else []
-    return set(weights) <= set(classes) and all(is_plain(one, 0) for one in weights.values())
+    return set(weights) <= set(classes) and all(map(is_weight, map(arrived, weights.values())))
 
 
 def _category_bins(mapper: Inert, bins: object) -> object:

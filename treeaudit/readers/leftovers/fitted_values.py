@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound
+from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound, is_weight
 from treeaudit.readers.leftovers.nodes import is_path_length
 from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.leftovers.values import FEW, Values
@@ -135,7 +135,7 @@ class FittedValues(Values):
         if isinstance(value, list) and len(value) > FEW:
             self.leave(place, "class_weight", value[FEW:])
         for one in each:
-            if isinstance(one, dict) and not all(_is_weight(arrived(n)) for n in one.values()):
+            if isinstance(one, dict) and not all(is_weight(arrived(n)) for n in one.values()):
                 self.leave(place, "class_weight", one)
             elif isinstance(one, dict) and len(one) <= max({20, *self._facts.classes}):
                 self._dict(one, "", place, "class_weight", sizes, "class_weight", 4)
@@ -243,13 +243,6 @@ class FittedValues(Values):
             self.spare += sum(8 for one, there in under if not there and arrived(one))
         else:
             self.leave(place, shown, part)
-
-
-def _is_weight(one: object) -> bool:
-    number = one.item() if isinstance(one, np.ndarray) and one.size == 1 else one
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return False
-    return 0 <= number < np.inf
 
 
 def _is_hole(one: object) -> bool:

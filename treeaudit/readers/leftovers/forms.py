@@ -1,5 +1,6 @@
 """Forms that a value of a fitted model can have, and that rows of data do not have."""
 
+import math
 import re
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "is_setting",
     "is_sorted",
     "is_sound",
+    "is_weight",
 ]
 
 Sizes = frozenset[int]
@@ -124,3 +126,17 @@ def is_sorted(a: Array, sizes: Sizes) -> bool:
         return False
     falls, rises = np.less(later, earlier), np.greater(later, earlier)
     return not bool(falls.any()) or not bool(rises.any())
+
+
+def is_weight(one: object) -> bool:
+    """Tell whether this is a number that a class may weigh.
+
+    Examples
+    --------
+    >>> [is_weight(one) for one in (2, 0.5, -1.0, True, "gini", math.inf)]
+    [True, True, False, False, False, False]
+    """
+    number = one.item() if isinstance(one, np.ndarray) and one.size == 1 else one
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return False
+    return 0 <= number < math.inf
