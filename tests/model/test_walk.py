@@ -1,13 +1,16 @@
 """The fast way down a tree ends where the plain way does."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import CATEGORIES, forests, grow
-from treeaudit.model.schema import Schema
-from treeaudit.model.tree import Tree
-from treeaudit.model.walk import walkable
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.model.walk import walk_of, walk_or_none
 from treeaudit.people.records import routed
 
 
@@ -29,9 +32,7 @@ def test_thresholds_themselves() -> None:
     stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 1.5],
                  high=[np.inf, 1.5, np.inf], missing=[False, False, True])  # fmt: skip
     schema = Schema.numeric(1)
-    assert walkable([stump], schema)
-    from treeaudit.model.forest import Forest
-
+    assert walk_or_none([stump], schema) is not None
     table = np.array([[1.5], [np.nextafter(1.5, 2)], [np.nan], [-9e99], [np.inf]])
     forest = Forest(trees=(stump,), schema=schema)
     assert routed(forest, table)[:, 0].tolist() == [1, 2, 2, 1, 2]
@@ -41,5 +42,37 @@ def test_thresholds_themselves() -> None:
 def test_three_intervals_go_the_plain_way() -> None:
     three = Tree(parent=[-1, 0, 0, 0], feature=[-1, 0, 0, 0], low=[-np.inf, -np.inf, 1, 2],
                  high=[np.inf, 1, 2, np.inf])  # fmt: skip
-    assert not walkable([three], Schema.numeric(1))
-    assert any(walkable([grow(seed, 3)], Schema.numeric(3)) for seed in range(5))
+    assert walk_or_none([three], Schema.numeric(1)) is None
+    assert any(walk_or_none([grow(seed, 3)], Schema.numeric(3)) for seed in range(5))
+
+
+INF = np.inf
+SIDES = ((-INF, 1.0), (1.0, INF), (-INF, 2.0), (2.0, INF), (-INF, INF), (1.0, 2.0), (INF, INF))
+
+
+@given(st.lists(st.sampled_from(SIDES), min_size=1, max_size=3))
+def test_children_of_any_shape_end_where_the_plain_way_does(sides) -> None:
+    low, high = zip(*sides, strict=True)
+    tree = Tree(parent=[-1] + [0] * len(sides), feature=[-1] + [0] * len(sides),
+                low=[-INF, *low], high=[INF, *high])  # fmt: skip
+    table = np.array([[0.5], [1.0], [1.5], [2.0], [2.5], [INF]])
+    forest = Forest(trees=(tree,), schema=Schema.numeric(1))
+    assert np.array_equal(routed(forest, table), forest.apply(table))
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=3, unique=True), min_size=1, max_size=3))
+def test_a_category_that_two_children_take_goes_into_the_first(sets) -> None:
+    start = np.cumsum([0, 0, *map(len, sets)])
+    codes = np.array([code for each in sets for code in each], dtype=np.int32)
+    tree = Tree(parent=[-1] + [0] * len(sets), feature=[-1] + [0] * len(sets),
+                low=[-INF] * (len(sets) + 1), high=[INF] * (len(sets) + 1),
+                categories=CategorySets(start=start, codes=codes))  # fmt: skip
+    schema = Schema(features=(Feature(name="kind", categories=CATEGORIES),))
+    forest, table = Forest(trees=(tree,), schema=schema), np.arange(4.0)[:, None]
+    assert np.array_equal(routed(forest, table), forest.apply(table))
+
+
+def test_two_in_one_are_no_table() -> None:
+    both = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF] * 3, high=[INF, 1, 1])
+    with pytest.raises(DataError, match="splits neither"):
+        walk_of([both], Schema.numeric(1))

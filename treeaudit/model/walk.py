@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
+from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
-__all__ = ["Walk", "in_chunks", "walk_of", "walkable"]
+__all__ = ["Walk", "in_chunks", "walk_of", "walk_or_none"]
 
 
 _CHUNK = 1 << 14
@@ -141,6 +142,11 @@ class Walk:
 def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     """Return the tables of trees whose nodes split a number in two, or a category by its value.
 
+    Raises
+    ------
+    DataError
+        If a node asks otherwise; `walk_or_none` tells beforehand.
+
     Examples
     --------
     >>> inf = np.inf
@@ -150,51 +156,86 @@ def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     >>> walk.descend(np.array([[1.0], [2.0]]), np.array([0, 3])).tolist()
     [1, 5]
     """
+    walk = walk_or_none(trees, schema)
+    if walk is None:
+        raise DataError("trees: a node splits neither a number in two nor a category by its value")
+    return walk
+
+
+def walk_or_none(trees: Sequence[Tree], schema: Schema) -> Walk | None:
+    """Return what `walk_of` does; None where a node asks in another way."""
     width = np.array([len(f.categories or ()) for f in schema.features], dtype=np.int64)
-    root, edge = _starts(trees), np.concatenate([tree.feature for tree in trees])
-    below, above, low, high = _edges(trees, root)
-    parent = np.full(int(root[-1]), -1)
-    parent[below] = above
+    root = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in trees])])
     n = int(root[-1])
-    feature = np.full(n, -1)
-    feature[above] = edge[below]
-    named = width[edge[below]] > 0
-    inner = np.flatnonzero(feature >= 0)
-    child, missing = np.repeat(np.arange(n), 2), np.full(n, -1, dtype=np.int32)
-    threshold = np.full(n, np.inf)
-    child.reshape(n, 2)[inner] = -1
-    threshold[inner] = np.nan
-    for side, bound in enumerate((high, low)):
-        mine = ~named & np.isfinite(bound)
-        child[2 * above[mine] + side] = below[mine]
-        threshold[above[mine]] = bound[mine]
-    goes = np.concatenate([_missing(tree) for tree in trees])[below]
-    missing[above[goes]] = below[goes]
-    start = np.zeros(n + 1, dtype=np.int64)
-    start[inner + 1] = width[feature[inner]]
-    start = np.cumsum(start)
-    next_of = np.full(int(start[-1]), -1, dtype=np.int32)
-    if len(next_of):
-        owner, code = _categories(trees, root)
-        next_of[start[parent[owner]] + code] = owner
-    return Walk(
-        root=root, feature=feature, threshold=threshold, child=child, missing=missing,
-        start=start, next_of=next_of,
-        of_numbers=not np.isnan(threshold).any(), everywhere=not (child < 0).any(),
-    )  # fmt: skip
-
-
-def _starts(trees: Sequence[Tree]) -> Wide:
-    return np.concatenate([[0], np.cumsum([tree.n_nodes for tree in trees])])
-
-
-def _edges(trees: Sequence[Tree], root: Wide) -> tuple[Wide, Wide, Float, Float]:
-    """Return every node that has a parent, the parent, and the bounds of the edge."""
     parent = np.concatenate([tree.parent for tree in trees])
     below = np.flatnonzero(parent >= 0)
     above = np.repeat(root[:-1], np.diff(root))[below] + parent[below]
+    asked = np.concatenate([tree.feature for tree in trees])[below]
+    feature = np.full(n, -1)
+    feature[above] = asked
+    if (feature[above] != asked).any():
+        return None
+    named = width[asked] > 0
+    halves = _halves(trees, feature, below, above, named)
+    values = _values(trees, root, width, feature, below, above, named)
+    if halves is None or values is None:
+        return None
+    threshold, child = halves
+    start, next_of = values
+    goes = np.concatenate([_missing(tree) for tree in trees])[below]
+    missing = np.full(n, -1, dtype=np.int32)
+    missing[above[goes]] = below[goes]
+    return Walk(
+        root=root, feature=feature, threshold=threshold, child=child, missing=missing,
+        start=start, next_of=next_of,
+        of_numbers=not named.any(), everywhere=not (child < 0).any(),
+    )  # fmt: skip
+
+
+def _halves(
+    trees: Sequence[Tree], feature: Wide, below: Wide, above: Wide, named: Flag
+) -> tuple[Float, Index] | None:
+    """Return thresholds and next nodes; None unless children are one below and one above."""
     low = np.concatenate([tree.low for tree in trees])[below]
-    return below, above, low, np.concatenate([tree.high for tree in trees])[below]
+    high = np.concatenate([tree.high for tree in trees])[below]
+    inner, n = feature >= 0, len(feature)
+    child, threshold = np.repeat(np.arange(n), 2), np.full(n, np.inf)
+    child.reshape(n, 2)[inner] = -1
+    threshold[inner] = np.nan
+    left = np.isneginf(low) & np.isfinite(high)
+    right = np.isfinite(low) & np.isposinf(high)
+    if (left | right == named).any() or (named & (np.isfinite(low) | np.isfinite(high))).any():
+        return None
+    for side, (mine, bound) in enumerate(((left, high), (right, low))):
+        child[2 * above[mine] + side] = below[mine]
+        threshold[above[mine]] = bound[mine]
+    if np.count_nonzero(child >= 0) < np.count_nonzero(~named) + 2 * np.count_nonzero(~inner):
+        return None
+    return (threshold, child) if (threshold[above[left]] == high[left]).all() else None
+
+
+def _values(
+    trees: Sequence[Tree], root: Wide, width: Wide, feature: Wide,
+    below: Wide, above: Wide, named: Flag,
+) -> tuple[Wide, Int] | None:  # fmt: skip
+    """Return where categories lead; None unless each leads to one child at most."""
+    n = len(feature)
+    owner, code = _categories(trees, root)
+    if (named != (np.bincount(owner, minlength=n)[below] > 0)).any():
+        return None
+    start = np.zeros(n + 1, dtype=np.int64)
+    if not len(owner):
+        return start, np.zeros(0, dtype=np.int32)
+    parent = np.full(n, -1)
+    parent[below] = above
+    above = parent[owner]
+    start[1:] = np.cumsum(np.where(feature >= 0, width[feature], 0))
+    if ((above < 0) | (code < 0) | (code >= width[feature[above]])).any():
+        return None
+    next_of = np.full(int(start[-1]), -1, dtype=np.int32)
+    next_of[start[above] + code] = owner
+    once = np.count_nonzero(next_of >= 0) == len(owner)
+    return (start, next_of) if once else None
 
 
 def _missing(tree: Tree) -> Flag:
@@ -224,43 +265,3 @@ def in_chunks(
     from joblib import Parallel, delayed
 
     Parallel(n_jobs=n_jobs, prefer="threads")(delayed(task)(part) for part in parts)
-
-
-def walkable(trees: Sequence[Tree], schema: Schema) -> bool:
-    """Tell whether trees split numbers in two and categories by their value, as `Walk` wants."""
-    width = np.array([len(f.categories or ()) for f in schema.features], dtype=np.int64)
-    root, edge = _starts(trees), np.concatenate([tree.feature for tree in trees])
-    n = int(root[-1])
-    below, above, low, high = _edges(trees, root)
-    if not len(below):
-        return True
-    feature = edge[below]
-    asked = np.full(n, -1)
-    asked[above] = feature
-    if (asked[above] != feature).any():
-        return False
-    named = width[feature] > 0
-    owner, codes = _categories(trees, root)
-    sets = np.bincount(owner, minlength=n)[below]
-    bounded = np.isfinite(low) | np.isfinite(high)
-    if (named & ((sets == 0) | bounded)).any() or (~named & (sets > 0)).any():
-        return False
-    if ((codes < 0) | (codes >= width[edge[owner]])).any():
-        return False
-    return _halves(n, above[~named], low[~named], high[~named])
-
-
-def _halves(n_nodes: int, above: Wide, low: Float, high: Float) -> bool:
-    """Tell whether the numeric children of every node are one below and one above a threshold."""
-    left = np.isneginf(low) & np.isfinite(high)
-    right = np.isfinite(low) & np.isposinf(high)
-    if not (left ^ right).all():
-        return False
-    if (np.bincount(above[left], minlength=n_nodes) > 1).any():
-        return False
-    if (np.bincount(above[right], minlength=n_nodes) > 1).any():
-        return False
-    threshold = np.full(n_nodes, np.nan)
-    threshold[above[left]] = high[left]
-    other = threshold[above[right]]
-    return bool(((other == low[right]) | np.isnan(other)).all())

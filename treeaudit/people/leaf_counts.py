@@ -10,7 +10,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Int, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import Walk, walk_of, walkable
+from treeaudit.model.walk import Walk, walk_or_none
 
 __all__ = ["LeafCounts", "Router", "count_into", "router_of"]
 
@@ -113,7 +113,6 @@ def router_of(forest: Forest) -> Router:
     ways: list[Walk | Tree] = []
     sizes = [0]
     for tree in forest.trees:
-        fast = walkable([tree], forest.schema)
-        ways.append(walk_of([tree], forest.schema) if fast else tree)
+        ways.append(walk_or_none([tree], forest.schema) or tree)
         sizes.append(tree.n_nodes)
     return Router(ways=ways, root=np.cumsum(sizes))

@@ -16,7 +16,7 @@ from treeaudit.arrays import Flag, Float, Int, sum_of_row
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import in_chunks, walk_of, walkable
+from treeaudit.model.walk import in_chunks, walk_or_none
 from treeaudit.model.ways import Ways, ways_of
 from treeaudit.model.words import an
 from treeaudit.people.records import Records
@@ -162,7 +162,7 @@ def predict_numbers(forest: Forest, values: Float, n_jobs: int | None = None) ->
 def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None) -> Float:
     """Add up what the leaves say, by tree of shape ``(n_nodes, n_answers)``, part by part."""
     trees = tuple(forest.trees)
-    walk = walk_of(trees, forest.schema) if walkable(trees, forest.schema) else None
+    walk = walk_or_none(trees, forest.schema)
     ways = None if walk is None else ways_of(walk, values)
     # An inner node answers nothing.
     leaves = [each * tree.is_leaf[:, None] for each, tree in zip(said, trees, strict=True)]

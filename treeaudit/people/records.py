@@ -18,7 +18,7 @@ from treeaudit.errors import DataError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
-from treeaudit.model.walk import walk_of, walkable
+from treeaudit.model.walk import walk_or_none
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -245,8 +245,8 @@ def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:
     # So few at once that what is put down at every step stays at hand.
     parts = [slice(i, i + _AT_ONCE) for i in range(0, len(values), _AT_ONCE)]
     for i, tree in enumerate(forest.trees):
-        if walkable([tree], forest.schema):
-            walk = walk_of([tree], forest.schema)
+        walk = walk_or_none([tree], forest.schema)
+        if walk is not None:
             for part in parts:
                 root = np.zeros(len(values[part]), dtype=np.intp)
                 node[part, i] = walk.descend(values[part], root)

@@ -15,7 +15,7 @@ from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.attacks.attribute_inference.edges import Edges
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import walk_of, walkable
+from treeaudit.model.walk import walk_or_none
 
 __all__ = ["MOST_CANDIDATES", "Hidden", "Paths"]
 
@@ -77,7 +77,7 @@ class Paths:
         inner = np.flatnonzero(self._fan)
         self._asks = np.full(tree.n_nodes, _LEAF)
         self._asks[inner] = own[self._child[self._start[inner]]]
-        self._walk = walk_of([tree], schema) if walkable([tree], schema) else None
+        self._walk = walk_or_none([tree], schema)
 
     def what_if(self, values: Table, node: Int) -> Int:
         """Return where each person would end with each candidate.
