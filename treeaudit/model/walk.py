@@ -121,13 +121,14 @@ class Walk:
         ends: Wide = (self.down(values) - self.root[:-1, None]).T
         return ends
 
-    def next(self, here: Int, x: npt.NDArray[np.floating[Any]]) -> Int:
+    def next(self, here: Index, x: npt.NDArray[np.floating[Any]]) -> Index:
         """Return the nodes after inner ones that ask for some values; -1 where there is none."""
-        at = here.astype(np.intp)
-        into = self.child.take(2 * at + (x > self.threshold.take(at)))
-        if len(self.next_of) or np.isnan(x).any():
-            self._asked(at, x, into)
-        return into.astype(np.int32)
+        into = here * 2
+        into += x > self.threshold.take(here)
+        into = self.child.take(into)
+        if not self.of_numbers or np.isnan(x).any():
+            self._asked(here, x, into)
+        return into
 
     def _asked(self, here: Index, x: npt.NDArray[np.floating[Any]], into: Index) -> None:
         """Correct where those go whose node asks for a category, or who have no value."""

@@ -20,7 +20,7 @@ from treeaudit.model.walk import walk_or_none
 __all__ = ["MOST_CANDIDATES", "Hidden", "Paths"]
 
 Bits = npt.NDArray[np.uint64]
-States = tuple[Index, Wide, Int, Bits]
+States = tuple[Index, Wide, Index, Bits]
 """People, columns, nodes and candidates."""
 Table = npt.NDArray[np.floating[Any]]
 
@@ -58,7 +58,8 @@ class Paths:
     def __init__(self, tree: Tree, schema: Schema, columns: Sequence[Hidden]) -> None:
         self.tree, self._columns = tree, columns
         self._condition = Edges(tree)
-        self._start, self._child = tree.children()
+        self._start, child = tree.children()
+        self._child, self._parent = child.astype(np.intp), tree.parent.astype(np.intp)
         self._fan = np.diff(self._start)
         self._size = [len(candidates) for _, candidates in columns]
         self._first = np.cumsum([0, *self._size])
@@ -71,8 +72,7 @@ class Paths:
         for c, (_, candidates) in enumerate(columns):
             nodes = np.flatnonzero(own == c).astype(np.int32)
             asked = candidates.T[place[tree.feature[nodes]]]
-            passing = self._condition.passes(np.repeat(nodes, asked.shape[1]), asked.ravel())
-            self._edge[nodes] = _bits(passing.reshape(asked.shape))
+            self._edge[nodes] = _bits(self._condition.passes(nodes[:, None], asked))
         self._leave, self._people = self._along(own)
         inner = np.flatnonzero(self._fan)
         self._asks = np.full(tree.n_nodes, _LEAF)
@@ -98,7 +98,7 @@ class Paths:
         lost = (self._fan[node] > 0) | (not self._apart())
         if lost.any():
             found[lost] = self._again(values[lost])
-        states = self._leaving(np.flatnonzero(~lost), node[~lost])
+        states = self._leaving(np.flatnonzero(~lost), node[~lost].astype(np.intp))
         while len(states[0]):
             states = self._descend(values, self._part(states, found), found)
         return found
@@ -113,21 +113,20 @@ class Paths:
     def _along(self, own: Wide) -> tuple[Bits, Float]:
         """Return per node which candidates leave a path there, and see `people_with`."""
         tree, leaf = self.tree, self._fan == 0
-        jumps, jump = [], np.maximum(tree.parent, 0)
-        while jump.any():
-            jumps.append(jump)
-            jump = jump[jump]
         leave, people = np.zeros(tree.n_nodes, dtype=np.uint64), np.zeros(self._first[-1])
-        size = None if tree.n_records is None else tree.n_records[leaf].astype(np.float64)
-        for c, n in enumerate(self._size):
-            nodes = np.flatnonzero(own == c)
-            left = np.full(tree.n_nodes, _bits(np.ones((1, n), dtype=np.bool_))[0])
-            left[nodes] = self._edge[nodes]
-            for jump in jumps:
-                left &= left[jump]
-            leave[nodes] = left[tree.parent[nodes]] & ~self._edge[nodes]
-            if size is not None:
-                people[self._first[c] : self._first[c + 1]] = size @ _flags(left[leaf], n)
+        left = np.empty((tree.n_nodes, len(self._size)), dtype=np.uint64)
+        left[0] = [2**n - 1 for n in self._size]
+        for nodes in _levels(tree)[1:]:
+            here = left.take(self._parent[nodes], axis=0)
+            asking = np.flatnonzero(own[nodes] >= 0)
+            place, edge = (asking, own[nodes[asking]]), self._edge[nodes[asking]]
+            leave[nodes[asking]] = here[place] & ~edge
+            here[place] &= edge
+            left[nodes] = here
+        if tree.n_records is not None:
+            size, ends = tree.n_records[leaf].astype(np.float64), left[leaf]
+            for c, n in enumerate(self._size):
+                people[self._first[c] : self._first[c + 1]] = size @ _flags(ends[:, c], n)
         return leave, people
 
     def _apart(self) -> bool:
@@ -155,11 +154,11 @@ class Paths:
             found[:, v] = self.tree.apply(changed)
         return found
 
-    def _leaving(self, rows: Index, at: Int) -> States:
+    def _leaving(self, rows: Index, at: Index) -> States:
         """Return who leaves their path at which nodes, with which candidates."""
         parts: list[States] = []
         while not parts or len(rows):
-            on, above = self._leave[at] > 0, self.tree.parent[at]
+            on, above = self._leave[at] > 0, self._parent[at]
             parts.append((rows[on], self._asks[above[on]], above[on], self._leave[at[on]]))
             rows, at = rows[above > 0], above[above > 0]
         return _join(parts)
@@ -184,26 +183,29 @@ class Paths:
         asks = self._asks.take(at)
         ended = asks == _LEAF
         moving = np.flatnonzero(~ended & (asks != columns))
+        here, who, column = at.take(moving), rows.take(moving), columns.take(moving)
         while len(moving):
-            into = self._next(values, rows[moving], at[moving])
-            on = into >= 0
-            if not on.all():
-                ended[moving[~on]] = True
-                moving, into = moving[on], into[on]
-            at[moving] = into
+            into = self._next(values, who, here)
+            stuck = into < 0
+            np.copyto(into, here, where=stuck)
             asks = self._asks.take(into)
-            ended[moving[asks == _LEAF]] = True
-            moving = moving[(asks != _LEAF) & (asks != columns[moving])]
+            ends = stuck | (asks == _LEAF)
+            stops = ends | (asks == column)
+            there, on = np.flatnonzero(stops), np.flatnonzero(~stops)
+            at[moving.take(there)] = into.take(there)
+            ended[moving.take(there)] = ends.take(there)
+            moving, here, who, column = (one.take(on) for one in (moving, into, who, column))
         self._settle(found, _take(states, ended))
         return _take(states, ~ended)
 
-    def _next(self, values: Table, rows: Index, at: Int) -> Int:
+    def _next(self, values: Table, rows: Index, at: Index) -> Index:
         """Return the next node of everybody; -1 where there is none."""
         if self._walk is not None:
-            place = rows * values.shape[1] + self._walk.feature.take(at)
+            place = rows * values.shape[1]
+            place += self._walk.feature.take(at)
             return self._walk.next(at, values.reshape(-1).take(place))
         begin, last = self._start[at], self._fan[at] - 1
-        into = np.full(len(at), -1, dtype=np.int32)
+        into = np.full(len(at), -1)
         x = values[rows, self.tree.feature[self._child[begin]]]
         for i in range(int(last.max()) + 1):
             child = self._child[begin + np.minimum(i, last)]
@@ -221,6 +223,13 @@ class Paths:
         flat[place.take(which) + each] = at.take(which)
 
 
+def _levels(tree: Tree) -> list[Index]:
+    """Return the nodes of each depth."""
+    depths = tree.depths
+    order = np.argsort(depths.astype(np.int16) if len(depths) < 1 << 15 else depths, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(depths))[:-1])
+
+
 def _take(states: States, which: Flag) -> States:
     rows, columns, at, sets = states
     chosen = np.flatnonzero(which)
@@ -232,13 +241,14 @@ def _join(parts: list[States]) -> States:
     return rows, columns, at, sets
 
 
-def _flags(sets: Bits, n: int) -> npt.NDArray[np.uint8]:
-    """Return sets of n candidates as rows of ones and zeros, a byte each."""
+def _flags(sets: Bits, n: int) -> Flag:
+    """Return sets of n candidates as rows of flags."""
     eight = sets.astype("<u8").view(np.uint8).reshape(-1, 8)
-    return np.unpackbits(eight, axis=1, count=n, bitorder="little")
+    return np.unpackbits(eight, axis=1, count=n, bitorder="little").view(np.bool_)
 
 
 def _bits(flags: Flag) -> Bits:
     """Return rows of at most 64 flags as whole numbers."""
-    places = np.uint64(1) << np.arange(flags.shape[1], dtype=np.uint64)
-    return np.asarray((flags * places).sum(axis=1, dtype=np.uint64))
+    eight = np.zeros((len(flags), 8), dtype=np.uint8)
+    eight[:, : -(-flags.shape[1] // 8)] = np.packbits(flags, axis=1, bitorder="little")
+    return eight.view("<u8")[:, 0].astype(np.uint64)
