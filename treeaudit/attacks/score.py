@@ -76,7 +76,9 @@ def leaf_guesses(
     tuple
         The leaf of each person, and what it says: -1 where nothing.
     """
+    # Whoever fits no leaf has position -1: the last entry.
+    says = np.append(np.where(chosen, labels.top, -1), -1)
     for tree in range(case.forest.n_trees):
         if chosen[case.table.rows_of(tree)].any():
             at = case.table.positions(tree, records.node[:, tree])
-            yield at, np.where((at >= 0) & chosen[at], labels.top[at], -1)
+            yield at, says[at]
