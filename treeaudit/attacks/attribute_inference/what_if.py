@@ -124,12 +124,9 @@ class Paths:
             here[place] &= edge
             left[nodes] = here
         if tree.n_records is not None:
-            people = np.concatenate(
-                [
-                    _people(tree.n_records[leaf], sets, n)
-                    for sets, n in zip(left[leaf].T, self._size, strict=True)
-                ]
-            )
+            sets, size = left[leaf], tree.n_records[leaf]
+            parts = [_people(size, sets[:, c], n) for c, n in enumerate(self._size)]
+            people = np.concatenate([np.zeros(0), *parts])
         return leave, people
 
     def _apart(self) -> bool:
