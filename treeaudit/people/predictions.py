@@ -110,8 +110,8 @@ def class_shares(
     answers = np.zeros(len(node))
     for i, tree in enumerate(forest.trees):
         at = node[:, i]
-        answered = tree.is_leaf[at]
-        said = said_by_nodes(forest, tree, i)[at]
+        answered = tree.is_leaf.take(at)
+        said = said_by_nodes(forest, tree, i).take(at, axis=0)
         total += said if answered.all() else said * answered[:, None]
         answers += answered
     return _normal(total, forest), answers > 0

@@ -39,6 +39,22 @@ def test_persons_of_one_record_are_records(seed, trees) -> None:
         assert (n, size[own].tolist()) == (plain[0], plain[1].tolist())
 
 
+@given(seed=st.integers(0, 10_000), trees=st.integers(1, 6), people=st.integers(1, 20))
+def test_groups_of_visits_are_what_they_are_one_by_one(seed, trees, people) -> None:
+    random = np.random.default_rng(seed)
+    node = random.integers(0, 3, (30, trees)).astype(np.int32)
+    persons = random.integers(0, people, 30).astype(np.int32)
+    for t, (n, size) in groups_together(node, range(1, trees + 1), persons).items():
+        ends = [tuple(one) for one in node[:, :t].tolist()]
+        held = {one: {who for x, who in zip(ends, persons.tolist(), strict=True) if x == one}
+                for one in ends}  # fmt: skip
+        smallest = {
+            who: min(len(there) for there in held.values() if who in there)
+            for who in sorted(set(persons.tolist()))
+        }
+        assert (n, size.tolist()) == (len(held), [*smallest.values()])
+
+
 def test_who_is_apart_from_everybody_is_told() -> None:
     """Beside what scikit-learn says: where everybody ends, in all trees."""
     rows, labels = RANDOM.normal(size=(N, 4)).round(3), RANDOM.integers(0, 2, N)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Int, Wide
+from treeaudit.arrays import Flag, Int, Wide
 
 __all__ = ["groups_together"]
 
@@ -39,27 +39,35 @@ def groups_together(
     >>> {trees: (n, size.tolist()) for trees, (n, size) in groups_together(node, (1, 2)).items()}
     {1: (2, [2, 2, 2, 2]), 2: (3, [1, 1, 2, 2])}
     """
+    each = np.arange(len(node)) if persons is None else persons
+    there = np.flatnonzero(np.bincount(each))
+    apart = np.zeros(int(each.max(initial=0)) + 1, dtype=np.bool_)
+    # Whose record shares its leaves with no other never does again.
+    left, done = np.arange(len(node)), 0
     key = np.zeros(len(node), dtype=np.uint64)
     found = {}
     for i, ends in enumerate(node.T, start=1):
         # A hash of 64 bits per person: two groups fall together once in 2 ** 64 pairs.
-        key = _mixed(key ^ _mixed(ends.astype(np.uint64) + np.uint64(i << 32)))
+        key = _mixed(key ^ _mixed(ends[left].astype(np.uint64) + np.uint64(i << 32)))
         if i in after:
-            group = np.unique(key, return_inverse=True)[1].reshape(-1)
-            found[i] = (int(group.max()) + 1, _smallest(group, persons))
+            _, group, records = np.unique(key, return_inverse=True, return_counts=True)
+            group, n_groups = group.reshape(-1), done + len(records)
+            found[i] = (n_groups, _smallest(group, each[left], apart)[there])
+            shared = records[group] > 1
+            apart[each[left[~shared]]] = True
+            left, key = left[shared], key[shared]
+            done = n_groups - int(np.count_nonzero(records > 1))
     return found
 
 
-def _smallest(group: Wide, persons: Int | None) -> Wide:
-    if persons is None:
-        size: Wide = np.bincount(group)[group]
-        return size
-    n = int(persons.max()) + 1
-    held, who = np.divmod(np.unique(group * n + persons), n)
-    smallest = np.full(n, len(group) + 1)
+def _smallest(group: Wide, each: Int | Wide, apart: Flag) -> Wide:
+    """Return the people of the smallest group of everybody, one entry per person."""
+    n = len(apart)
+    pair = np.sort(group * n + each)
+    held, who = np.divmod(pair[np.diff(pair, prepend=-1) > 0], n)
+    smallest = np.where(apart, 1, n + 1)
     np.minimum.at(smallest, who, np.bincount(held)[held])
-    each: Wide = smallest[np.unique(who)]
-    return each
+    return smallest
 
 
 def _mixed(key: _Key) -> _Key:

@@ -22,7 +22,7 @@ from functools import partial
 
 import numpy as np
 
-from treeaudit.arrays import Float, Index, Int, Wide
+from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.composition.equations import Said
 
 __all__ = ["Solution", "labels_of", "solve"]
@@ -32,6 +32,10 @@ _AT_ONCE = 1 << 15
 """People times trees; fewer make calls dear, more fall out of the cache."""
 _LOOK = 25
 _SETTLED = 1e-3
+_FEW = 0.7
+
+_Column = tuple[Float, Index | None, Float]
+"""Answers; whose are not 0, and these, or all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,7 +98,8 @@ def _solved(said: Said, node: Int, doubt: float, tolerance: float, most: int) ->
     while not settled and step < most:
         step += 1
         pulled = _joined(
-            _added(parts, partial(_Part.lacks, said=said, x=ahead[:, at])) for at, parts in told
+            _added(parts, partial(_Part.lacks, kind=said.kind, x=_columns(ahead[:, at])))
+            for at, parts in told
         )
         moved = ahead - pulled / trees
         new = _bounded(said, (trees * moved + doubt * first) / (trees + doubt))
@@ -106,7 +111,7 @@ def _solved(said: Said, node: Int, doubt: float, tolerance: float, most: int) ->
             now = _answers(said, x)
             settled = bool(np.mean(np.abs(now - before) > tolerance) <= _SETTLED)
             before = now
-    equations = sum(int(np.count_nonzero(part.size)) for _, parts in told for part in parts)
+    equations = sum(len(part.size) - len(part.silent) for _, parts in told for part in parts)
     return Solution(x=x, answer=_answers(said, x), steps=step, settled=settled, equations=equations)
 
 
@@ -142,6 +147,17 @@ def _together(trees: int, people: int) -> Iterator[slice]:
     return (slice(i, min(i + step, trees)) for i in range(0, trees, step))
 
 
+def _columns(x: Float) -> "list[_Column]":
+    """Return the answers of each column, and whose are not 0, if those are few."""
+    found: list[_Column] = []
+    for column in x.T:
+        # Nothing is added where 0 is, and bounds make it the answer of most.
+        some = np.flatnonzero(column)
+        few = len(some) < _FEW * len(column)
+        found.append((column, some, column[some]) if few else (column, None, column))
+    return found
+
+
 def _added(parts: "Sequence[_Part]", of: "Callable[[_Part, Index], Float]") -> Float:
     """Return the sum over the trees of something of one's leaves, person by person.
 
@@ -163,17 +179,17 @@ def _added(parts: "Sequence[_Part]", of: "Callable[[_Part, Index], Float]") -> F
         # All are in range.
         for i, column in enumerate(told.T):
             if part.trees > 1:
-                term = column.take(at, mode="wrap").reshape(part.trees, -1).sum(axis=0)
+                term = column.take(at, mode="clip").reshape(part.trees, -1).sum(axis=0)
             else:
                 term = each[: len(at)]
-                column.astype(np.float64, copy=False).take(at, out=term, mode="wrap")
+                column.take(at, out=term, mode="clip")
             total[:, i] += term
     return np.zeros((0, 0)) if total is None else total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Part:
-    """Some trees; what the nodes say in which somebody ends, and how many do in those that tell.
+    """Some trees; what the nodes say in which somebody ends, and how many do.
 
     Attributes
     ----------
@@ -181,12 +197,15 @@ class _Part:
         How many.
     at
         Shape ``(n_trees * n_people,)``: where everybody ends, tree after tree, of those nodes.
+    silent
+        The nodes that say nothing.
     """
 
     trees: int
     at: Int
     mean: Float
-    size: Wide
+    size: Float
+    silent: Index
 
     @classmethod
     def of(cls, said: Said, node: Int, trees: slice) -> "_Part":
@@ -199,18 +218,29 @@ class _Part:
         size = np.bincount(at, minlength=nodes.stop - nodes.start)
         # Every step goes through what is held here, so nodes of nobody are dear.
         held = np.flatnonzero(size)
-        place = np.empty(len(size), np.min_scalar_type(-len(held)))
+        place = np.empty(len(size), np.min_scalar_type(len(held)))
         place[held] = np.arange(len(held))
-        size = (size * said.told[nodes])[held].astype(np.min_scalar_type(len(node)))
-        return cls(trees=n, at=place[at], mean=said.mean[nodes][held], size=size)
+        return cls(
+            trees=n,
+            at=place[at],
+            mean=said.mean[nodes][held].astype(np.float64),
+            size=size[held].astype(np.float64),
+            silent=np.flatnonzero(~said.told[nodes][held]),
+        )
 
-    def lacks(self, at: Index, *, said: Said, x: Float) -> Float:
+    def lacks(self, at: Index, *, kind: str, x: "Sequence[_Column]") -> Float:
         """Return how far the means of the leaves are off what these say."""
-        mean, asked = self.mean.astype(np.float64), self.size > 0
-        for i, column in enumerate(x.T):
-            every = column if self.trees == 1 else np.tile(column, self.trees)
-            np.divide(np.bincount(at, every, len(mean)), self.size, out=mean[:, i], where=asked)
-        return _lacks(said.kind, mean, self.mean)
+        mean = np.empty_like(self.mean)
+        for i, (column, some, held) in enumerate(x):
+            if self.trees > 1:
+                total = np.bincount(at, np.tile(column, self.trees), len(mean))
+            else:
+                ends = at if some is None else at.take(some, mode="clip")
+                total = np.bincount(ends, held, len(mean))
+            np.divide(total, self.size, out=mean[:, i])
+        if len(self.silent):
+            mean[self.silent] = self.mean[self.silent]
+        return _lacks(kind, mean, self.mean)
 
 
 def _answers(said: Said, x: Float) -> Float | Index:
