@@ -42,5 +42,18 @@ def test_boosted_trees_give_back_the_table(table, tmp_path) -> None:
     found = written(table, GradientBoostingClassifier(n_estimators=60, random_state=1), tmp_path)
     alike = [sorted(map(tuple, one[COLUMNS].to_numpy())) for one in (found, table)]
     assert alike[0] == alike[1]
-    known = run("reconstruct", "model.pkl", "--people", "--known", "people.csv", cwd=tmp_path)
-    assert known.stderr == ("treeaudit: people who are known are not taken out of boosted trees\n")
+    table[:70].to_csv(tmp_path / "known.csv", index=False)
+    known = run("reconstruct", "model.pkl", "--people", "--known", "known.csv", "-o", "others.csv",
+                cwd=tmp_path)  # fmt: skip
+    assert (known.returncode, known.stderr) == (0, "")
+    assert "10 of 10 people besides the 70 who are known are certain, 10 with every value" in (
+        known.stdout
+    )
+    others = pd.read_csv(tmp_path / "others.csv")
+    alike = [sorted(map(tuple, one[COLUMNS].to_numpy())) for one in (others, table[70:])]
+    assert alike[0] == alike[1]
+    twice = pd.concat([table, table[:1]])
+    twice.to_csv(tmp_path / "known.csv", index=False)
+    false = run("reconstruct", "model.pkl", "--people", "--known", "known.csv", cwd=tmp_path)
+    assert (false.returncode, false.stdout) == (2, "")
+    assert false.stderr == "treeaudit: known.csv holds people who were not in the training data\n"

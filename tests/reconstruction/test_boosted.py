@@ -1,5 +1,6 @@
 """Boosted classifiers as equations: by hand, against the truth, and against every table."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.boosting import Boosting
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.people.records import read_records
 from treeaudit.readers import load
 from treeaudit.reconstruction.boosted import reconstruct_boosted
 from treeaudit.reconstruction.budget import OutOfBudgetError
@@ -171,12 +173,21 @@ def of_library(seed: int, library: str) -> tuple[Forest, np.ndarray, np.ndarray]
     return load(model.fit(values, labels)), values, labels
 
 
-def held_against(forest: Forest, values: np.ndarray, labels: np.ndarray) -> int:
-    """Hold every bound against the truth; return how many people were certified."""
+def held_against(forest: Forest, values: np.ndarray, labels: np.ndarray, *, known: int = 0) -> int:
+    """Hold every bound against the truth; return how many people were certified.
+
+    The first so many people are known, and the others sought.
+    """
+    told = read_records((values[:known], labels[:known]), forest) if known else None
     try:
-        found = reconstruct_boosted(forest)
-    except (DataError, OutOfBudgetError):
+        found = reconstruct_boosted(forest, known=told)
+    except OutOfBudgetError:
         return 0
+    except DataError as error:
+        if "were not in the training data" in str(error):
+            raise
+        return 0
+    values, labels = values[known:], labels[known:]
     leaf = forest.apply(values)[:, : found.n_trees]
     cell = {tuple(one): i for i, one in enumerate(found.cells.leaf.T.tolist())}
     people = np.zeros(2 * len(found.cells))
@@ -191,9 +202,51 @@ def test_no_certificate_is_wrong() -> None:
     assert sum(held_against(*trained(seed)) for seed in range(24)) > 300
 
 
+def test_no_certificate_besides_the_known_is_wrong() -> None:
+    alone, informed = 0, 0
+    for seed in range(24):
+        model = trained(seed)
+        n = len(model[2])
+        others = held_against(*model, known=n - 10)
+        assert 0 <= others <= 10
+        alone, informed = alone + held_against(*model), informed + others
+        held_against(*model, known=n // 3)
+    assert informed > 150
+    assert alone > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_besides_the_known_hold_every_table_that_fits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    whole = by_hand()
+    some = replace(whole, **{name: getattr(whole, name)[: 4 + seed] for name in
+                   ("middle", "width", "told", "off", "people", "tells")})  # fmt: skip
+    every = [np.array(x, float) for x in product(*(range(int(m) + 1) for m in some.most))]
+    fitting = [x for x in every if fulfils(some, x)]
+    truth = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])
+    known = rng.integers(0, truth.astype(int) + 1).astype(float)
+    others = some.without(known)
+    assert others.n_people == 6 - known.sum()
+    besides = [x - known for x in fitting if (x >= known).all()]
+    assert [x.tolist() for x in besides] == [
+        x.tolist() for x in (np.array(one) for one in product(
+            *(range(int(m) + 1) for m in others.most))) if fulfils(others, x)
+    ]  # fmt: skip
+    bounds, _ = enclosed(others, truth - known, never)
+    assert all((bounds.low <= x).all() and (x <= bounds.high).all() for x in besides)
+
+
+def test_somebody_who_was_not_there_is_named() -> None:
+    forest, values, labels = trained(1)
+    for false in (1 - labels, np.where(np.arange(len(labels)), labels, 1 - labels)):
+        with pytest.raises(DataError, match="hold"):
+            reconstruct_boosted(forest, known=read_records((values, false), forest))
+
+
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
 def test_no_certificate_of_a_library_is_wrong(library: str) -> None:
     assert sum(held_against(*of_library(seed, library)) for seed in range(10)) > 100
+    assert sum(held_against(*of_library(seed, library), known=40) for seed in range(10)) > 50
 
 
 def test_trees_of_parts_of_the_people_certify_nobody(tmp_path: Path) -> None:

@@ -126,8 +126,7 @@ def _way(forest: "Forest", knows: Knowledge) -> "Solve":
 def _certain(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
     public, known = knows.public, knows.read(knows.known, forest)
     answer = reconstruct(forest if known is None else without(forest, known), public, budget)
-    besides = "" if known is None else f" besides the {len(known):,} who are known"
-    said = _said(answer.certified, answer.exact, answer, besides)
+    said = _said(answer.certified, answer.exact, answer, _besides(known))
     proof = None if known is not None else proof_of(forest, answer, public=public is not None)
     return people(answer, forest.schema), proof, said
 
@@ -140,10 +139,14 @@ def _in_order(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
 
 
 def _boosted(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
-    if knows.known is not None:
-        raise DataError("people who are known are not taken out of boosted trees")
-    found = reconstruct_boosted(forest, knows.public, budget)
-    return people(found, forest.schema), None, _said(found.certified, found.exact, found)
+    known = knows.read(knows.known, forest)
+    found = reconstruct_boosted(forest, knows.public, budget, known)
+    said = _said(found.certified, found.exact, found, _besides(known))
+    return people(found, forest.schema), None, said
+
+
+def _besides(known: Records | None) -> str:
+    return "" if known is None else f" besides the {len(known):,} who are known"
 
 
 def _said(certain: int, exact: int, found: "Certain", besides: str = "") -> str:

@@ -15,11 +15,13 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
+from treeaudit.people.records import Records
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.cells import Cells, refine
 from treeaudit.reconstruction.coding import Layout, coded
 from treeaudit.reconstruction.domain import Domain
 from treeaudit.reconstruction.enclosure import enclosed, fulfils, nearest
+from treeaudit.reconstruction.population import counted
 from treeaudit.reconstruction.recognition import domain_of
 from treeaudit.reconstruction.rounds import Equations, equations_of
 from treeaudit.reconstruction.scope import not_boosted
@@ -92,7 +94,10 @@ class Boosted:
 
 
 def reconstruct_boosted(
-    forest: Forest, public: Schema | None = None, budget: Budget | None = None
+    forest: Forest,
+    public: Schema | None = None,
+    budget: Budget | None = None,
+    known: Records | None = None,
 ) -> Boosted:
     """Return what a boosted classifier gives away of the people it was trained on.
 
@@ -102,14 +107,17 @@ def reconstruct_boosted(
         What is known of the columns besides the file.
     budget
         As `Budget` says unless told.
+    known
+        People of the training data who are known, with labels: the others are sought, and what is
+        returned is of them alone.
 
     Raises
     ------
     OutOfBudgetError
         If it ended before anything was known.
     DataError
-        If `not_boosted` has a reason, no people were found who fit all leaves, or too few leaves
-        show that it was trained as assumed.
+        If `not_boosted` has a reason, no people were found who fit all leaves, too few leaves
+        show that it was trained as assumed, or some of the known were not in the training data.
     """
     from threadpoolctl import threadpool_limits
 
@@ -124,6 +132,8 @@ def reconstruct_boosted(
     n_trees = len(cells.leaf)
     original = forest.trees[:n_trees]
     equations = equations_of(cells, original, forest.boosting)
+    if known is not None:
+        equations = _besides(known, cells, equations)
     budget.check()
     # Small systems are solved over and over: a second thread only waits.
     with threadpool_limits(limits=1, user_api="blas"):
@@ -132,9 +142,10 @@ def reconstruct_boosted(
             ended = budget.ended if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
         if not fulfils(equations, found):
+            besides = "" if known is None else f", besides those of {known.origin},"
             raise DataError(
-                "no people were found who fit all leaves: several tables may, or the trees were "
-                "changed, or grown in another way than was assumed"
+                f"no people were found who fit all leaves{besides}: several tables may, or the "
+                "trees were changed, or grown in another way than was assumed"
             )
         bounds, finished = enclosed(equations, found, budget.over)
     if bounds.low.any() and not _confirmed(equations, found):
@@ -183,6 +194,15 @@ def _cells(trees: list[Tree], layout: Layout, budget: Budget) -> tuple[Cells, st
         cells, done = cut, done + len(some)
         batch = min(2 * batch, _MOST_TREES) if len(cells) <= 1.1 * before else 1
     return cells, None
+
+
+def _besides(known: Records, cells: Cells, equations: Equations) -> Equations:
+    """Return the equations on the people who are not known."""
+    place = np.arange(2 * len(cells))
+    there = counted(cells, place // 2, place % 2, known)
+    if there.sum() != len(known) or equations.too_many(there):
+        raise DataError(f"{known.origin} holds people who were not in the training data")
+    return equations.without(there)
 
 
 def _confirmed(equations: Equations, found: Float) -> bool:

@@ -13,7 +13,7 @@ may be off, by the arithmetic that the library is known to do, is kept beside it
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -73,6 +73,27 @@ class Equations:
         wide = np.minimum(self.width @ most, widest * self.people)
         found: Float = self.off + wide + _OWN * (1 + np.abs(self.told) + size)
         return found
+
+    def too_many(self, known: Float) -> bool:
+        """Tell whether some people alone are more than an equation leaves room for."""
+        most = self.told + self.off + self.width @ known + _OWN * (1 + np.abs(self.told))
+        adds = self.middle.min(axis=1).toarray().ravel() >= 0
+        over = self.middle @ known * (1 - _OWN) > most
+        return bool((known > self.most).any() or (adds & over).any())
+
+    def without(self, known: Float) -> "Equations":
+        """Return the equations on everybody but some people, so many in each cell.
+
+        What coefficients are off by is off for these people, too.
+        """
+        held, size = self.middle @ known, abs(self.middle) @ known
+        return replace(
+            self,
+            told=self.told - held,
+            off=self.off + self.width @ known + _OWN * (1 + np.abs(self.told) + size),
+            most=self.most - known,
+            n_people=self.n_people - float(known.sum()),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

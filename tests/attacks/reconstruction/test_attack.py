@@ -170,6 +170,16 @@ def test_whoever_knows_some_people_knows_the_others(table) -> None:
     assert details.certified == alone.certified < 1
 
 
+def test_whoever_knows_some_people_of_a_boosting_knows_the_others(table) -> None:
+    grown = GradientBoostingClassifier(n_estimators=30, max_depth=5, random_state=0)
+    grown.fit(table.drop(columns="answer"), table["answer"])
+    report = ta.scan(
+        grown, train=table, known=table[1:], target="answer", policy=POLICY
+    )["TA108"]  # fmt: skip
+    assert report.details.informed.known == 299
+    assert report.details.certified < report.details.informed.certified == 1.0
+
+
 def test_other_seeds_are_not_clear(table) -> None:
     grown = forest_of(table, bootstrap=True)
     for one in grown.estimators_:

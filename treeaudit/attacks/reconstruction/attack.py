@@ -36,7 +36,11 @@ from treeaudit.reconstruction.scope import (
 )
 
 if TYPE_CHECKING:
-    from treeaudit.attacks.reconstruction.boosting import details_of_boosting, evidence_of_boosting
+    from treeaudit.attacks.reconstruction.boosting import (
+        details_of_boosting,
+        evidence_of_boosting,
+        informed_of_boosting,
+    )
     from treeaudit.attacks.reconstruction.certain import details_certain, evidence_certain
     from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
     from treeaudit.attacks.reconstruction.likely import (
@@ -54,6 +58,9 @@ else:
     details_of_boosting = later("treeaudit.attacks.reconstruction.boosting", "details_of_boosting")
     evidence_of_boosting = later(
         "treeaudit.attacks.reconstruction.boosting", "evidence_of_boosting"
+    )
+    informed_of_boosting = later(
+        "treeaudit.attacks.reconstruction.boosting", "informed_of_boosting"
     )
     details_certain = later("treeaudit.attacks.reconstruction.certain", "details_certain")
     evidence_certain = later("treeaudit.attacks.reconstruction.certain", "evidence_certain")
@@ -180,8 +187,10 @@ class Reconstruction:
         details = details_certain(case, answer)
         if not budget.over():
             details = replace(details, by_hand=by_hand(forest, answer))
-            if not alone:
-                details = replace(details, informed=informed_of(case, budget))
+            boosted = not_boosted(case.forest) is None
+            if boosted or not alone:
+                informed = (informed_of_boosting if boosted else informed_of)(case, budget)
+                details = replace(details, informed=informed)
         if alone and case.forest.schema.classes is not None and not details.given_away:
             reason = "nobody is certain by the counts of all leaves alone: labels were not solved"
             return Skipped(id=self.id, title=self.title, reason=reason)
@@ -199,8 +208,10 @@ class Reconstruction:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         except OutOfBudgetError as ended:
             return self._out_of(str(ended))
-        shown = evidence_of_boosting(case.forest, found, _SHOWN)
-        return self._found(details_of_boosting(case, found), shown)
+        details = details_of_boosting(case, found)
+        if not budget.over():
+            details = replace(details, informed=informed_of_boosting(case, budget))
+        return self._found(details, evidence_of_boosting(case.forest, found, _SHOWN))
 
     def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the draws, made again, give away with their rows."""

@@ -6,17 +6,19 @@ import numpy as np
 
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.reconstruction.checking import checked_on
-from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
+from treeaudit.attacks.reconstruction.details import AfterTrees, Informed, ReconstructionDetails
+from treeaudit.errors import DataError
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
+from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.words import sentence
 
 if TYPE_CHECKING:
     from treeaudit.reconstruction.boosted import Boosted
 
-__all__ = ["details_of_boosting", "evidence_of_boosting"]
+__all__ = ["details_of_boosting", "evidence_of_boosting", "informed_of_boosting"]
 
 
 def details_of_boosting(case: Case, found: "Boosted") -> ReconstructionDetails:
@@ -41,6 +43,25 @@ def details_of_boosting(case: Case, found: "Boosted") -> ReconstructionDetails:
         assumptions=found.domain.assumptions,
         curve=(AfterTrees(trees=found.n_trees, certified=certified, exact=exact),),
         checked=None if train is None else checked_on(train, found.cells, found.tables),
+    )
+
+
+def informed_of_boosting(case: Case, budget: Budget) -> Informed | None:
+    """Return who is certain besides the people who are known; None without any, or without time."""
+    from treeaudit.reconstruction.boosted import reconstruct_boosted
+
+    known = case.known
+    if known is None or known.labels is None or not len(known):
+        return None
+    try:
+        found = reconstruct_boosted(case.forest, budget=budget, known=known)
+    except (DataError, OutOfBudgetError):
+        return None
+    n = found.n_people
+    return Informed(
+        known=People(len(known)),
+        certified=Share.of(found.certified, n),
+        exact=Share.of(found.exact, n),
     )
 
 
