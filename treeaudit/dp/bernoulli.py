@@ -11,13 +11,14 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Wide
+from treeaudit.arrays import Flag, Index, Wide
 from treeaudit.dp.entropy import Entropy, below
 
-__all__ = ["NEVER", "bernoulli_exp", "coins"]
+__all__ = ["NEVER", "bernoulli_exp", "coins", "of_one"]
 
 _MOST = 1 << 62
 _HALF = 31
+_PIECE = 1 << 13
 NEVER = 1 << 31
 """exp(-2^31) is never seen: no coin is tossed that often."""
 
@@ -36,7 +37,12 @@ def bernoulli_exp(distance: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> 
     [True, False]
     """
     table = np.asarray(distance, dtype=np.int64)
-    whole, rest = _divide(table.ravel(), rate)
+    flat = table.ravel()
+    whole, rest = np.empty_like(flat), np.empty_like(flat)
+    # In pieces that stay at hand.
+    for i in range(0, len(flat), _PIECE):
+        piece = slice(i, i + _PIECE)
+        whole[piece], rest[piece] = _divide(flat[piece], rate)
     return coins(whole, rest, rate.denominator, entropy).reshape(table.shape)
 
 
@@ -51,18 +57,17 @@ def coins(whole: Wide, rest: Wide, denominator: int, entropy: Entropy) -> Flag:
     >>> coins(np.array([0, NEVER]), np.array([0, 0]), 1, OperatingSystem()).tolist()
     [True, False]
     """
-    going, done = np.flatnonzero(whole > 0), 0
-    ready = [np.flatnonzero(whole == 0)]
+    heads = whole == 0
+    going, done = np.flatnonzero(~heads), 0
     # exp(-(w + r)) is the chance that w coins of exp(-1) and one of exp(-r) all come up.
     while len(going):
         done += 1
-        going = going[_of_fraction(np.ones(len(going), np.int64), 1, entropy)]
-        over = whole[going] > done
-        ready.append(going[~over])
-        going = going[over]
-    alive = np.sort(np.concatenate(ready))
-    heads = np.zeros(len(whole), dtype=np.bool_)
-    heads[alive] = _of_fraction(rest[alive], denominator, entropy)
+        going = going.take(of_one(len(going), entropy))
+        over = whole.take(going) > done
+        heads[going] = ~over
+        going = going.take(np.flatnonzero(over))
+    alive = np.flatnonzero(heads)
+    heads[alive] = _of_fraction(rest.take(alive), denominator, entropy)
     return heads
 
 
@@ -71,6 +76,9 @@ def _divide(distance: Wide, rate: Fraction) -> tuple[Wide, Wide]:
     p, q = rate.numerator, rate.denominator
     most = int(distance.max(initial=0))
     if most * p < _MOST and q < _MOST:
+        if q.bit_count() == 1:
+            product = distance if p == 1 else distance * p
+            return product >> q.bit_length() - 1, product & q - 1
         whole, rest = np.divmod(distance * p, q)
         return whole, rest
     shift = q.bit_length() - 1 - _HALF
@@ -92,11 +100,25 @@ def _of_fraction(numerator: Wide, denominator: int, entropy: Entropy) -> Flag:
     going = np.arange(len(numerator))
     k = 1
     while len(going):
+        # Who stops at an odd number has heads.
+        heads[going] = k % 2 == 1
         # A coin of numerator / denominator and one of 1 / k, so that no product leaves 64 bits.
-        on = below(entropy, denominator, len(going)) < numerator[going]
-        on[on] = below(entropy, k, int(on.sum())) == 0
-        if k % 2:
-            heads[going[~on]] = True
-        going = going[on]
+        on = np.flatnonzero(below(entropy, denominator, len(going)) < numerator)
+        if k > 1:
+            on = on.take(np.flatnonzero(below(entropy, k, len(on)) == 0))
+        going, numerator = going.take(on), numerator.take(on)
         k += 1
     return heads
+
+
+def of_one(n: int, entropy: Entropy) -> Index:
+    """Toss coins of ``exp(-1)``, as `_of_fraction` does; return those that come up, ascending."""
+    heads = np.zeros(n, dtype=np.bool_)
+    # The first two numbers are passed by all, and by one in two.
+    going = np.flatnonzero(below(entropy, 2, n) == 0)
+    k = 3
+    while len(going):
+        heads[going] = k % 2 == 1
+        going = going.take(np.flatnonzero(below(entropy, k, len(going)) == 0))
+        k += 1
+    return np.flatnonzero(heads)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Wide
-from treeaudit.dp.bernoulli import bernoulli_exp
+from treeaudit.dp.bernoulli import bernoulli_exp, of_one
 from treeaudit.dp.entropy import Entropy, below
 
 __all__ = ["IMPOSSIBLE", "discrete_laplace", "exponential_mechanism", "permute_and_flip"]
@@ -62,7 +62,7 @@ def _geometric(n: int, entropy: Entropy) -> Wide:
     seen = np.zeros(n, dtype=np.int64)
     going = np.arange(n)
     while len(going):
-        going = going[bernoulli_exp(np.ones(len(going), np.int64), Fraction(1), entropy)]
+        going = going.take(of_one(len(going), entropy))
         seen[going] += 1
     return seen
 
@@ -104,13 +104,14 @@ def permute_and_flip(scores: npt.ArrayLike, rate: Fraction, entropy: Entropy) ->
 
 def _one_of(candidate: Flag, entropy: Entropy) -> Wide:
     """Choose one true column per row, all equally likely, exactly."""
-    how_many = candidate.sum(axis=1)
-    which = np.zeros(len(candidate), dtype=np.int64)
+    width = candidate.shape[1]
+    place = np.flatnonzero(candidate)
+    how_many = np.bincount(place // width, minlength=len(candidate))
+    which = np.cumsum(how_many) - how_many
     for k in np.unique(how_many):
-        rows = how_many == k
-        which[rows] = below(entropy, int(k), int(rows.sum()))
-    order = np.cumsum(candidate, axis=1) - 1
-    chosen: Wide = np.argmax(candidate & (order == which[:, None]), axis=1).astype(np.int64)
+        rows = np.flatnonzero(how_many == k)
+        which[rows] += below(entropy, int(k), len(rows))
+    chosen: Wide = place.take(which) % width
     return chosen
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Wide
 from treeaudit.dp.entropy import Entropy, below
 from treeaudit.dp.mechanisms import IMPOSSIBLE
-from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
+from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score, sum_of_last
 from treeaudit.trainers.private_tree_columns import Codes
 from treeaudit.trainers.private_tree_nodes import Edges
 
@@ -27,16 +27,15 @@ _DEAREST = 1 << 60
 
 def _norm(counts: npt.ArrayLike) -> Wide:
     table = np.asarray(counts, dtype=np.int64)
-    squares = (table * table).sum(axis=-1)
+    squares = sum_of_last(table * table)
     # The error is below a unit. What is left of it shows in the difference of the squares, which
     # is small: modulo 2^64 it is exact.
-    length = np.floor(np.sqrt(squares.astype(np.float64)) * UNIT).astype(np.int64)
-    square = squares.astype(np.uint64) * np.uint64(UNIT * UNIT)
-    over = (length.astype(np.uint64) ** 2 - square).astype(np.int64)
+    length = (np.sqrt(squares) * UNIT).astype(np.int64)
+    square = squares.view(np.uint64) * np.uint64(UNIT * UNIT)
+    over = (length.view(np.uint64) ** 2 - square).view(np.int64)
     length -= over > 0
     length += over + 2 * length + 1 <= 0
-    score: Wide = length.sum(axis=-1)
-    return score
+    return sum_of_last(length)
 
 
 NORM = Score(name="norm", of=_norm, sensitivity=lambda _: Fraction(UNIT))
@@ -204,9 +203,10 @@ def _in_two(counts: Wide, there: Flag, score: Score, *, numeric: bool) -> tuple[
         possible = left & right
     else:
         possible = there & (there.sum(axis=1, keepdims=True) > 1)
-    first = score.of(np.stack([one + lost, rest], axis=-2))
-    second = score.of(np.stack([one, rest + lost], axis=-2))
-    return np.where(possible, first, IMPOSSIBLE), np.where(possible, second, IMPOSSIBLE)
+    first = np.where(possible, score.of(np.stack([one + lost, rest], axis=-2)), IMPOSSIBLE)
+    if not lost.any():
+        return first, first
+    return first, np.where(possible, score.of(np.stack([one, rest + lost], axis=-2)), IMPOSSIBLE)
 
 
 def _apart(counts: Wide, there: Flag, score: Score, into: int, cost_of_a_part: int) -> Wide:
