@@ -14,7 +14,9 @@ from treeaudit.arrays import Float, Index, Wide
 
 __all__ = ["Entropy", "OperatingSystem", "Seeded", "below", "permutation", "unit"]
 
-_WIDTHS = (8, 16, 32, 64)
+_WIDTHS = [next(width for width in (8, 16, 32, 64) if width >= bits) for bits in range(64)]
+_KINDS = [(width, np.dtype(f"u{width // 8}")) for width in _WIDTHS]
+"""By how many bits are wanted, of how many they are taken."""
 
 
 class Entropy(Protocol):
@@ -75,10 +77,11 @@ def below(entropy: Entropy, bound: int, n: int) -> Wide:
 
 def _words(entropy: Entropy, bits: int, n: int) -> Wide:
     """Draw ``n`` numbers of so many bits, at most 63, from as few bytes as will do."""
-    width = next(w for w in _WIDTHS if w >= bits)
-    kind: np.dtype[np.generic] = np.dtype(f"u{width // 8}")
+    width, kind = _KINDS[bits]
     words: Wide = np.frombuffer(entropy.read(n * width // 8), dtype=kind).astype(np.int64)
-    return words & ((1 << bits) - 1)
+    if bits < width:
+        words &= (1 << bits) - 1
+    return words
 
 
 def unit(entropy: Entropy, n: int) -> Float:

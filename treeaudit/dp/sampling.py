@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Wide
+from treeaudit.arrays import Wide
 from treeaudit.dp.entropy import Entropy, below
 
 __all__ = [
@@ -72,12 +72,12 @@ _REST = _BITS - _FIRST_BITS
 
 
 @lru_cache(maxsize=1)
-def _by_first_bits() -> tuple[npt.NDArray[np.int8], Flag]:
-    """Return how many levels are passed by each beginning, and where the rest of it decides."""
+def _by_first_bits() -> npt.NDArray[np.int8]:
+    """Return how many levels are passed by each beginning; -1 where the rest of it decides."""
     first = np.arange(1 << _FIRST_BITS, dtype=np.int64) << _REST
     passed = np.searchsorted(_LEVELS, first, side="right")
     later = np.searchsorted(_LEVELS, first | (1 << _REST) - 1, side="right")
-    return passed.astype(np.int8), later > passed
+    return np.where(later > passed, -1, passed).astype(np.int8)
 
 
 def poisson(entropy: Entropy, n: int) -> Wide:
@@ -86,14 +86,13 @@ def poisson(entropy: Entropy, n: int) -> Wide:
     The law is rounded so that no number of times is exceeded with a larger probability than
     under Poisson(1); what grows with that number is then at most what it is there.
     """
-    passed, open_ = _by_first_bits()
     begun = below(entropy, 1 << _FIRST_BITS, n)
-    times: Wide = passed.take(begun).astype(np.int64)
+    times = _by_first_bits().take(begun)
     # 62 bits are wanted, of which sixteen nearly always decide.
-    more = np.flatnonzero(open_.take(begun))
+    more = np.flatnonzero(times < 0)
     drawn = begun[more] << _REST | below(entropy, 1 << _REST, len(more))
     times[more] = np.searchsorted(_LEVELS, drawn, side="right")
-    return times
+    return times.astype(np.int64)
 
 
 def poisson_epsilon(epsilon: Fraction) -> Fraction:

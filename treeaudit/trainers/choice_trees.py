@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -91,7 +91,7 @@ def grow_by_choice(
             break
         people: dict[int, int] = {}
         if choices.counted:
-            inside = cells.people(growth.node, len(nodes))[front]
+            inside = growth.people(front)
             asked = f"{name}people of level {level + 1}"
             noisy = curator.count(asked, inside, choices.epsilon)
             people = dict(zip(front, noisy.tolist(), strict=True))
@@ -120,9 +120,10 @@ def grow_by_choice(
     leaf = np.ones(len(nodes), dtype=np.bool_)
     leaf[[above for above in nodes.parent if above >= 0]] = False
     classes = np.zeros((len(nodes), rows.n_classes))
-    true = cells.by_node(growth.node, len(nodes))[leaf]
+    true = growth.classes(np.flatnonzero(leaf).tolist())
     classes[leaf] = curator.count(f"{name}leaf counts", true, choices.epsilon)
-    return nodes.trees(summed(nodes.trees(classes)[0], classes))[0]
+    tree = nodes.trees(classes)[0]
+    return replace(tree, counts=summed(tree, classes))
 
 
 def _goes_on(parts: int, people: int | None, least: float) -> bool:

@@ -98,7 +98,7 @@ def grow_tree(
     front, nodes = [growth.plant()], growth.nodes
     counts: list[Wide] = []
     for level in range(steps.split_levels + 1):
-        true = rows.by_node(growth.node, len(nodes))[front]
+        true = growth.classes(front)
         noisy = curator.count(f"{name}: classes of level {level + 1}", true, steps.epsilon)
         counts += list(noisy)
         if level == steps.split_levels:

@@ -6,7 +6,7 @@ lie does not depend on the data, so coding costs no epsilon.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,13 +16,20 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["Cells", "Codes", "code_rows", "public_codes"]
+__all__ = ["Cells", "Codes", "Move", "code_rows", "public_codes"]
 
 _CHUNK = 1 << 14
 _MOST_CELLS = 1 << 16
 """Of columns that are counted together: a table that stays at hand."""
+_JOINED = 1 << 10
+"""Of columns that are kept together."""
 _SMALL, _LARGE = 1e-200, 1e200
 """Beyond these a division might overflow."""
+
+Group = tuple[int, ...]
+"""Columns that are kept together."""
+Move = tuple[int, Int]
+"""The column that a node asks about, and where the records of each code go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -110,28 +117,52 @@ class Cells:
     n_classes
         How many classes there are.
     cell
-        Shape ``(n_features, n_records)``: ``code * n_classes + class``.
+        Shape ``(n_features, n_records)``: ``code * n_classes + class``. Where columns are
+        `joined`, a row for each group of them, whose code is that of all of them together.
     weight
         Shape ``(n_records,)``: a whole number that a record counts, one unless told. All of
         a sum must stay below 2^53.
+    groups
+        The columns of each row of ``cell``; each column alone unless told.
     """
 
     codes: tuple[Codes, ...]
     n_classes: int
     cell: npt.NDArray[np.unsignedinteger]
     weight: Float | Wide | None = None
+    groups: tuple[Group, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.groups:
+            object.__setattr__(self, "groups", tuple((i,) for i in range(len(self.codes))))
 
     def __len__(self) -> int:
         return int(self.cell.shape[1])
 
     def drawn(self, times: Wide) -> "Cells":
         """Return those who are drawn at least once, each of whom weighs how often."""
-        some = np.flatnonzero(times)
-        weight = times[some].astype(np.float64)
+        some = np.flatnonzero(times > 0)
+        weight = times.take(some).astype(np.float64)
         return replace(self, cell=self.cell.take(some, axis=1), weight=weight)
+
+    def joined(self) -> "Cells":
+        """Return the same records with neighbouring columns of few codes in one row.
+
+        For records that are gone through again and again: there is less to read and to count.
+        """
+        parts = self._together(_JOINED)
+        groups = [tuple(i for row in rows for i in self.groups[row]) for rows in parts]
+        most = max(map(self._width, groups), default=1)
+        cell = np.empty((len(groups), len(self)), dtype=np.min_scalar_type(most))
+        for piece in _pieces(len(self), _CHUNK):
+            for held, rows in zip(cell, parts, strict=True):
+                held[piece] = self._joint(rows, piece)
+        return replace(self, cell=cell, groups=tuple(groups))
 
     def people(self, node: Int, n_nodes: int) -> Wide:
         """Count people, or what they weigh, by node, shape ``(n_nodes,)``."""
+        if n_nodes == 1:
+            return np.array([len(self) if self.weight is None else self.weight.sum()], np.int64)
         found = np.bincount(node, self.weight, minlength=n_nodes)
         return found.astype(np.int64, copy=False)
 
@@ -159,50 +190,55 @@ class Cells:
         list of numpy.ndarray
             Per column, shape ``(n_slots, n_codes + 1, n_classes)``.
         """
-        groups = self._together(n_slots)
-        width = [self._width(columns) for columns in groups]
+        parts = self._together(min(_MOST_CELLS, len(self) // 8) // (n_slots + 1))
+        groups = [tuple(i for row in rows for i in self.groups[row]) for rows in parts]
+        width = [self._width(group) for group in groups]
         held = [np.zeros((n_slots + 1) * w, dtype=np.int64) for w in width]
         # Larger pieces where the tables are large, so that they are not added up too often.
-        for rows in _pieces(len(self), max(_CHUNK, 4 * max(map(len, held), default=0))):
-            slot = slot_of[node[rows]]
-            weight = None if self.weight is None else self.weight[rows]
-            for counts, columns, w in zip(held, groups, width, strict=True):
-                at = slot * w + self._joint(columns, rows)
+        for piece in _pieces(len(self), max(_CHUNK, 4 * max(map(len, held), default=0))):
+            slot = slot_of.take(node[piece])
+            begin = {w: slot * w for w in set(width)}
+            weight = None if self.weight is None else self.weight[piece]
+            for counts, rows, w in zip(held, parts, width, strict=True):
+                at = begin[w] + self._joint(rows, piece)
                 found = np.bincount(at, weight, minlength=len(counts))
                 counts += found.astype(np.int64, copy=False)
         return [
             table
-            for counts, columns in zip(held, groups, strict=True)
-            for table in self._apart(counts.reshape(n_slots + 1, -1)[:n_slots], columns)
+            for counts, group in zip(held, groups, strict=True)
+            for table in self._apart(counts.reshape(n_slots + 1, -1)[:n_slots], group)
         ]
 
     def _width(self, columns: Sequence[int]) -> int:
         """Return how many cells some columns have together."""
         return math.prod(self.codes[i].n + 1 for i in columns) * self.n_classes
 
-    def _together(self, n_slots: int) -> list[list[int]]:
-        """Return columns in groups that are counted together: one pass for all of a group."""
-        most = min(_MOST_CELLS, len(self) // 8) // (n_slots + 1)
-        groups: list[list[int]] = []
-        for column in range(len(self.codes)):
-            if groups and self._width([*groups[-1], column]) <= most:
-                groups[-1].append(column)
+    def _together(self, most: int) -> list[list[int]]:
+        """Return the rows in parts that are counted in one pass: so many cells, or one row."""
+        parts: list[list[int]] = []
+        width = most + 1
+        for row, group in enumerate(self.groups):
+            own = self._width(group)
+            width *= own // self.n_classes
+            if width <= most:
+                parts[-1].append(row)
             else:
-                groups.append([column])
-        return groups
+                parts.append([row])
+                width = own
+        return parts
 
-    def _joint(self, columns: Sequence[int], rows: slice) -> npt.NDArray[np.unsignedinteger]:
-        """Return the cells of some columns together, the last of which brings the class."""
-        *others, last = columns
+    def _joint(self, rows: Sequence[int], piece: slice) -> npt.NDArray[np.unsignedinteger]:
+        """Return the cells of some rows together, the last of which brings the class."""
+        *others, last = rows
         if not others:
-            return self.cell[last, rows]
+            return self.cell[last, piece]
         # All of them are fewer than `_MOST_CELLS`.
-        at = np.zeros(rows.stop - rows.start, dtype=np.uint16)
-        for i in others:
-            at *= np.uint16(self.codes[i].n + 1)
-            at += self.cell[i, rows] // self.cell.dtype.type(self.n_classes)
-        at *= np.uint16(self._width([last]))
-        at += self.cell[last, rows]
+        at = np.zeros(piece.stop - piece.start, dtype=np.uint16)
+        for row in others:
+            at *= np.uint16(self._width(self.groups[row]) // self.n_classes)
+            at += self.cell[row, piece] // self.cell.dtype.type(self.n_classes)
+        at *= np.uint16(self._width(self.groups[last]))
+        at += self.cell[last, piece]
         return at
 
     def _apart(self, counts: Wide, columns: Sequence[int]) -> list[Wide]:
@@ -212,27 +248,42 @@ class Cells:
         every = set(range(1, len(columns) + 1))
         return [table.sum(axis=tuple(every - {i})) for i in sorted(every)]
 
-    def advance(self, node: Int, feature: Wide, start: Wide, next_of: Int) -> None:
+    def advance(self, node: Int, n_nodes: int, moves: Mapping[int, Move]) -> None:
         """Send every record to the next node, in place.
 
         Parameters
         ----------
         node
-            Where each record is.
-        feature
-            Per node, the column asked about; any where records stay.
-        start
-            Per node, where its part of ``next_of`` begins.
-        next_of
-            ``next_of[start + code]`` is where a record goes.
+            Where each record is, of so many nodes.
+        moves
+            The nodes that are left: what each asks, and where the records of each code go.
         """
-        flat = self.cell.ravel()
-        offset = feature * len(self)
-        for rows in _pieces(len(self), _CHUNK):
-            here = node[rows]
-            at = offset[here] + np.arange(rows.start, rows.stop)
-            code = flat[at] // self.cell.dtype.type(self.n_classes)
-            node[rows] = next_of[start[here] + code]
+        row_of = {i: row for row, group in enumerate(self.groups) for i in group}
+        rows = {here: row_of[column] for here, (column, _) in moves.items()}
+        tables = {here: self._whole(rows[here], *move) - here for here, move in moves.items()}
+        # Those who stay go no step.
+        widest = max((self._width(group) for group in self.groups), default=0)
+        steps = np.concatenate([*tables.values(), np.zeros(widest, dtype=np.int32)])
+        ends = np.cumsum([len(table) for table in tables.values()], dtype=np.int64)
+        start = np.full(n_nodes, len(steps) - widest)
+        start[list(tables)] = np.concatenate([[0], ends[:-1]])
+        offset = np.zeros(n_nodes, dtype=np.int64)
+        offset[list(rows)] = np.array(list(rows.values()), dtype=np.int64) * len(self)
+        flat, n_classes = self.cell.ravel(), self.cell.dtype.type(self.n_classes)
+        for piece in _pieces(len(self), _CHUNK):
+            here = node[piece]
+            at = offset.take(here)
+            at += np.arange(piece.start, piece.stop)
+            to = start.take(here)
+            to += flat.take(at) // n_classes
+            here += steps.take(to)
+
+    def _whole(self, row: int, column: int, next_of: Int) -> Int:
+        """Return where the records of each code of a row go, from where those of a column do."""
+        shape = [self.codes[i].n + 1 for i in self.groups[row]]
+        place = [1] * len(shape)
+        place[self.groups[row].index(column)] = -1
+        return np.broadcast_to(next_of.reshape(place), shape).ravel()
 
 
 def code_rows(rows: TrainingRows, codes: tuple[Codes, ...]) -> Cells:
@@ -246,7 +297,9 @@ def code_rows(rows: TrainingRows, codes: tuple[Codes, ...]) -> Cells:
         block = np.ascontiguousarray(rows.values[part].T)
         for column, held, values in zip(codes, cell, block, strict=True):
             code = column.of(values)
-            held[part] = code * n_classes + labels[part]
+            code *= n_classes
+            code += labels[part]
+            held[part] = code
     return Cells(codes=codes, n_classes=n_classes, cell=cell)
 
 

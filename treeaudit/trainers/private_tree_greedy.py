@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeaudit.arrays import Float, Int, Wide
+from treeaudit.arrays import Float, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.rational import rational
@@ -16,7 +16,6 @@ from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound, check_is_bounded
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_tree_growth import Growth, Plan, grow_levels
-from treeaudit.trainers.private_tree_nodes import Nodes
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
@@ -104,7 +103,7 @@ class GreedyTrees(PrivateClassifier):
         grow_levels(growth, curator, self._plan(shared_out(for_levels, depth), people))
         # What no level asked for is left to the leaves.
         for_leaves = until - curator.spent
-        counts = _leaf_counts(rows, growth.node, nodes, curator, for_leaves)
+        counts = _leaf_counts(growth, curator, for_leaves)
         deviation = math.sqrt(2) / float(curator.rate(for_leaves))
         return settled(nodes.parent, counts, deviation, _TRUST), for_leaves
 
@@ -155,18 +154,11 @@ def shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:
     return tuple(epsilon * 2**level / (2**depth - 1) for level in range(depth))
 
 
-def _leaf_counts(
-    rows: TrainingRows,
-    node: Int,
-    nodes: Nodes,
-    curator: Curator,
-    epsilon: Fraction,
-) -> Wide:
+def _leaf_counts(growth: Growth, curator: Curator, epsilon: Fraction) -> Wide:
     """Return noisy counts of the leaves, 0 elsewhere."""
-    inner = np.zeros(len(nodes), dtype=np.bool_)
-    inner[[above for above in nodes.parent if above >= 0]] = True
+    inner = np.zeros(len(growth.nodes), dtype=np.bool_)
+    inner[[above for above in growth.nodes.parent if above >= 0]] = True
     leaves = np.flatnonzero(~inner)
-    counts = rows.by_node(node, len(nodes))
-    noisy = np.zeros_like(counts)
-    noisy[leaves] = curator.count("leaf counts", counts[leaves], epsilon)
+    noisy = np.zeros((len(inner), growth.cells.n_classes), dtype=np.int64)
+    noisy[leaves] = curator.count("leaf counts", growth.classes(leaves.tolist()), epsilon)
     return noisy

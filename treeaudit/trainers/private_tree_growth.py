@@ -4,7 +4,7 @@ Every record is at one node of one tree, so all nodes of a level are disjoint
 parts: they are scored from one pass over the records, and asked in parallel.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +13,7 @@ from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import UNIT, Score
-from treeaudit.trainers.private_tree_columns import Cells
+from treeaudit.trainers.private_tree_columns import Cells, Move
 from treeaudit.trainers.private_tree_nodes import Edges, Nodes
 from treeaudit.trainers.splits import Candidates, available, score_level
 
@@ -51,26 +51,44 @@ class Plan:
     unit: int = UNIT
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
 class Growth:
     """Trees that grow level by level, and where the records are meanwhile.
 
-    Attributes
+    Parameters
     ----------
     cells
         The records.
     node
         Shape ``(n_records,)``: the node where each record is.
+
+    Attributes
+    ----------
     nodes
         All nodes so far.
     allowed
         Per open node and column, which codes can occur.
     """
 
-    cells: Cells
-    node: Int
-    nodes: Nodes = field(default_factory=Nodes)
-    allowed: dict[int, list[Flag]] = field(default_factory=dict)
+    __slots__ = ("_inside", "_moves", "_node", "_seen", "allowed", "cells", "nodes")
+
+    def __init__(self, *, cells: Cells, node: Int) -> None:
+        self.cells = cells
+        self.nodes = Nodes()
+        self.allowed: dict[int, list[Flag]] = {}
+        self._node = node
+        # Records go on when they are asked for: those of the last level never are.
+        self._moves: tuple[int, dict[int, Move]] = (0, {})
+        self._seen: dict[int, list[Wide]] = {}
+        self._inside: dict[int, Wide] = {}
+
+    @property
+    def node(self) -> Int:
+        """Shape ``(n_records,)``: the node where each record is."""
+        n_nodes, moves = self._moves
+        if moves:
+            self.cells.advance(self._node, n_nodes, moves)
+            self._moves = 0, {}
+        return self._node
 
     def plant(self) -> int:
         """Begin a tree; return its root."""
@@ -82,7 +100,26 @@ class Growth:
         """Return per column the people by node of the front, code and class, and what can occur."""
         slot_of = np.full(len(self.nodes), len(front), dtype=np.int64)
         slot_of[front] = np.arange(len(front))
-        return self.cells.histograms(self.node, slot_of, len(front)), self._there(front)
+        found = self.cells.histograms(self.node, slot_of, len(front))
+        self._seen = {here: [table[slot] for table in found] for slot, here in enumerate(front)}
+        return found, self._there(front)
+
+    def classes(self, nodes: list[int]) -> Wide:
+        """Return the class counts of nodes, shape ``(n_nodes, n_classes)``.
+
+        Those below nodes whose histograms were seen follow from them, without a look at the
+        records.
+        """
+        if not all(here in self._inside for here in nodes):
+            return self.cells.by_node(self.node, len(self.nodes))[nodes]
+        shape = len(nodes), self.cells.n_classes
+        return np.array([self._inside[here] for here in nodes], dtype=np.int64).reshape(shape)
+
+    def people(self, nodes: list[int]) -> Wide:
+        """Return how many people nodes hold, as `classes` does."""
+        if all(here in self._inside for here in nodes):
+            return self.classes(nodes).sum(axis=1)
+        return self.cells.people(self.node, len(self.nodes))[nodes]
 
     def most_parts(self, front: list[int]) -> Wide:
         """Return how many codes of a column can occur in each node, of the column of most."""
@@ -106,28 +143,25 @@ class Growth:
 
     def split(self, front: list[int], splits: list[tuple[Edges, Wide]]) -> list[int]:
         """Give the nodes of the front their children, move the records; return the children."""
+        # Who is on the way arrives first.
+        self._node = self.node
         n_before = len(self.nodes)
-        feature = np.zeros(n_before, dtype=np.int64)
-        widest = max(codes.n for codes in self.cells.codes) + 1
-        start = np.zeros(n_before, dtype=np.int64)
-        tables: list[Int] = []
+        moves: dict[int, Move] = {}
         new: list[int] = []
         for here, (edges, part) in zip(front, splits, strict=True):
             children = self.nodes.split(here, edges)
             new += children
-            for number, child in enumerate(children):
-                codes = list(self.allowed[here])
-                codes[edges.feature] = codes[edges.feature] & (part[:-1] == number)
-                self.allowed[child] = codes
-            del self.allowed[here]
-            feature[here] = edges.feature
-            start[here] = len(tables) * widest
-            goes_to = np.array(children, dtype=np.int32)[part]
-            tables.append(np.pad(goes_to, (0, widest - len(part))))
-        still = np.setdiff1d(np.arange(n_before), front)
-        start[still] = len(tables) * widest + np.arange(len(still)) * widest
-        stay = np.repeat(still, widest).astype(np.int32)
-        self.cells.advance(self.node, feature, start, np.concatenate([*tables, stay]))
+            codes = self.allowed.pop(here)
+            inside = (part[:-1] == np.arange(len(children))[:, None]) & codes[edges.feature]
+            for child, there in zip(children, inside, strict=True):
+                self.allowed[child] = [*codes]
+                self.allowed[child][edges.feature] = there
+            moves[here] = edges.feature, np.array(children, dtype=np.int32)[part]
+            if here in self._seen:
+                counts = np.zeros((len(children), self.cells.n_classes), dtype=np.int64)
+                np.add.at(counts, part, self._seen[here][edges.feature])
+                self._inside |= zip(children, counts, strict=True)
+        self._moves, self._seen = (n_before, moves), {}
         return new
 
 
