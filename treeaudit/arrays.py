@@ -19,24 +19,24 @@ Wide = npt.NDArray[np.int64]
 
 
 def sum_of_row(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the sum of each row, as ``table.sum(axis=1)`` does, column by column where few.
+    """Return the sum of each row, as ``table.sum(axis=-1)`` does, column by column where few.
 
     Parameters
     ----------
     table
-        Shape ``(n_rows, n_columns)``, of numbers.
+        Shape ``(…, n_columns)``, of numbers.
 
     Examples
     --------
     >>> sum_of_row(np.array([[1, 2], [3, 4]])).tolist()
     [3, 7]
     """
-    if not 0 < table.shape[1] <= _SHORT:
-        return np.asarray(table.sum(axis=1))
-    first, *rest = table.T
-    total: npt.NDArray[Any] = first.copy()
-    for column in rest:
-        total += column
+    width = table.shape[-1]
+    if not 0 < width <= _SHORT:
+        return np.asarray(table.sum(axis=-1))
+    total: npt.NDArray[Any] = table[..., 0].copy()
+    for i in range(1, width):
+        total += table[..., i]
     return total
 
 

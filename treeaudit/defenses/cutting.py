@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Index
+from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["averaged", "below", "compact", "levels", "recount", "summed", "taken"]
+__all__ = ["add_to", "averaged", "below", "compact", "levels", "recount", "summed", "taken"]
 
 
 def levels(tree: Tree) -> list[Index]:
@@ -56,8 +56,27 @@ def summed(tree: Tree, column: Float, by_level: Sequence[Index] | None = None) -
     leaf = tree.is_leaf
     total = np.where(leaf if column.ndim == 1 else leaf[:, None], column, 0.0)
     for level in reversed((by_level or levels(tree))[1:]):
-        np.add.at(total, tree.parent[level], total[level])
+        add_to(total, tree.parent[level], level)
     return total
+
+
+def add_to(total: Float, above: Index | Int | Wide, level: Index) -> None:
+    """Add what the nodes of a level hold to what the nodes above them do, in place.
+
+    Parameters
+    ----------
+    total
+        Shape ``(n_nodes,)`` or ``(n_nodes, width)``.
+    above, level
+        The parents, and the nodes.
+    """
+    first, last = int(above.min()), int(above.max())
+    if last - first > len(level):
+        np.add.at(total, above, total[level])
+        return
+    # The same sums, in the same order, of nodes that stand together.
+    for held in [total] if total.ndim == 1 else total.T:
+        held[first : last + 1] += np.bincount(above - first, held[level])
 
 
 def averaged(

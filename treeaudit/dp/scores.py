@@ -21,15 +21,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Float, Wide, sum_of_row
 
-__all__ = [
-    *("GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score", "grid_sensitivity", "on_grid"),
-    "sum_of_last",
-]
+__all__ = ["GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score", "grid_sensitivity", "on_grid"]
 
 UNIT = 1 << 20
-_FEW = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,37 +79,19 @@ def grid_sensitivity(sensitivity: float) -> Fraction:
     return Fraction(math.ceil(sensitivity * UNIT) + 2)
 
 
-def sum_of_last(table: Wide) -> Wide:
-    """Add up the last axis, slice by slice where there are few: numpy is slow on short rows.
-
-    Examples
-    --------
-    >>> sum_of_last(np.array([[1, 2], [3, 4]])).tolist()
-    [3, 7]
-    """
-    width = table.shape[-1]
-    if not 0 < width <= _FEW:
-        every: Wide = table.sum(axis=-1)
-        return every
-    total: Wide = table[..., 0].copy()
-    for i in range(1, width):
-        total += table[..., i]
-    return total
-
-
 def _gini(counts: npt.ArrayLike) -> Wide:
     table = np.asarray(counts, dtype=np.int64)
-    size = sum_of_last(table)
-    squares = sum_of_last(table * table)
+    size = sum_of_row(table)
+    squares = sum_of_row(table * table)
     there = np.maximum(size, 1)
     whole, rest = np.divmod(squares, there)
     # floor(UNIT * (squares / size - size)) without a rounded step in between
-    return sum_of_last((whole - size) * UNIT + rest * UNIT // there)
+    return sum_of_row((whole - size) * UNIT + rest * UNIT // there)
 
 
 def _max(counts: npt.ArrayLike) -> Wide:
     largest: Wide = np.asarray(counts, dtype=np.int64).max(axis=-1)
-    return sum_of_last(largest) * UNIT
+    return sum_of_row(largest) * UNIT
 
 
 def _information(counts: npt.ArrayLike) -> Wide:

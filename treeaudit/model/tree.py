@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CategorySets", "Tree", "depths_of"]
 
+_FEW_LEVELS = 64
+"""Deeper trees are rarely level by level, and a chain has as many levels as nodes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CategorySets:
@@ -288,6 +291,10 @@ def _freeze(instance: object, name: str, dtype: type[np.generic]) -> None:
 
 def depths_of(parent: Int | Wide) -> Int:
     """Return how many edges are above each node, of one tree or of several, by doubling jumps."""
+    if len(parent) and np.all(parent[1:] >= parent[:-1]):
+        by_level = _in_levels(parent)
+        if by_level is not None:
+            return by_level
     depth = (parent >= 0).astype(np.int32)
     jump = parent
     while np.any(jump >= 0):
@@ -296,3 +303,15 @@ def depths_of(parent: Int | Wide) -> Int:
         depth[live] += depth[above]
         jump = np.where(live, jump[jump], -1)
     return depth
+
+
+def _in_levels(parent: Int | Wide) -> Int | None:
+    """Return the depth of nodes that stand level by level; None where there are many levels."""
+    depth = np.zeros(len(parent), dtype=np.int32)
+    end = int(np.searchsorted(parent, 0))
+    for level in range(1, _FEW_LEVELS):
+        first, end = end, int(np.searchsorted(parent, end))
+        depth[first:end] = level
+        if end in (first, len(parent)):
+            break
+    return depth if end == len(parent) else None

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Index, Int, Wide
+from treeaudit.arrays import Flag, Float, Index, Int, Wide, sum_of_row
+from treeaudit.defenses.cutting import add_to
 from treeaudit.model.tree import depths_of
 
 __all__ = [
@@ -208,12 +209,12 @@ def noise_pruned(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
     above = np.asarray(parent, dtype=np.int64)
     by_level = levels_of(above)
     n_leaves, leaf = leaves_below(above, by_level)
-    noise = counts.sum(axis=1) / (least * np.sqrt(n_leaves)) <= 1
+    noise = sum_of_row(counts) / (least * np.sqrt(n_leaves)) <= 1
     cut = np.zeros(len(leaf), dtype=np.bool_)
     stays = np.zeros(len(leaf), dtype=np.bool_)
-    for level in by_level[:0:-1]:
+    for over, level in zip(by_level[-2::-1], by_level[:0:-1], strict=True):
         stays[above[level[~(leaf[level] & noise[level])]]] = True
-        inner = np.unique(above[level])
+        inner = over[~leaf[over]]
         cut[inner] = leaf[inner] = ~stays[inner]
     return _kept(above, cut, by_level)
 
@@ -230,7 +231,7 @@ def leaves_below(above: Int | Wide, by_level: Sequence[Index]) -> tuple[Float, F
     leaf[above[above >= 0]] = False
     found = leaf.astype(np.float64)
     for level in by_level[:0:-1]:
-        np.add.at(found, above[level], found[level])
+        add_to(found, above[level], level)
     return found, leaf
 
 

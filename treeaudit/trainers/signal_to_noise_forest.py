@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide, sum_of_row
 from treeaudit.defenses.cutting import compact
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import permutation
@@ -195,12 +195,12 @@ def _most_confident(parent: Int | Wide, counts: Float, keep: Flag, least: float)
     by_level = levels_of(parent)
     n_leaves, _ = leaves_below(parent, by_level)
     held = np.maximum(counts, 0.0)
-    total = held.sum(axis=1)
+    total = sum_of_row(held)
     shares = np.where(
         total[:, None] > 0, held / np.maximum(total, 1e-300)[:, None], 1 / counts.shape[1]
     )
-    surest = shares.max(axis=1)
-    heard = counts.sum(axis=1) > least * np.sqrt(n_leaves)
+    surest = np.maximum.reduce(list(shares.T))
+    heard = sum_of_row(counts) > least * np.sqrt(n_leaves)
     for level in by_level[1:]:
         node = level[keep[level]]
         above = parent[node]

@@ -13,10 +13,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Wide
+from treeaudit.arrays import Flag, Wide, sum_of_row
 from treeaudit.dp.entropy import Entropy, below
 from treeaudit.dp.mechanisms import IMPOSSIBLE
-from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score, sum_of_last
+from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
 from treeaudit.trainers.private_tree_columns import Codes
 from treeaudit.trainers.private_tree_nodes import Edges
 
@@ -27,7 +27,7 @@ _DEAREST = 1 << 60
 
 def _norm(counts: npt.ArrayLike) -> Wide:
     table = np.asarray(counts, dtype=np.int64)
-    squares = sum_of_last(table * table)
+    squares = sum_of_row(table * table)
     # The error is below a unit. What is left of it shows in the difference of the squares, which
     # is small: modulo 2^64 it is exact.
     length = (np.sqrt(squares) * UNIT).astype(np.int64)
@@ -35,7 +35,7 @@ def _norm(counts: npt.ArrayLike) -> Wide:
     over = (length.view(np.uint64) ** 2 - square).view(np.int64)
     length -= over > 0
     length += over + 2 * length + 1 <= 0
-    return sum_of_last(length)
+    return sum_of_row(length)
 
 
 NORM = Score(name="norm", of=_norm, sensitivity=lambda _: Fraction(UNIT))
