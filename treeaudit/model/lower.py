@@ -45,14 +45,19 @@ class Lower:
         flat = np.ascontiguousarray(values).ravel()
         row = np.arange(len(values)) * values.shape[1]
         at, cut = np.empty_like(start), np.empty(start.shape)
-        x = np.empty(start.shape, flat.dtype)
-        for feature, threshold in self.asked:
-            feature.take(start, out=at, mode="clip")
-            at += row
-            flat.take(at, out=x, mode="clip")
-            threshold.take(start, out=cut, mode="clip")
-            start *= 2
-            start += x > cut
+        x, over = np.empty(start.shape, flat.dtype), cut.view(np.int64)
+        # Infinities may meet in leaves, where both ways lead to the same.
+        with np.errstate(invalid="ignore", over="ignore"):
+            for feature, threshold in self.asked:
+                feature.take(start, out=at, mode="clip")
+                at += row
+                flat.take(at, out=x, mode="clip")
+                threshold.take(start, out=cut, mode="clip")
+                # The sign of the difference is exact: -1 above the threshold, and 0 else.
+                np.subtract(cut, x, out=cut)
+                np.right_shift(over, 63, out=over)
+                start += start
+                start -= over
         self.node.take(start, out=out, mode="clip")
 
 
@@ -87,7 +92,7 @@ def lower_of(walk: Walk, start: Wide, levels: int = _LEVELS) -> Lower:
         inner = walk.feature[node] >= 0
         if not inner.any() or np.isnan(walk.threshold[node]).any():
             break
-        # A leaf asks anything, and all go on to itself.
-        asked.append((np.where(inner, walk.feature[node], 0), walk.threshold[node]))
+        # A leaf asks anything, and all go on to itself. A zero has no sign, as differences want.
+        asked.append((np.where(inner, walk.feature[node], 0), walk.threshold[node] + 0.0))
         node = walk.child[np.stack([2 * node, 2 * node + 1], axis=1).ravel()]
     return Lower(asked=tuple(asked), node=node, whole=bool((walk.feature[node] < 0).all()))

@@ -86,18 +86,26 @@ def counted(
     found = []
     for number, (tree, first) in enumerate(zip(trees, walk.root[:-1].tolist(), strict=True)):
         leaves = np.flatnonzero(tree.is_leaf)
-        end = _ends(walk, first, 0 if gaps else _TABLE * tree.n_nodes, rows, n_jobs)
-        true = rows.by_node(end, tree.n_nodes)[leaves]
+        places = 0 if gaps else _TABLE * tree.n_nodes
+        true = _counts(walk, first, tree.n_nodes, places, rows, n_jobs)[leaves]
         found.append(with_counts(tree, ask(f"leaf counts of tree {number + 1}", true)))
     return tuple(found)
 
 
-def _ends(walk: Walk, first: int, places: int, rows: TrainingRows, n_jobs: int | None) -> Wide:
-    """Return the node in which each record ends in the tree that begins at a node of the walk.
+def _counts(
+    walk: Walk, first: int, n_nodes: int, places: int, rows: TrainingRows, n_jobs: int | None
+) -> Wide:
+    """Count people by class and by the node where they end, in one tree of the walk.
 
     The upper levels are a complete tree of at most so many places; where values are missing, none.
+
+    Parameters
+    ----------
+    first, n_nodes
+        The nodes of the tree.
     """
-    end = np.zeros(len(rows), dtype=np.int64)
+    n_classes = rows.n_classes
+    key = np.empty(len(rows), dtype=np.min_scalar_type(n_nodes * n_classes))
     levels = max(0, places.bit_length() - 1) if walk.everywhere else 0
     upper = lower_of(walk, np.array([first]), levels)
 
@@ -105,10 +113,11 @@ def _ends(walk: Walk, first: int, places: int, rows: TrainingRows, n_jobs: int |
         values, at = rows.values[chunk], np.full(chunk.stop - chunk.start, first)
         if upper.asked:
             upper.down(values, np.zeros((1, len(at)), dtype=np.int64), out=at[None])
-        end[chunk] = (at if upper.whole else walk.descend(values, at)) - first
+        end = (at if upper.whole else walk.descend(values, at)) - first
+        key[chunk] = end * n_classes + rows.labels[chunk]
 
     in_chunks(route, len(rows), n_jobs, _CHUNK)
-    return end
+    return np.bincount(key, minlength=n_nodes * n_classes).reshape(n_nodes, n_classes)
 
 
 def with_counts(tree: Tree, of_leaves: Wide) -> Tree:
